@@ -9,6 +9,7 @@
  * sync.c, so none is left when the module goes, and there is nothing to wait for.
  */
 #include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -57,14 +58,19 @@ SWITCH_OFF(counter, XSPROF_EMIT_COUNTER)
 SWITCH_OFF(complete, XSPROF_EMIT_COMPLETE)
 SWITCH_OFF(gpu, XSPROF_EMIT_GPU)
 
+#ifdef CONFIG_PERF_EVENTS
 /*
  * perf opens an event of ours.  One that only counts, of a task of its opener's, is nobody's
  * secret; but it makes every marker of every program a system call.
+ *
+ * An event with a parent is that one's copy for a task that a traced one makes, and current is the
+ * one that makes it: the opener was judged, and a refusal would fail the fork.
  */
 static int may_count(struct trace_event_call *call, struct perf_event *event)
 {
-	return perfmon_capable() ? 0 : -EPERM;
+	return event->parent || perfmon_capable() ? 0 : -EPERM;
 }
+#endif
 
 void xsp_emit_init(void)
 {

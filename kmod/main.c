@@ -317,6 +317,17 @@ static struct miscdevice device = {
 
 /* ---- the module ---------------------------------------------------------------------------- */
 
+/* The parameters are there longer than the queue, and may be written: see set_uint_limit(). */
+static void destroy_queue(void)
+{
+	struct workqueue_struct *wq = xsp_wq;
+
+	kernel_param_lock(THIS_MODULE);
+	xsp_wq = NULL;
+	kernel_param_unlock(THIS_MODULE);
+	destroy_workqueue(wq);
+}
+
 static int __init xsprof_init(void)
 {
 	int err;
@@ -350,33 +361,29 @@ static int __init xsprof_init(void)
 	return 0;
 
 err_exec:
+	xsp_exec_unhook();
 	xsp_exec_exit();
 err_sync:
 	xsp_sync_exit();
 err_sched:
 	xsp_sched_exit();
 err_wq:
-	destroy_workqueue(xsp_wq);
+	destroy_queue();
 	return err;
 }
 
 /* No file is open and nothing is mapped: each of these holds the module. */
 static void __exit xsprof_exit(void)
 {
-	struct workqueue_struct *wq = xsp_wq;
-
 	misc_deregister(&device);
 	/* Before the ends that are queued are waited for: then nothing queues another. */
-	xsp_exec_exit();
+	xsp_exec_unhook();
 	xsp_sync_exit();
 	xsp_retain_exit();
 	xsp_registry_exit();
+	xsp_exec_exit();
 	xsp_sched_exit();
-	/* The parameters stay longer than this, and may be written: see set_uint_limit(). */
-	kernel_param_lock(THIS_MODULE);
-	xsp_wq = NULL;
-	kernel_param_unlock(THIS_MODULE);
-	destroy_workqueue(wq);
+	destroy_queue();
 }
 
 module_init(xsprof_init);

@@ -63,6 +63,10 @@ static void fill_writer(const struct xsp_geometry *geo, u32 k, struct xsprof_rin
 /*
  * The two pages at the head of a ring come together, the writer's filled in before anybody can
  * see it; then the ring is ready, unless it is the kernel's, who says so itself.
+ *
+ * Under no lock: to allocate may take long in a memory cgroup that is full, and p->lock is wanted
+ * by whoever lists producers.  Of two who open one ring each finds the other's pages or has its
+ * own stored, and then both pages are there, whole, before either says that the ring is ready.
  */
 static int open_ring(struct xsp_producer *p, u32 k, int node)
 {
@@ -70,7 +74,6 @@ static int open_ring(struct xsp_producer *p, u32 k, int node)
 	struct page *page;
 	int err = 0;
 
-	mutex_lock(&p->lock);
 	if (!xa_load(&p->pages, first)) {
 		page = new_page(p, node);
 		if (!IS_ERR(page))
@@ -81,35 +84,23 @@ static int open_ring(struct xsp_producer *p, u32 k, int node)
 		err = PTR_ERR_OR_ZERO(store_page(p, first + 1, new_page(p, node)));
 	if (!err && k < p->geo.rings)
 		xsp_memory_ready(p, k);
-	mutex_unlock(&p->lock);
 	return err;
 }
 
 /* Ring @k may be read from now on: its pages are in place for whoever sees the bit. */
 void xsp_memory_ready(struct xsp_producer *p, u32 k)
 {
-	smp_mb__before_atomic();	/* pairs with the acquire of readers */
+	/* Pairs with the acquire of readers; a full one, since others may have stored the pages. */
+	smp_mb__before_atomic();
 	set_bit(k, (unsigned long *)p->ctl->ready);
 }
 
-/**
- * xsp_memory_page() - a page of the layout, made if it is not there
- * @p: producer
- * @index: page of the layout
- *
- * For the producer's own process: it pays.
- *
- * Return: the page, which stays as long as the producer; -EINVAL beyond the layout; -ENOMEM,
- * -EPERM as xsp_payer_charge().
- */
-struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index)
+/* It is not there, or was not a moment ago.  Return: as xsp_memory_page(). */
+static struct page *make_page(struct xsp_producer *p, unsigned long index)
 {
-	struct page *page = xa_load(&p->pages, index);
 	int node = NUMA_NO_NODE, cpu, err;
 	struct xsp_area area;
 
-	if (page)
-		return page;
 	if (!xsp_layout_find(&p->geo, index, &area))
 		return ERR_PTR(-EINVAL);
 	cpu = area.kind >= XSP_AREA_WRITER ? xsp_layout_cpu(&p->geo, area.ring) : -1;
@@ -120,6 +111,29 @@ struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index)
 		return err ? ERR_PTR(err) : xa_load(&p->pages, index);
 	}
 	return store_page(p, index, new_page(p, node));
+}
+
+/**
+ * xsp_memory_page() - a page of the layout, made if it is not there
+ * @p: producer
+ * @index: page of the layout
+ *
+ * Charged to who attached, in the memory cgroup that it was in then.
+ *
+ * Return: the page, which stays as long as the producer; -EINVAL beyond the layout; -ENOMEM,
+ * -EPERM as xsp_payer_charge().
+ */
+struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index)
+{
+	struct page *page = xa_load(&p->pages, index);
+	struct mem_cgroup *before;
+
+	if (page)
+		return page;
+	before = xsp_payer_begin(&p->payer);
+	page = make_page(p, index);
+	xsp_payer_end(before);
+	return page;
 }
 
 /**
@@ -193,11 +207,18 @@ static vm_fault_t xsp_fault(struct vm_fault *vmf)
 	return give_page(vmf, xa_load(&p->pages, vmf->pgoff));
 }
 
-/* The producer's own, of what it writes: a hole is filled. */
+/*
+ * The producer's own, of what it writes: a hole is filled, for the process that attached.  Whoever
+ * shares its memory shares what is there, and may outlive it: what is kept of the producer has
+ * been counted then, and grows no more.  Its own process is one whose producer lives, since the
+ * mapping holds the file.
+ */
 static vm_fault_t xsp_fault_owner(struct vm_fault *vmf)
 {
 	struct xsp_producer *p = vmf->vma->vm_private_data;
 
+	if (!xsp_producer_is_mine(p))
+		return xsp_fault(vmf);
 	return give_page(vmf, xsp_memory_page(p, vmf->pgoff));
 }
 

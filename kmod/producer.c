@@ -142,7 +142,7 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
 	xsp_exec_remove(p);
 	/* The kernel's own rings too: whoever sees the end has seen the last record. */
 	xsp_sched_end(p);
-	p->state = state;
+	WRITE_ONCE(p->state, state);	/* the registry looks without this lock */
 	p->status = status;
 	p->ended = ktime_get_ns();
 	WRITE_ONCE(ctl->exit_ticks, xsp_producer_ticks(p));
@@ -405,7 +405,7 @@ static struct xsp_producer *new_producer(struct xsprof_attach *arg)
  * @out: the producer, with a reference, to be published once its clock is set
  *
  * Return: 0; -EPROTONOSUPPORT: another ABI; -EINVAL, -EFBIG: what it asks for; -EUSERS: too
- * many of this account; -ENOMEM, -EPERM: its first pages cannot be had.
+ * many of this account; -ENOMEM, -EPERM: its first pages cannot be had, or other memory.
  */
 int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 {
@@ -431,12 +431,15 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 	if (err)
 		goto err_process;
 	err = first_pages(p);
+	if (!err)
+		err = xsp_exec_add(p);
 	if (err) {
 		xsp_producer_put(p);
 		return err;
 	}
 	xsp_ctl_fill(p, arg);
-	p->idle = !xsp_always_on && !p->session;
+	/* A parameter: root may write it meanwhile. */
+	p->idle = !READ_ONCE(xsp_always_on) && !p->session;
 	xsp_ctl_enable(p, arg->wanted, p->idle ? XSPROF_PAUSED_RECORDER : 0);
 	arg->id = p->id;
 	*out = p;
@@ -456,7 +459,6 @@ void xsp_producer_publish(struct xsp_producer *p)
 	/* Stored last: before it nothing in the page is to be read. */
 	smp_store_release(&p->ctl->magic, XSPROF_MAGIC);
 	add_wait_queue(&p->pid->wait_pidfd, &p->exit_wait);
-	xsp_exec_add(p);
 	xsp_registry_publish(p);
 	/* Whoever switches a tracepoint on from here on finds it; of those before we look. */
 	xsp_ctl_tell_traced(p);

@@ -5,7 +5,9 @@
  * A reader is woken by the producer's kicks and its end.  The looks of look_worker() cover what no
  * kick told of: they compare a sum of heads with the one before, so that a producer with nothing to
  * say wakes nobody.  Looks are work of the kernel's, outside of any cgroup, so that each account
- * has so many of them a second and no more: who watches much is told a little later.
+ * has so many of them a second and no more: who watches much is told a little later.  Its readers
+ * take turns, each as long as it has rings.  A turn is taken when a look is queued and given back
+ * when that is called off: neither asking again nor another descriptor brings one sooner.
  */
 #include <linux/anon_inodes.h>
 #include <linux/capability.h>
@@ -13,6 +15,7 @@
 #include <linux/fs.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 
 #include "call.h"
 #include "xsprof.h"
@@ -54,12 +57,39 @@ static long rings_of(const struct xsp_producer *p)
 	return p->geo.rings + p->geo.kernel_rings;
 }
 
-/* As asked for, or as long as all looks of the account take their turns. */
-static u64 next_look(const struct xsp_reader *r)
+static u64 turn_ns(const struct xsp_reader *r)
 {
-	long rings = r->account ? atomic_long_read(&r->account->watched) : 0;
+	return rings_of(r->p) * LOOK_NS;
+}
 
-	return max_t(u64, r->period, rings * LOOK_NS);
+/* Behind all turns of the account that are taken.  Return: ns until its end, 0 for no limit. */
+static u64 take_turn(struct xsp_reader *r)
+{
+	s64 now = ktime_get_ns(), end, was;
+
+	if (!r->account)
+		return 0;
+	was = atomic64_read(&r->account->turns);
+	do {
+		end = max(was, now) + turn_ns(r);
+	} while (!atomic64_try_cmpxchg(&r->account->turns, &was, end));
+	return end - now;
+}
+
+static void give_turn_back(struct xsp_reader *r)
+{
+	if (r->account)
+		atomic64_sub(turn_ns(r), &r->account->turns);
+}
+
+/* As long from now as was asked for, or until it is this reader's turn. */
+static void queue_look(struct xsp_reader *r)
+{
+	u64 wait = max(take_turn(r), r->period);
+
+	/* Refused: unwatch() waits for the look that wants another. */
+	if (!queue_delayed_work(xsp_wq, &r->look, max(nsecs_to_jiffies(wait), 1ul)))
+		give_turn_back(r);
 }
 
 static void look_worker(struct work_struct *work)
@@ -67,7 +97,7 @@ static void look_worker(struct work_struct *work)
 	struct xsp_reader *r = container_of(to_delayed_work(work), struct xsp_reader, look);
 	u64 heads;
 
-	/* Its end was told; there is nothing left to see. */
+	/* Its end was told; there is nothing left to see.  No order: one look more does no harm. */
 	if (READ_ONCE(r->p->state) != XSPROF_STATE_LIVE)
 		return;
 	heads = xsp_memory_heads(r->p);
@@ -75,15 +105,14 @@ static void look_worker(struct work_struct *work)
 		r->heads = heads;
 		xsp_producer_kick(r->p, false);
 	}
-	queue_delayed_work(xsp_wq, &r->look, max(nsecs_to_jiffies(next_look(r)), 1ul));
+	queue_look(r);
 }
 
 /* Under r->lock, or the last.  No look is under way when this returns. */
 static void unwatch(struct xsp_reader *r)
 {
-	cancel_delayed_work_sync(&r->look);
-	if (r->period && r->account)
-		atomic_long_sub(rings_of(r->p), &r->account->watched);
+	if (cancel_delayed_work_sync(&r->look))
+		give_turn_back(r);
 	r->period = 0;
 }
 
@@ -106,10 +135,7 @@ static int watch(struct xsp_reader *r, const struct xsprof_watch *arg)
 	if (arg->period) {
 		r->period = arg->period;
 		r->heads = 0;
-		if (r->account)
-			atomic_long_add(rings_of(p), &r->account->watched);
-		/* Not at once: that could be asked for in a loop. */
-		queue_delayed_work(xsp_wq, &r->look, 1);
+		queue_look(r);
 	}
 	mutex_unlock(&r->lock);
 	return 0;
@@ -215,6 +241,7 @@ static __poll_t reader_poll(struct file *file, poll_table *wait)
 	poll_wait(file, &r->p->wait, wait);
 	if (atomic64_read(&r->p->kicks) != READ_ONCE(r->seen))
 		events |= EPOLLIN | EPOLLRDNORM;
+	/* Its end changes this before it wakes: who sees it live is in the queue by then. */
 	if (READ_ONCE(r->p->state) != XSPROF_STATE_LIVE)
 		events |= EPOLLHUP;
 	return events;
@@ -235,7 +262,7 @@ static int reader_release(struct inode *inode, struct file *file)
 	unwatch(r);
 	mutex_lock(&p->lock);
 	if (p->consumer == r) {
-		p->consumer = NULL;
+		WRITE_ONCE(p->consumer, NULL);
 		WRITE_ONCE(p->ctl->watermark, 0);
 	}
 	mutex_unlock(&p->lock);
@@ -255,6 +282,10 @@ static const struct file_operations reader_fops = {
 	.llseek		= noop_llseek,
 };
 
+/*
+ * Changes are made under the lock.  xsp_producer_kick() looks without it, whether there is one and
+ * no more: the mark is for that, and no order is wanted.
+ */
 static int claim(struct xsp_reader *r)
 {
 	int err = 0;
@@ -263,7 +294,7 @@ static int claim(struct xsp_reader *r)
 	if (r->p->consumer)
 		err = -EBUSY;
 	else
-		r->p->consumer = r;
+		WRITE_ONCE(r->p->consumer, r);
 	mutex_unlock(&r->p->lock);
 	return err;
 }
@@ -342,7 +373,7 @@ int xsp_reader_open(const struct xsprof_open *arg)
 		return ret;
 	if (r->consumer) {
 		mutex_lock(&r->p->lock);
-		r->p->consumer = NULL;
+		WRITE_ONCE(r->p->consumer, NULL);
 		mutex_unlock(&r->p->lock);
 	}
 err_put:

@@ -72,7 +72,7 @@ void xsp_registry_publish(struct xsp_producer *p)
 	kref_get(&p->ref);
 	xa_store(&producers, p->id, p, GFP_KERNEL);
 	p->listed = true;
-	nr_live++;
+	WRITE_ONCE(nr_live, nr_live + 1);	/* xsp_registry_live() looks without the lock */
 	mutex_unlock(&xsp_registry_lock);
 	tell();
 }
@@ -81,7 +81,7 @@ void xsp_registry_publish(struct xsp_producer *p)
 void xsp_registry_ended(void)
 {
 	mutex_lock(&xsp_registry_lock);
-	nr_live--;
+	WRITE_ONCE(nr_live, nr_live - 1);	/* the same */
 	mutex_unlock(&xsp_registry_lock);
 	tell();
 }
@@ -155,17 +155,29 @@ static bool capable_over(const struct xsp_producer *p, int cap)
 	return ns_capable(p->dumpable ? p->cred->user_ns : p->over, cap);
 }
 
-/**
- * xsp_registry_may_read() - may the caller read this producer?
- * @p: producer
- *
- * Your own processes, or CAP_PERFMON for all that it holds for.  perf_event_paranoid has no say: it
- * is about what unprivileged users may learn of the kernel and of the hardware, and there is
- * neither in here, only what a program of theirs wrote.
+/*
+ * The same, of which no security module writes to the log: who lists asks for none of the
+ * producers that are left out, and there may be thousands.
  */
-bool xsp_registry_may_read(const struct xsp_producer *p)
+static bool capable_over_quietly(const struct xsp_producer *p, int cap)
+{
+	return ns_capable_noaudit(p->dumpable ? p->cred->user_ns : p->over, cap);
+}
+
+/*
+ * May the caller read this producer?  Your own processes, or CAP_PERFMON for all that it holds for.
+ * perf_event_paranoid has no say: it is about what unprivileged users may learn of the kernel and
+ * of the hardware, and there is neither in here, only what a program of theirs wrote.
+ */
+static bool may_read(const struct xsp_producer *p)
 {
 	return is_own(p) || capable_over(p, CAP_PERFMON) || capable_over(p, CAP_SYS_ADMIN);
+}
+
+static bool may_list(const struct xsp_producer *p)
+{
+	return is_own(p) || capable_over_quietly(p, CAP_PERFMON) ||
+	       capable_over_quietly(p, CAP_SYS_ADMIN);
 }
 
 /**
@@ -189,7 +201,7 @@ struct xsp_producer *xsp_registry_next(u64 after)
 		return NULL;
 	mutex_lock(&xsp_registry_lock);
 	xa_for_each_start(&producers, id, p, after + 1) {
-		if (!xsp_registry_may_read(p))
+		if (!may_list(p))
 			continue;
 		xsp_producer_get(p);
 		mutex_unlock(&xsp_registry_lock);
@@ -241,7 +253,7 @@ struct xsp_producer *xsp_registry_find(u64 id)
 		return NULL;
 	mutex_lock(&xsp_registry_lock);
 	p = xa_load(&producers, id);
-	if (p && xsp_registry_may_read(p))
+	if (p && may_read(p))
 		xsp_producer_get(p);
 	else
 		p = NULL;

@@ -4,7 +4,7 @@
  * of them, under xsp_registry_lock.  Producers tell of their ends by a pointer that is set here,
  * and accounts ask for room by another.
  *
- * One account's excess costs no other: whatever it keeps makes room only for what is its own.
+ * One account's excess costs no other: what it keeps makes room only for what is its own, at once.
  */
 #include <linux/module.h>
 #include <linux/timekeeping.h>
@@ -21,6 +21,12 @@ static void trim_worker(struct work_struct *work);
 static DECLARE_DELAYED_WORK(trim_work, trim_worker);
 
 /* ---- the list: under xsp_registry_lock ------------------------------------------------------ */
+
+/* Is it in the list?  One that is forgotten may be in another, which is not under the lock. */
+static bool is_kept(const struct xsp_producer *p)
+{
+	return xsp_registry_has(p) && !list_empty(&p->node);
+}
 
 static void count(struct xsp_producer *p, s64 bytes)
 {
@@ -66,41 +72,80 @@ static bool worth_keeping(const struct xsp_producer *p)
 			     p->geo.rings + p->geo.kernel_rings);
 }
 
-/* ---- coming and going ---------------------------------------------------------------------- */
+/* ---- what is too old ----------------------------------------------------------------------- */
 
-/* The oldest of @account that must go, since all that is kept together is too much; or NULL. */
-static struct xsp_producer *beyond_all(const struct xsp_account *account)
+/* It may have ended after the caller looked at the clock: that is 0, and not an eternity. */
+static u64 age_of(const struct xsp_producer *p, u64 now)
 {
-	struct xsp_producer *p;
-
-	if (kept_bytes <= READ_ONCE(xsp_retain_bytes))
-		return NULL;
-	list_for_each_entry(p, &ended, node)
-		if (p->payer.account == account)
-			return p;
-	return NULL;
+	return now > p->ended ? now - p->ended : 0;
 }
 
 /*
- * More is kept of @account: as much of it goes as is too much.  It may be the one that more is kept
- * of: the caller has a reference.  Gives the lock back meanwhile.
+ * The next look comes when the oldest is too old, or earlier: one that was planned for what has
+ * gone since stays.  Under xsp_registry_lock, so that nothing older is missed.
  */
-static void shed(const struct xsp_account *account)
+static void plan_look(u64 now)
 {
-	struct xsp_producer *p;
+	u64 keep = (u64)READ_ONCE(xsp_retain_seconds) * NSEC_PER_SEC, age;
+	const struct xsp_producer *oldest;
 
-	while ((p = beyond_all(account))) {
+	oldest = list_first_entry_or_null(&ended, struct xsp_producer, node);
+	if (!oldest)
+		return;
+	age = min(age_of(oldest, now), keep);
+	/* Not all at once for a limit of years. */
+	queue_delayed_work(xsp_wq, &trim_work, 1 +
+			   nsecs_to_jiffies(min_t(u64, keep - age, 3600 * NSEC_PER_SEC)));
+}
+
+/* ---- coming and going ---------------------------------------------------------------------- */
+
+/* Is the account's own limit exceeded, or that of all, by what was added to this account? */
+static bool beyond(const struct xsp_account *account)
+{
+	return account->kept > READ_ONCE(xsp_retain_uid_bytes) ||
+	       kept_bytes > READ_ONCE(xsp_retain_bytes);
+}
+
+/*
+ * More is kept of @account: its oldest go, as many as are too much, to the list @gone.  The last
+ * may be the one that more is kept of: the caller has a reference.
+ *
+ * All under one hold of the lock.  Between two of them the sum would be too much for whoever looks
+ * next: another account's end, which would drop its own for it, or trim_worker().
+ */
+static void shed(const struct xsp_account *account, struct list_head *gone)
+{
+	struct xsp_producer *p, *next;
+
+	list_for_each_entry_safe(p, next, &ended, node) {
+		if (!beyond(account))
+			return;
+		if (p->payer.account != account)
+			continue;
 		drop(p);
-		mutex_unlock(&xsp_registry_lock);
+		list_add_tail(&p->node, gone);
+	}
+}
+
+/* Without the lock: the memory goes. */
+static void put_all(struct list_head *gone)
+{
+	struct xsp_producer *p, *next;
+
+	list_for_each_entry_safe(p, next, gone, node) {
+		/* A reader may have it still; the node is looked at no more, see is_kept(). */
+		list_del_init(&p->node);
 		xsp_producer_put(p);
-		mutex_lock(&xsp_registry_lock);
+		cond_resched();
 	}
 }
 
 /* The process of @p has ended, or has let go of it: keep it for whoever asks, within limits. */
 static void on_end(struct xsp_producer *p)
 {
-	bool gone = false;
+	bool unread = false;
+	LIST_HEAD(gone);
 
 	mutex_lock(&xsp_registry_lock);
 	if (!xsp_registry_has(p)) {
@@ -109,14 +154,27 @@ static void on_end(struct xsp_producer *p)
 		list_add_tail(&p->node, &ended);
 		nr_kept++;
 		count(p, bytes_of(p));
+		shed(p->payer.account, &gone);
+		plan_look(ktime_get_ns());
 	} else {
-		gone = forget(p);
+		unread = forget(p);
 	}
-	shed(p->payer.account);
 	mutex_unlock(&xsp_registry_lock);
-	if (gone)
+	if (unread)
 		xsp_producer_put(p);
-	mod_delayed_work(xsp_wq, &trim_work, 0);
+	put_all(&gone);
+}
+
+/* Has the process ended?  If not, what was allocated so far will be in the count of its end. */
+static bool has_ended(struct xsp_producer *p)
+{
+	bool live;
+
+	/* The end takes the lock too: it was before, or is yet to count what there is. */
+	mutex_lock(&p->lock);
+	live = p->state == XSPROF_STATE_LIVE;
+	mutex_unlock(&p->lock);
+	return !live;
 }
 
 /**
@@ -124,17 +182,23 @@ static void on_end(struct xsp_producer *p)
  * @p: producer
  * @err: of the call that allocated; also where that is 0, the producer may have ended since
  *
+ * Of one that lives nothing is done: that is what any process may call as often as it wants.
+ *
  * Return: @err.
  */
 int xsp_retain_counted(struct xsp_producer *p, int err)
 {
+	LIST_HEAD(gone);
+
+	if (!has_ended(p))
+		return err;
 	mutex_lock(&xsp_registry_lock);
-	if (!list_empty(&p->node)) {
+	if (is_kept(p) && bytes_of(p) != p->kept) {
 		count(p, bytes_of(p) - p->kept);
-		shed(p->payer.account);
+		shed(p->payer.account, &gone);
 	}
 	mutex_unlock(&xsp_registry_lock);
-	xsp_retain_trim();
+	put_all(&gone);
 	return err;
 }
 
@@ -146,12 +210,9 @@ int xsp_retain_counted(struct xsp_producer *p, int err)
  */
 int xsp_retain_drop(struct xsp_producer *p)
 {
-	bool live, gone;
+	bool gone;
 
-	mutex_lock(&p->lock);
-	live = p->state == XSPROF_STATE_LIVE;
-	mutex_unlock(&p->lock);
-	if (live)
+	if (!has_ended(p))
 		return -EBUSY;
 	mutex_lock(&xsp_registry_lock);
 	gone = forget(p);
@@ -163,13 +224,7 @@ int xsp_retain_drop(struct xsp_producer *p)
 
 /* ---- room ---------------------------------------------------------------------------------- */
 
-/* It may have ended after the caller looked at the clock: that is 0, and not an eternity. */
-static u64 age_of(const struct xsp_producer *p, u64 now)
-{
-	return now > p->ended ? now - p->ended : 0;
-}
-
-/* Beyond all limits together only where one of them was lowered: see on_end(). */
+/* Too old.  Too much only where a limit was lowered: what comes is counted at once, see shed(). */
 static bool too_much(const struct xsp_producer *p, u64 now)
 {
 	u64 keep = (u64)READ_ONCE(xsp_retain_seconds) * NSEC_PER_SEC;
@@ -193,7 +248,7 @@ static struct xsp_producer *next_to_drop(u64 now)
 static void trim_worker(struct work_struct *work)
 {
 	struct xsp_producer *p;
-	u64 now = ktime_get_ns(), age, keep;
+	u64 now = ktime_get_ns();
 
 	for (;;) {
 		mutex_lock(&xsp_registry_lock);
@@ -205,14 +260,7 @@ static void trim_worker(struct work_struct *work)
 		xsp_producer_put(p);
 		cond_resched();
 	}
-	p = list_first_entry_or_null(&ended, struct xsp_producer, node);
-	if (p) {
-		keep = (u64)READ_ONCE(xsp_retain_seconds) * NSEC_PER_SEC;
-		age = age_of(p, now);
-		/* Not all at once for a limit of years. */
-		queue_delayed_work(xsp_wq, &trim_work, 1 +
-				   nsecs_to_jiffies(min_t(u64, keep - age, 3600 * NSEC_PER_SEC)));
-	}
+	plan_look(now);
 	mutex_unlock(&xsp_registry_lock);
 }
 

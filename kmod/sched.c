@@ -111,7 +111,8 @@ static int publish(struct xsp_producer *p, struct xsp_sched *s)
 	err = xsp_sched_table_add(s);
 	if (err)
 		return err;
-	p->sched = s;
+	/* begin() looks without the lock, to save itself work: set once, and followed under it. */
+	WRITE_ONCE(p->sched, s);
 	s->listed = true;
 	for_each_possible_cpu(cpu)
 		xsp_memory_ready(p, p->geo.rings + cpu);

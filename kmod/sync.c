@@ -8,11 +8,11 @@
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/suspend.h>
 #include <linux/time_namespace.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 
 #include "trace.h"
 #include "xsprof.h"
@@ -20,6 +20,9 @@
 #define NR_SYNCS	512	/* the time between two of them doubles when so many are reached */
 #define TRIES		8
 #define TICK_NS		NSEC_PER_SEC
+#define RATE_MIN_NS	(NSEC_PER_SEC / 10)	/* a rate is measured over no less than this */
+#define RATE_MAX_NS	(60ull * NSEC_PER_SEC)	/* and no more: what follows would overflow */
+#define RATE_SLACK	10			/* bits: 1/1024 of it may be the two readings' */
 
 static DEFINE_MUTEX(lock);
 static struct xsprof_sync *syncs;	/* oldest first */
@@ -28,6 +31,7 @@ static bool last_kept;			/* the last one is not to be replaced */
 static u64 gap_ns = TICK_NS;		/* between two of them */
 static u32 generation;
 static struct xsprof_clock conversion;
+static struct xsprof_sync rate_from;	/* where its rate is measured from; ticks 0: nowhere */
 
 static void tick(struct work_struct *work);
 static DECLARE_DELAYED_WORK(tick_work, tick);
@@ -97,24 +101,36 @@ static void add_sync(const struct xsprof_sync *s, bool keep)
 	last_kept = keep;
 }
 
-/* The rate between two points, else the one the kernel measured. */
-static void set_rate(struct xsprof_clock *c, u64 ticks, u64 ns)
+/* The rate as the kernel measured it, until there is one of ours. */
+static void set_nominal_rate(struct xsprof_clock *c)
 {
 	/* A slow counter's tick is many ns: they must fit the 32 bits of mult. */
 	c->shift = c->freq < 8 * 1000 * 1000 ? 12 : 24;
-	if (ticks && ns && ns < 60 * NSEC_PER_SEC && ticks >> 40 == 0)
+	c->mult = div64_u64(((u64)NSEC_PER_SEC << c->shift) + c->freq / 2, c->freq);
+}
+
+/*
+ * The rate since @rate_from.  Sync points come as close to each other as processes attach: between
+ * two such points is little else than the error of their readings.  So only one that is far enough
+ * away gives a rate, and is where the next one begins.
+ */
+static void measure_rate(struct xsprof_clock *c, const struct xsprof_sync *s)
+{
+	u64 ns = s->mono - rate_from.mono, ticks = s->ticks - rate_from.ticks;
+
+	if (rate_from.ticks && s->ticks > rate_from.ticks && ns < RATE_MAX_NS && !(ticks >> 40)) {
+		if (ns < RATE_MIN_NS || (u64)s->window + rate_from.window > ticks >> RATE_SLACK)
+			return;
 		c->mult = div64_u64((ns << c->shift) + ticks / 2, ticks);
-	else if (!c->mult)
-		c->mult = div64_u64(((u64)NSEC_PER_SEC << c->shift) + c->freq / 2, c->freq);
+	}
+	rate_from = *s;
 }
 
 static void convert_from(const struct xsprof_sync *s)
 {
-	if (conversion.base_ticks && s->ticks > conversion.base_ticks)
-		set_rate(&conversion, s->ticks - conversion.base_ticks,
-			 s->mono - conversion.base_ns);
-	else
-		set_rate(&conversion, 0, 0);
+	if (!conversion.mult)
+		set_nominal_rate(&conversion);
+	measure_rate(&conversion, s);
 	conversion.base_ticks = s->ticks;
 	conversion.base_ns = s->mono;
 }
@@ -134,11 +150,17 @@ static void take_sync(bool keep, struct xsprof_clock *now)
 	trace_xsp_clock_sync(&s);
 }
 
-/* Readers of the page copy it between two equal, even values of seq. */
+/*
+ * Readers of the page copy it between two equal, even values of seq, and spin while it is odd: the
+ * program, and xsp_ctl_ns() in a call of its.  One of them may have a real-time priority and come
+ * to this CPU: it must not find the writer preempted in between.  Stores alone stand here, which
+ * PREEMPT_RT has nothing against; nobody reads in an interrupt.
+ */
 static void store_clock(struct xsprof_clock *to, const struct xsprof_clock *from)
 {
 	u32 seq = to->seq;
 
+	preempt_disable();
 	WRITE_ONCE(to->seq, seq + 1);
 	smp_wmb();	/* odd before anything changes */
 	to->mult = from->mult;
@@ -148,6 +170,7 @@ static void store_clock(struct xsprof_clock *to, const struct xsprof_clock *from
 	to->freq = from->freq;
 	smp_wmb();	/* changed before it is even */
 	WRITE_ONCE(to->seq, seq + 2);
+	preempt_enable();
 }
 
 /* For a producer that counts nanoseconds: the same, in its unit, from the narrowest of a few. */
@@ -283,7 +306,7 @@ static int on_suspend(struct notifier_block *nb, unsigned long action, void *unu
 	case PM_POST_HIBERNATION:
 		mutex_lock(&lock);
 		generation++;
-		conversion.base_ticks = 0;	/* no rate across the gap */
+		rate_from.ticks = 0;	/* no rate across the gap */
 		mutex_unlock(&lock);
 		take_sync(true, &now);
 		xsp_registry_for_live(update, &now);
@@ -300,13 +323,13 @@ int xsp_sync_init(void)
 {
 	int err;
 
-	syncs = vzalloc(array_size(NR_SYNCS, sizeof(*syncs)));
+	syncs = kvcalloc(NR_SYNCS, sizeof(*syncs), GFP_KERNEL | __GFP_NOWARN);
 	if (!syncs)
 		return -ENOMEM;
 	conversion.freq = xsp_counter_freq();
 	err = register_pm_notifier(&suspend_notifier);
 	if (err)
-		vfree(syncs);
+		kvfree(syncs);
 	return err;
 }
 
@@ -314,5 +337,5 @@ void xsp_sync_exit(void)
 {
 	unregister_pm_notifier(&suspend_notifier);
 	cancel_delayed_work_sync(&tick_work);
-	vfree(syncs);
+	kvfree(syncs);
 }

@@ -27,11 +27,12 @@
  * Two pointers call upwards, both set by retain.c: xsp_account_reclaim, when there is no room, and
  * xsp_producer_on_end.
  *
- * Locks, outermost first: mmap_lock, the kernel's on tracepoints, that of producer.c, those of
- * readers, xsp_producer.lock, xsp_registry_lock, that of account.c.  Nothing is copied to or from a
- * process with one of the last three held: that could fault, which takes the first.
- * The lock of sync.c is never held with another.  Those of sched-hooks.c, exec.c and
- * kernel-ring.c are innermost; the last are taken under the scheduler's own.
+ * Locks, outermost first: mmap_lock, that of sched-hooks.c, the kernel's on tracepoints, that of
+ * producer.c, those of readers, xsp_producer.lock, xsp_registry_lock, that of account.c.  Nothing
+ * is copied to or from a process with one of the last three held: that could fault, which takes the
+ * first.  No page is allocated with xsp_producer.lock held.
+ * The lock of sync.c is never held with another.  Those of exec.c and kernel-ring.c are innermost;
+ * the last are taken under the scheduler's own.
  */
 #ifndef XSP_XSPROF_H
 #define XSP_XSPROF_H
@@ -65,7 +66,7 @@
  * @uid: the user, or who made the namespace
  * @refs: producers and readers of it; under the lock of account.c
  * @pages: memory, of live producers and of ended ones
- * @watched: rings that its readers have the kernel look at
+ * @turns: CLOCK_MONOTONIC up to which its readers have taken turns to look at rings, ns
  * @producers: how many; under xsp_registry_lock
  * @kept: bytes of ended ones that are kept; under xsp_registry_lock
  */
@@ -75,7 +76,7 @@ struct xsp_account {
 	kuid_t			uid;
 	unsigned int		refs;
 	atomic_long_t		pages;
-	atomic_long_t		watched;
+	atomic64_t		turns;
 	unsigned int		producers;
 	u64			kept;
 };
@@ -180,7 +181,7 @@ static inline struct xsp_offset xsp_offset_here(void)
  * @clock: enum xsprof_clock_kind
  * @idle: under @lock: paused only because nobody reads; what is traced is not
  * @unwanted: not to be kept: whoever read it has done with it
- * @exec_node: of the table of exec.c, while it lives
+ * @exec_node: of its process' entry in exec.c, while it lives
  * @exit_wait: on @pid: calls when the process ends
  * @ending: somebody has found that it is to end: the first one does it
  * @exit_code: of the process, -1 where that goes on; stored before @end_work is queued
@@ -327,15 +328,15 @@ struct xsp_producer *xsp_registry_next_live(u64 after);
 struct xsp_producer *xsp_registry_next_any(u64 after);
 struct xsp_producer *xsp_registry_find(u64 id);
 struct xsp_producer *xsp_registry_mine(u64 id);
-bool xsp_registry_may_read(const struct xsp_producer *p);
 bool xsp_registry_may_write(const struct xsp_producer *p);
 void xsp_registry_for_live(void (*fn)(struct xsp_producer *p, const void *data),
 			   const void *data);
 
 /* ---- exec.c ---- */
 int xsp_exec_init(void);
+void xsp_exec_unhook(void);
 void xsp_exec_exit(void);
-void xsp_exec_add(struct xsp_producer *p);
+int xsp_exec_add(struct xsp_producer *p);
 void xsp_exec_remove(struct xsp_producer *p);
 struct xsp_producer *xsp_exec_next(const struct pid *pid, u64 exec_id);
 

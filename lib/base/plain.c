@@ -23,8 +23,9 @@ static size_t above_ascii(const unsigned char *s, size_t len)
 
 	if (*s < 0xc2 || *s > 0xf4 || n > len)
 		return 0;
-	/* Longer forms of what has a shorter one. */
-	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90))
+	/* Longer forms of what has a shorter one; halves of pairs, and what is beyond the last one. */
+	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90) ||
+	    (*s == 0xed && s[1] > 0x9f) || (*s == 0xf4 && s[1] > 0x8f))
 		return 0;
 	code = *s & (0x7fu >> n);
 	for (size_t i = 1; i < n; i++) {

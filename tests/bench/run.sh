@@ -259,6 +259,8 @@ part_ops()
 		"$here/ops" >>"$work/ops" || { fail "ops: failed"; return; }
 		BENCH_NVTX=$BUILD/lib/libxsprof-nvtx.so "$here/nvtx" >>"$work/ops" ||
 			{ fail "nvtx: failed"; return; }
+		BENCH_ITT=$BUILD/lib/libxsprof-itt.so "$here/itt" >>"$work/ops" ||
+			{ fail "itt: failed"; return; }
 	done
 	awk -F '\t' '$2 == "skip"' "$work/ops" | sort -u >>"$raw"
 	awk -F '\t' '$2 != "skip" { print $1, $2 }' "$work/ops" | sort -u |

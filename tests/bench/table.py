@@ -47,6 +47,8 @@ ROWS = [
     ("ops", "nvtx_text_ratio", "push and pop of NVTX, a text / marker pair", "ratio", "max", 1.15),
     ("ops", "nvtx_string_ratio", "the same, a registered string in a domain",
      "ratio", "max", 1.15),
+    ("ops", "itt_ratio", "begin and end of an ITT task, with a string handle / marker pair",
+     "ratio", "max", 1.15),
     ("opencl", "opencl_ratio", "enqueue of a kernel to PoCL: added by record --gpu / it alone",
      "ratio", "max", 0.3),
     ("cupti", "cupti_rate", "activities of CUDA by the collector's thread, 1 core, into a capture",

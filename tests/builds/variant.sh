@@ -63,12 +63,14 @@ only=
 if [ "${XSPROF_TURN:-all}" != all ] && [ -z "$RUN" ]; then
 	hash=$(git rev-parse HEAD 2>/dev/null) || hash=0
 	half=$(((16#${hash:0:12} / 16 + ${#variant}) % 2))
-	others=$(tests/run.sh -l -b "$variant" "$tier" | awk -F '\t' -v long="$LONG" -v half="$half" \
-		'$7 >= long && n++ % 2 == half { print $2 }')
-	only=$(tests/run.sh -l -b "$variant" "$tier" | cut -s -f2 | grep -vxF "$others" | paste -sd '|')
+	all=$(tests/run.sh -l -b "$variant" "$tier")
+	others=$(awk -F '\t' -v long="$LONG" -v half="$half" \
+		'$7 >= long && n++ % 2 == half { print $2 }' <<<"$all")
+	only=$(cut -s -f2 <<<"$all" | grep -vxF "$others" | paste -sd '|')
 	echo "# of the other half, not run: ${others//$'\n'/ }"
 fi
-tests/run.sh -j1 -b "$variant" -x "$slower" ${only:+-k "^($only)\$"} "$tier" 2>&1 | sed 's/^/# /'
+tests/run.sh -j1 -b "$variant" -x "$slower" ${only:+-k "^($only)\$"} "$tier" 2>&1 |
+	sed 's/^/# /'
 awk -F '\t' -v variant="$variant" '
 	{
 		n++

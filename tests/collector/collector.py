@@ -156,6 +156,8 @@ def check_shown():
     result("# toy device 96, Toy 1000: busy for" in report and
            "stream 1 (copies) of context 1" in report, "report --gpu: the device, and its streams",
            report)
+    equal(run([XSPROF, "report", "--by", "kernel", CAPTURE]).stdout, report,
+          "--by kernel: the same")
     for form, want in (("chrome", "GPU 96 context 1 stream 0 (compute)"),
                        ("kineto", "stream 1 copies")):
         text = run([XSPROF, "dump", "-f", form, CAPTURE]).stdout

@@ -7,11 +7,13 @@
 
 #include "base/columns.h"
 #include "base/crc32c.h"
+#include "base/plain.h"
 #include "common/crc32c.h"
 #include "common/tap.h"
 #include "decode/clockfit.h"
 #include "decoder/builder.h"
 #include "drain/filter.h"
+#include "text/escape.h"
 
 /* Which of the device's producers are taken up. */
 static void test_filter(void)
@@ -284,8 +286,49 @@ static void test_wild(void)
 	tap_result("wild points");
 }
 
+/* UTF-8 of @code, as far as it goes: also of what is none, such as halves of pairs. */
+static size_t utf8(char *p, unsigned int code)
+{
+	static const unsigned int lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+	size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+	if (n == 1) {
+		*p = (char)code;
+		return 1;
+	}
+	for (size_t i = n; --i; code >>= 6)
+		p[i] = (char)(0x80 | (code & 0x3f));
+	p[0] = (char)(lead[n] | code);
+	return n;
+}
+
+/* The same characters are let through by what marks them and by what replaces them. */
+static void test_plain(void)
+{
+	unsigned int through = 0;
+
+	for (unsigned int code = 0; code < 0x110800; code++) {
+		char text[4], plain[4], escaped[4 * XSP_ESCAPE_MAX];
+		size_t n = utf8(text, code), len;
+		bool same;
+
+		memcpy(plain, text, n);
+		xsp_plain(plain, n);
+		len = (size_t)(xsp_escape_text(escaped, text, n) - escaped);
+		same = len == n && !memcmp(escaped, text, n);
+		/* A backslash is printed; in an escaped text it stands for itself as two. */
+		if (same != !memcmp(plain, text, n) && code != '\\')
+			tap_wrong("U+%04X: %sescaped, %sreplaced", code, same ? "not " : "",
+				  memcmp(plain, text, n) ? "" : "not ");
+		through += same;
+	}
+	CHECK(through > 0x100000 && through < 0x110000);
+	tap_result("one list of characters that are not printed");
+}
+
 int main(void)
 {
+	test_plain();
 	test_crc();
 	test_filter();
 	test_columns();

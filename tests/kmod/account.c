@@ -4,6 +4,8 @@
  * attach, even if a reader causes the allocation.  Users of a user namespace share the account of
  * its creator.  Ended producers of one account are never dropped for another account.
  */
+#include <pthread.h>
+
 #include "account.h"
 
 #define SUB	100000		/* the first of a user's subordinate ids */
@@ -307,6 +309,88 @@ TEST_F(account, memory_cgroup)
 	EXPECT_EQ(0, end(self->fd, &self->s[0]));
 	rmdir(PAYER);
 	rmdir(READER);
+}
+
+/* What the process allocates itself is charged there too, wherever it has moved since. */
+TEST_F(account, moved_to_another_cgroup)
+{
+	struct plan p = { .uid = USER, .ring_size = 4 * MIB, .kernel_size = 1, .cgroup = PAYER };
+	int err = env_cgroup(PAYER, "max\n") ?: env_cgroup(READER, "max\n");
+	static const char how[] = { 'r', 'f' };
+	long long payer, reader;
+	char pid[16];
+
+	if (err)
+		SKIP(return, "no memory controller of cgroup v2 here: %s", strerror(-err));
+	ASSERT_EQ(0, begin(&self->s[0], &p));
+	snprintf(pid, sizeof(pid), "%d", self->s[0].pid);
+	ASSERT_EQ(0, env_file_put(READER "/cgroup.procs", pid));
+	for (unsigned int i = 0; i < sizeof(how); i++) {
+		payer = used(PAYER);
+		reader = used(READER);
+		EXPECT_EQ(0, tell(&self->s[0], how[i]));
+		EXPECT_LE(payer + (long long)(3 * MIB), used(PAYER));
+		EXPECT_GT(reader + (long long)(2 * MIB), used(READER));
+	}
+	EXPECT_EQ(0, end(self->fd, &self->s[0]));
+	rmdir(PAYER);
+	rmdir(READER);
+}
+
+/* ---- threads that allocate the same ---------------------------------------------------------- */
+
+#define RACERS	4
+
+struct race {
+	struct dev		d;
+	pthread_barrier_t	together;
+	int			err;
+};
+
+static void *open_all(void *arg)
+{
+	struct race *r = arg;
+	int err;
+
+	pthread_barrier_wait(&r->together);
+	for (uint32_t k = r->d.nr; k < r->d.nr + r->d.nl; k++) {
+		err = dev_populate(r->d.fd, dev_ring_off(&r->d, k), r->d.stride);
+		if (err)
+			__atomic_store_n(&r->err, err, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+/* Each page is there once and charged once, and each ring is whole, whoever was first. */
+TEST_F(account, racing_threads)
+{
+	uint64_t rounds = env_figure(60, 10), first;
+	struct xsprof_attach a = dev_attach_defaults();
+	pthread_t thread[RACERS];
+	struct race r;
+
+	a.nr_lock_rings = 16;
+	a.ring_size = 4 * KIB;
+	ASSERT_EQ(0, pthread_barrier_init(&r.together, NULL, RACERS));
+	for (uint64_t i = 0; i < rounds; i++) {
+		r.err = 0;
+		ASSERT_EQ(0, dev_attach_as(&r.d, &a));
+		first = bytes_of(self->fd, r.d.id);
+		for (unsigned int t = 0; t < RACERS; t++)
+			ASSERT_EQ(0, pthread_create(&thread[t], NULL, open_all, &r));
+		for (unsigned int t = 0; t < RACERS; t++)
+			pthread_join(thread[t], NULL);
+		EXPECT_EQ(0, r.err);
+		EXPECT_EQ(first + r.d.nl * r.d.stride, bytes_of(self->fd, r.d.id));
+		for (uint32_t k = r.d.nr; k < r.d.nr + r.d.nl; k++) {
+			EXPECT_TRUE(dev_ready(&r.d, k));
+			EXPECT_EQ(XSPROF_RING_LOCK, dev_writer(&r.d, k)->kind);
+			EXPECT_EQ(UINT32_MAX, dev_writer(&r.d, k)->cpu);
+			EXPECT_EQ(0, dev_reader(&r.d, k)->tail);
+		}
+		dev_close(&r.d);
+	}
+	pthread_barrier_destroy(&r.together);
 }
 
 TEST_HARNESS_MAIN

@@ -85,6 +85,17 @@ static int attach(const struct plan *p, struct dev *d)
 	return dev_attach_as(d, &a);
 }
 
+/* Map ring @k and write to each page of its data. */
+static int fault_in(struct dev *d, uint32_t k)
+{
+	uint64_t off = dev_ring_off(d, k) + 2 * d->page;
+	int err = dev_overlay(d, off, d->ring_size);
+
+	for (uint64_t at = 0; !err && at < d->ring_size; at += d->page)
+		*(volatile char *)(d->base + off + at) = 1;
+	return err;
+}
+
 static void __attribute__((noreturn)) serve(const struct plan *p, int from, int to)
 {
 	struct rlimit limit = { p->locked, p->locked };
@@ -111,6 +122,9 @@ static void __attribute__((noreturn)) serve(const struct plan *p, int from, int 
 		switch (what) {
 		case 'r':	/* allocate another ring */
 			err = dev_ring_open(&d, d.nr + rings++);
+			break;
+		case 'f':	/* the same by page faults */
+			err = fault_in(&d, d.nr + rings++);
 			break;
 		case 'a':	/* attach another producer */
 			err = attach(p, &more);
@@ -224,7 +238,7 @@ static inline uint64_t bytes_of(int fd, uint64_t id)
 /* ---- the module ------------------------------------------------------------------------------ */
 
 static const char *const limits[] = {
-	"uid_free_bytes", "max_bytes", "retain_bytes", "uid_max_producers",
+	"uid_free_bytes", "max_bytes", "retain_bytes", "uid_max_producers", "retain_uid_bytes",
 };
 
 #define LIMITS	(sizeof(limits) / sizeof(limits[0]))

@@ -6,8 +6,10 @@
  * suspend shows.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <sys/timex.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 
 #include "clock.h"
 
@@ -273,6 +275,113 @@ TEST(jumps_and_slewing)
 	EXPECT_EQ(1, clock_syncs(d.fd, &s[0], 1, &generation));
 	EXPECT_LE(s[n - 1].mono, s[0].mono);
 	TH_LOG("%d sync points, generation %u", n - from, generation);
+	dev_close(&d);
+}
+
+/* ---- attaches all the time ------------------------------------------------------------------- */
+
+/* What abi.h promises of a rate, while adjtimex() changes nothing. */
+#define RATE_PPM	500
+
+/* The lowest and the highest rate that pages had, in ns a tick. */
+struct rates {
+	double	low;
+	double	high;
+};
+
+static void note_rate(struct rates *r, const struct dev *d)
+{
+	struct xsprof_clock c = clock_read(d);
+	double rate = (double)c.mult / (double)(1ull << c.shift);
+
+	r->low = r->low && r->low < rate ? r->low : rate;
+	r->high = r->high > rate ? r->high : rate;
+}
+
+static double most_off(const struct rates *r, double rate)
+{
+	double below = rate - r->low, above = r->high - rate;
+
+	return (below > above ? below : above) / rate * 1e6;
+}
+
+/* Sync points as near to each other as can be: an attach takes one. */
+static void __attribute__((noreturn)) attach_often(struct rates *r)
+{
+	for (;;) {
+		struct dev d;
+
+		if (dev_attach(&d, XSPROF_MODE_DISCARD, 16 << 10, 1))
+			_exit(1);
+		note_rate(r, &d);
+		dev_close(&d);
+	}
+}
+
+/* The counter and CLOCK_MONOTONIC at one instant, the closest of a few.  Return: how close, ns. */
+static uint64_t both_clocks(const struct dev *d, uint64_t *ticks, uint64_t *ns)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < 64; i++) {
+		uint64_t before = clock_now(CLOCK_MONOTONIC), now = ring_ticks(d->clock);
+		uint64_t after = clock_now(CLOCK_MONOTONIC);
+
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		*ticks = now;
+		*ns = before + best / 2;
+	}
+	return best;
+}
+
+#define ATTACHERS	4u	/* processes, which wait for each other: so points are nearest */
+
+/* What others do costs no process the rate of its clock, nor those that attach meanwhile. */
+TEST(rate_amid_attaches)
+{
+	uint64_t t0, t1, n0, n1, slack, since;
+	struct rates mine = { 0 }, *theirs;
+	pid_t pids[ATTACHERS];
+	double rate, off;
+	struct dev d;
+
+	theirs = mmap(NULL, sizeof(*theirs) * ATTACHERS, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, theirs);
+	ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_DISCARD, 16 << 10, 1));
+	/* One that is measured from now on: the clock may have been slewed before. */
+	clock_next_base(&d);
+	clock_next_base(&d);
+	since = both_clocks(&d, &t0, &n0);
+	for (unsigned int i = 0; i < ATTACHERS; i++) {
+		pids[i] = fork();
+		ASSERT_LE(0, pids[i]);
+		if (!pids[i])
+			attach_often(&theirs[i]);
+	}
+	do {
+		clock_next_base(&d);
+		note_rate(&mine, &d);
+		slack = since + both_clocks(&d, &t1, &n1);
+	} while (n1 - n0 < (env_full() ? 9000000000ull : 3000000000ull));
+	for (unsigned int i = 0; i < ATTACHERS; i++) {
+		ASSERT_EQ(0, kill(pids[i], SIGKILL));
+		ASSERT_EQ(pids[i], waitpid(pids[i], NULL, 0));
+		theirs->low = theirs[i].low < theirs->low ? theirs[i].low : theirs->low;
+		theirs->high = theirs[i].high > theirs->high ? theirs[i].high : theirs->high;
+	}
+	rate = (double)(n1 - n0) / (double)(t1 - t0);
+	off = rate * (RATE_PPM * 1e-6 + (double)slack / (double)(n1 - n0));
+	TH_LOG("%.9f ns a tick; off at most %.0f ppm, of new producers %.0f ppm", rate,
+	       most_off(&mine, rate), most_off(theirs, rate));
+	EXPECT_LE(rate - off, mine.low);
+	EXPECT_GE(rate + off, mine.high);
+	EXPECT_LT(0, theirs->low);
+	EXPECT_LE(rate - off, theirs->low);
+	EXPECT_GE(rate + off, theirs->high);
+	munmap(theirs, sizeof(*theirs) * ATTACHERS);
 	dev_close(&d);
 }
 

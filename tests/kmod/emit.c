@@ -8,9 +8,6 @@
 #include <sys/wait.h>
 
 #include "emit.h"
-#include "user.h"
-
-#define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 
 FIXTURE(emit)
 {
@@ -324,65 +321,6 @@ TEST_F(emit, churn)
 	/* Some went to perf alone. */
 	EXPECT_LT(0, total(&s));
 	EXPECT_LE(total(&s), c.emitted);
-}
-
-/* ---- rights ---------------------------------------------------------------------------------- */
-
-struct opening {
-	uint64_t	id;		/* of the event */
-	int		err;		/* expected errno, 0 for none */
-};
-
-/* Count events of the calling process only.  Return: 0, or which check failed. */
-static int open_own(void *arg)
-{
-	const struct opening *o = arg;
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = o->id,
-		.exclude_kernel = 1, .exclude_hv = 1,
-	};
-	uint32_t on = o->err ? 0 : 1u << XSPROF_EMIT_BEGIN;
-	struct dev d;
-	int fd;
-
-	if (dev_attach(&d, XSPROF_MODE_DISCARD, 16 << 10, 1))
-		return 1;
-	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if ((fd < 0 ? errno : 0) != o->err)
-		return 2;
-	if (page_says(&d) != (int)on || emit(d.fd, XSPROF_EMIT_BEGIN, 1, "n", "c") != !!on)
-		return 3;
-	close(fd);
-	return page_says(&d) ? 4 : 0;
-}
-
-/*
- * A traced marker costs every program a system call.  So counting one takes CAP_PERFMON, although
- * perf lets unprivileged users count tracepoints of their own processes.
- */
-TEST_F(emit, rights)
-{
-	static const char *const levels[] = { "2", "1", "0", "-1" };
-	char was[32];
-	int id = tracefs_id("xsp_begin");
-
-	ASSERT_LT(0, id);
-	ASSERT_EQ(0, env_file_get(PARANOID, was, sizeof(was)));
-	for (unsigned int i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
-		struct opening o = { .id = (uint64_t)id, .err = EPERM };
-
-		ASSERT_EQ(0, env_file_put(PARANOID, levels[i]));
-		EXPECT_EQ(0, user_as(1000, 0, open_own, &o)) {
-			TH_LOG("perf_event_paranoid=%s", levels[i]);
-		}
-		EXPECT_EQ(0, page_says(&self->d));
-		o.err = 0;
-		EXPECT_EQ(0, user_as(1000, 1ull << CAP_PERFMON, open_own, &o)) {
-			TH_LOG("perf_event_paranoid=%s, CAP_PERFMON", levels[i]);
-		}
-		EXPECT_EQ(0, page_says(&self->d));
-	}
-	EXPECT_EQ(0, env_file_put(PARANOID, was));
 }
 
 static int unload(void)

@@ -260,6 +260,26 @@ TEST_F(process, executes_itself)
 	EXPECT_EQ(SIGKILL, info.status);
 }
 
+/* What ends is that process' alone, however many others there are, some of which have gone. */
+TEST_F(process, others_stay)
+{
+	struct test *t = &self->t;
+	struct dev d[4];
+
+	for (unsigned int i = 0; i < 4; i++)
+		ASSERT_EQ(0, dev_attach(&d[i], XSPROF_MODE_DISCARD, 1, 1));
+	dev_close(&d[0]);
+	t->plan.producers = 3;
+	ASSERT_EQ(0, begin(t));
+	dev_close(&d[3]);
+	ASSERT_EQ(0, go_on(t));
+	has_ended(_metadata, t);
+	for (unsigned int i = 1; i < 3; i++) {
+		EXPECT_EQ(XSPROF_STATE_LIVE, d[i].ctl->state);
+		dev_close(&d[i]);
+	}
+}
+
 /* Nothing has changed. */
 TEST_F(process, cannot_execute)
 {

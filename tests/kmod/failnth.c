@@ -5,10 +5,13 @@
  * the device is usable after.  For kernels with fault injection.
  */
 #include <poll.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/wait.h>
 
-#include "ring.h"
+#include "fault.h"
+#include "sched.h"
 
 #define TRIES	400	/* far more than any path allocates */
 
@@ -17,16 +20,6 @@ FIXTURE(failnth)
 	struct dev	d;
 	int		fd;
 	int		nth;
-};
-
-static const char *const settings[][2] = {
-	{ "/sys/kernel/debug/failslab/ignore-gfp-wait", "N" },
-	{ "/sys/kernel/debug/failslab/verbose", "0" },
-	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N" },
-	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N" },
-	{ "/sys/kernel/debug/fail_page_alloc/min-order", "0" },
-	{ "/sys/kernel/debug/fail_page_alloc/verbose", "0" },
-	{ "/sys/kernel/debug/fail_usercopy/verbose", "0" },
 };
 
 static long long counter(const char *name)
@@ -40,12 +33,9 @@ static long long counter(const char *name)
 FIXTURE_SETUP(failnth)
 {
 	self->fd = -1;
-	self->nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	self->nth = fault_open();
 	if (self->nth < 0)
 		SKIP(return, "this kernel injects no faults (FAULT_INJECTION)");
-	for (unsigned int i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-		if (env_file_put(settings[i][0], settings[i][1]))
-			SKIP(return, "%s cannot be set", settings[i][0]);
 	ASSERT_EQ(0, dev_attach(&self->d, XSPROF_MODE_DISCARD, 64 << 10, 8));
 	self->fd = dev_open();
 	ASSERT_GE(self->fd, 0);
@@ -185,11 +175,89 @@ static int do_poll(struct dev *d, int fd)
 	return poll(p, 2, 0) < 0 ? -errno : 0;
 }
 
+static int do_rejoin(struct dev *d, int fd)
+{
+	struct xsprof_attach a = dev_attach_defaults();
+	int again = dev_open(), ret;
+
+	(void)d, (void)fd;
+	if (again < 0)
+		return again;
+	a.flags = XSPROF_ATTACH_REJOIN;
+	a.id = fresh.id;
+	ret = dev_call(again, XSPROF_IOC_ATTACH, &a);
+	close(again);
+	return ret;
+}
+
+static int do_control(struct dev *d, int fd)
+{
+	struct xsprof_control c = { .size = sizeof(c), .clear = 2, .pause = XSPROF_PAUSED_PROGRAM };
+
+	(void)d, (void)fd;
+	return dev_call(fresh.fd, XSPROF_IOC_CONTROL, &c);
+}
+
+/* Return: what @call answers of a reader of the fresh producer. */
+static int by_reader(int fd, int (*call)(int reader))
+{
+	struct xsprof_open o = { .size = sizeof(o), .id = fresh.id, .flags = XSPROF_OPEN_CONSUME };
+	int reader = dev_call(fd, XSPROF_IOC_OPEN, &o), ret;
+
+	if (reader < 0)
+		return reader;
+	ret = call(reader);
+	close(reader);
+	return ret;
+}
+
+static int control(int reader)
+{
+	struct xsprof_control c = { .size = sizeof(c), .clear = ~0ull };
+
+	return dev_call(reader, XSPROF_IOC_CONTROL, &c);
+}
+
+static int do_reader_control(struct dev *d, int fd)
+{
+	(void)d;
+	return by_reader(fd, control);
+}
+
+static int sched_on(int fd)
+{
+	return sched_switch_to(fd, XSPROF_SCHED_ON, NULL);
+}
+
+static int do_sched(struct dev *d, int fd)
+{
+	(void)d, (void)fd;
+	return sched_on(fresh.fd);
+}
+
+static int do_reader_sched(struct dev *d, int fd)
+{
+	(void)d;
+	return by_reader(fd, sched_on);
+}
+
+/* Its rings are there, and the hooks in the scheduler are not: they stay for a second. */
+static int prepare_hooks(void)
+{
+	int err = sched_on(fresh.fd);
+
+	if (!err)
+		err = sched_switch_to(fresh.fd, 0, NULL);
+	env_nap(2000000);
+	return err;
+}
+
 static const struct path {
 	const char	*name;
 	int		(*take)(struct dev *d, int fd);
 	bool		attached;	/* wants a producer of its own, with its rings mapped */
 	bool		allocates;
+	int		(*prepare)(void);
 } paths[] = {
 	{ "open", do_open, false, true },
 	{ "ATTACH", do_attach, false, true },
@@ -200,59 +268,69 @@ static const struct path {
 	{ "OPEN, WATCH, poll, pread, KICK", do_read, false, true },
 	{ "SYNCS", do_syncs, false, true },
 	{ "poll", do_poll, false, false },
+	{ "REJOIN", do_rejoin, true, true },
+	{ "CONTROL", do_control, true, false },
+	{ "OPEN, CONTROL", do_reader_control, true, true },
+	{ "SCHED", do_sched, true, true },
+	{ "OPEN, SCHED", do_reader_sched, true, true },
+	{ "SCHED's hooks", do_sched, true, true, prepare_hooks },
 };
 
-/* Return: an error that the path may answer with. */
-static bool excused(int err)
+/* A producer for an attempt, with its first ring mapped.  Return: 0 or -errno. */
+static int attach_fresh(void)
 {
-	return err == -ENOMEM || err == -EFAULT || err == -ENFILE || err == -EINTR;
+	struct xsprof_attach a = dev_attach_defaults();
+	int err;
+
+	a.ring_size = 64 << 10;
+	a.nr_lock_rings = 1;
+	a.kernel_size = 1;	/* small: each page is an attempt */
+	fresh_ring = 0;
+	err = dev_attach_as(&fresh, &a);
+	if (err)
+		return err;
+	fresh_ring = fresh.nr;
+	err = dev_overlay(&fresh, dev_ring_off(&fresh, fresh_ring), fresh.page);
+	return err ? err : dev_overlay(&fresh, dev_ring_off(&fresh, fresh_ring) + 2 * fresh.page,
+				       fresh.ring_size);
 }
+
+static unsigned int wrong;	/* attempts that had another end than they may have */
 
 /* Return: how many allocations were made to fail; -1 when there was no end to it. */
 static int one_path(struct __test_metadata *_metadata, FIXTURE_DATA(failnth) *self,
 		    const struct path *p)
 {
-	char text[16];
 	int fired = 0;
 
 	for (int n = 1; n < TRIES; n++) {
-		ssize_t len;
-		int ret;
+		int ret, left;
 
 		if (p->attached) {
-			fresh_ring = 0;
-			ret = dev_attach(&fresh, XSPROF_MODE_DISCARD, 64 << 10, 1);
-			fresh_ring = fresh.nr;
-			if (!ret)
-				ret = dev_overlay(&fresh, dev_ring_off(&fresh, fresh_ring),
-						  fresh.page);
-			if (!ret)
-				ret = dev_overlay(&fresh, dev_ring_off(&fresh, fresh_ring) +
-						  2 * fresh.page, fresh.ring_size);
+			ret = attach_fresh();
 		} else {
 			memset(&fresh, 0, sizeof(fresh));
 			ret = fresh.fd = dev_open();
 		}
 		ASSERT_GE(ret, 0);
-		len = snprintf(text, sizeof(text), "%d", n);
-		ASSERT_EQ(len, pwrite(self->nth, text, len, 0));
+		if (p->prepare) {
+			ASSERT_EQ(0, p->prepare());
+		}
+		ASSERT_EQ(0, fault_set(self->nth, n));
 		ret = p->take(&self->d, self->fd);
-		memset(text, 0, sizeof(text));
-		/* Copies to user space can be made to fail too, and this is one: it was it. */
-		if (pread(self->nth, text, sizeof(text) - 1, 0) < 0)
-			strcpy(text, "1");
-		/* And so is the copy that switches it off. */
-		if (pwrite(self->nth, "0", 1, 0) != 1)
-			ASSERT_EQ(1, pwrite(self->nth, "0", 1, 0));
+		left = fault_end(self->nth);
+		ASSERT_LE(0, left);
 		dev_close(&fresh);
-		if (atoi(text)) {	/* not used up: nothing failed */
+		if (left) {	/* not used up: nothing failed */
+			wrong += ret != 0;
 			EXPECT_EQ(0, ret) {
 				TH_LOG("%s, with nothing failing", p->name);
 			}
 			return fired;
 		}
 		fired++;
-		EXPECT_TRUE(!ret || excused(ret)) {
+		wrong += ret && !fault_excuses(ret);
+		EXPECT_TRUE(!ret || fault_excuses(ret)) {
 			TH_LOG("%s, allocation %d failing: %d", p->name, n, ret);
 		}
 	}
@@ -275,6 +353,33 @@ TEST_F(failnth, paths)
 			EXPECT_LT(0, fired);
 		}
 	}
+}
+
+/* One more is made where a thread has several numbers. */
+TEST_F(failnth, sched_in_pid_namespace)
+{
+	static const struct path path = { "SCHED, nested", do_sched, true, true, NULL };
+	int status;
+	pid_t pid;
+
+	if (self->fd < 0)
+		return;
+	ASSERT_EQ(0, unshare(CLONE_NEWPID));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		int fired;
+
+		close(self->nth);
+		self->nth = fault_open();
+		if (self->nth < 0)
+			_exit(1);
+		fired = one_path(_metadata, self, &path);
+		TH_LOG("%s: %d allocations failed", path.name, fired);
+		_exit(fired <= 0 || wrong ? 2 : 0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
 }
 
 TEST_HARNESS_MAIN

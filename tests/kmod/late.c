@@ -5,6 +5,7 @@
  * excess must be taken from the same account.
  */
 #include <pthread.h>
+#include <setjmp.h>
 
 #include "account.h"
 
@@ -117,6 +118,81 @@ TEST_F(account, late_excess_is_ones_own)
 			TH_LOG("round %llu", (unsigned long long)i);
 		}
 	}
+}
+
+/* ---- a process that shares the memory of one that has ended ---------------------------------- */
+
+static sigjmp_buf env;
+
+static void on_fault(int sig)
+{
+	siglongjmp(env, sig);
+}
+
+struct heir {
+	struct dev	d;
+	volatile char	*hole;
+	int		go[2];
+	int		done[2];
+};
+
+/* Told that its parent has ended, touches what that had mapped.  Writes the signal of it. */
+static int touch_hole(void *arg)
+{
+	struct heir *h = arg;
+	struct sigaction sa = { .sa_handler = on_fault };
+	int sig;
+	char c;
+
+	sigaction(SIGBUS, &sa, NULL);
+	if (read(h->go[0], &c, 1) != 1)
+		return 1;
+	sig = sigsetjmp(env, 1);
+	if (!sig)
+		*h->hole = 1;
+	return write(h->done[1], &sig, sizeof(sig)) != sizeof(sig);
+}
+
+static void __attribute__((noreturn)) leave_heir(struct heir *h)
+{
+	static char stack[64 << 10] __attribute__((aligned(16)));
+
+	if (dev_attach(&h->d, XSPROF_MODE_DISCARD, 64 << 10, 2) ||
+	    dev_ring_open(&h->d, h->d.nr))
+		_exit(1);
+	h->hole = h->d.base + dev_ring_off(&h->d, h->d.nr + 1) + 2 * h->d.page;
+	if (dev_overlay(&h->d, dev_ring_off(&h->d, h->d.nr + 1) + 2 * h->d.page, h->d.page) ||
+	    clone(touch_hole, stack + sizeof(stack), CLONE_VM, h) < 0 ||
+	    write(h->done[1], &h->d.id, sizeof(h->d.id)) != sizeof(h->d.id))
+		_exit(2);
+	_exit(0);
+}
+
+/* Nothing is added to what is retained, so that it stays what was counted. */
+TEST_F(account, shared_memory_after_the_end)
+{
+	int sig = -1, status;
+	uint64_t id, bytes;
+	struct heir h;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(h.go));
+	ASSERT_EQ(0, pipe(h.done));
+	fflush(stdout);
+	pid = fork();
+	ASSERT_GE(pid, 0);
+	if (!pid)
+		leave_heir(&h);
+	ASSERT_EQ(sizeof(id), read(h.done[0], &id, sizeof(id)));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	until_ended(self->fd, id);
+	bytes = bytes_of(self->fd, id);
+	ASSERT_EQ(1, write(h.go[1], "x", 1));
+	ASSERT_EQ(sizeof(sig), read(h.done[0], &sig, sizeof(sig)));
+	EXPECT_EQ(SIGBUS, sig);
+	EXPECT_EQ(bytes, bytes_of(self->fd, id));
+	EXPECT_EQ(all_kept(self->fd), (uint64_t)user_counter("kept_bytes"));
 }
 
 TEST_HARNESS_MAIN

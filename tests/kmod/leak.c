@@ -4,6 +4,7 @@
  * are zero but for the few words that abi.h gives a meaning, and answers have no byte that was
  * not set.  Memory is first filled with a pattern and freed, so that what leaks can be known.
  */
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 
@@ -199,6 +200,131 @@ TEST(reads)
 	dev_close(&r);
 	dev_close(&d);
 	free(buf);
+}
+
+/* ---- core files ------------------------------------------------------------------------------ */
+
+#define PROC_KERNEL	"/proc/sys/kernel/"
+#define CORE		"/xsprof-core"
+#define SECRET_WORDS	4
+#define RING_SEED	1
+#define OWN_SEED	2
+
+/* Made where it is kept, so that there is no other copy of it. */
+static void put_secret(volatile uint64_t *at, uint64_t seed)
+{
+	for (unsigned int i = 0; i < SECRET_WORDS; i++)
+		at[i] = env_random(&seed);
+}
+
+static void __attribute__((noreturn)) dump_core(void)
+{
+	const struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+	struct dev d, r;
+	void *own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	/* All that a process can ask to have in it. */
+	if (setrlimit(RLIMIT_CORE, &limit) || own == MAP_FAILED ||
+	    env_file_put("/proc/self/coredump_filter", "0x1ff") ||
+	    dev_attach(&d, XSPROF_MODE_DISCARD, 64 << 10, 1) || dev_ring_open(&d, d.nr) ||
+	    dev_arena_open(&d) || dev_read_id(&r, d.fd, d.id, XSPROF_OPEN_CONSUME) ||
+	    dev_tail_open(&r, r.nr))
+		_exit(1);
+	put_secret(dev_data(&d, d.nr), RING_SEED);
+	put_secret((uint64_t *)(d.base + d.arena_off + 1024), RING_SEED);
+	put_secret((uint64_t *)dev_reader(&r, r.nr), RING_SEED);
+	put_secret(own, OWN_SEED);
+	abort();
+}
+
+/* Return: how often the secret is there, or -errno. */
+static int in_core(uint64_t seed)
+{
+	uint64_t secret[SECRET_WORDS], size;
+	int fd = open(CORE, O_RDONLY | O_CLOEXEC), n = 0;
+	const char *base, *at;
+
+	if (fd < 0)
+		return -errno;
+	put_secret(secret, seed);
+	size = (uint64_t)lseek(fd, 0, SEEK_END);
+	base = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (base == MAP_FAILED)
+		return -errno;
+	for (at = base; (at = memmem(at, size - (uint64_t)(at - base), secret, sizeof(secret)));
+	     at++)
+		n++;
+	munmap((void *)base, size);
+	return n;
+}
+
+TEST(core_file)
+{
+	static const char *const names[] = { PROC_KERNEL "core_pattern",
+					     PROC_KERNEL "core_uses_pid" };
+	static const char *const values[] = { CORE, "0" };
+	char was[2][256] = { "", "" };
+	int status;
+	pid_t pid;
+
+	if (access("/proc/self/coredump_filter", F_OK))
+		SKIP(return, "this kernel writes no core files (CONFIG_ELF_CORE)");
+	for (unsigned int i = 0; i < 2; i++) {
+		env_file_get(names[i], was[i], sizeof(was[i]));
+		ASSERT_EQ(0, env_file_put(names[i], values[i]));
+	}
+	fflush(stdout);
+	pid = fork();
+	ASSERT_GE(pid, 0);
+	if (!pid)
+		dump_core();
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_TRUE(WIFSIGNALED(status) && WCOREDUMP(status)) {
+		TH_LOG("status %x", status);
+	}
+	EXPECT_EQ(1, in_core(OWN_SEED));
+	EXPECT_EQ(0, in_core(RING_SEED));
+	unlink(CORE);
+	for (unsigned int i = 0; i < 2; i++)
+		EXPECT_EQ(0, env_file_put(names[i], was[i]));
+}
+
+/* Each mapping says so itself ("dd"), and cannot be made to say otherwise. */
+TEST(not_dumped)
+{
+	unsigned int maps = 0, marked = 0;
+	bool ours = false;
+	char line[512];
+	struct dev d, r;
+	FILE *f;
+
+	ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_DISCARD, 64 << 10, 1));
+	ASSERT_EQ(0, dev_ring_open(&d, d.nr));
+	ASSERT_EQ(0, dev_arena_open(&d));
+	ASSERT_EQ(0, dev_read_id(&r, d.fd, d.id, XSPROF_OPEN_CONSUME));
+	ASSERT_EQ(0, dev_tail_open(&r, r.nr));
+	EXPECT_EQ(-1, madvise(dev_data(&d, d.nr), d.ring_size, MADV_DODUMP));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, madvise(r.base, d.page, MADV_DODUMP));
+	EXPECT_EQ(EINVAL, errno);
+	f = fopen("/proc/self/smaps", "re");
+	ASSERT_NE(NULL, f);
+	while (fgets(line, sizeof(line), f)) {
+		if (strstr(line, XSPROF_DEVICE_PATH) || strstr(line, "[xsprof]")) {
+			ours = true;
+			maps++;
+		} else if (ours && !strncmp(line, "VmFlags:", 8)) {
+			marked += !!strstr(line, " dd");
+			ours = false;
+		}
+	}
+	fclose(f);
+	/* The whole, split by what is writable: header, data and arena; a tail. */
+	EXPECT_LE(8, maps);
+	EXPECT_EQ(maps, marked);
+	dev_close(&r);
+	dev_close(&d);
 }
 
 TEST_HARNESS_MAIN

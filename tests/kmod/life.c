@@ -45,17 +45,34 @@ static void on_fault(int sig)
 	siglongjmp(env, sig);
 }
 
-/* Return: 0, or the signal that a load from @at raised. */
-static int load(const volatile void *at)
+static void catch_faults(void)
 {
 	struct sigaction sa = { .sa_handler = on_fault, .sa_flags = SA_NODEFER };
-	int sig;
 
 	sigaction(SIGSEGV, &sa, NULL);
 	sigaction(SIGBUS, &sa, NULL);
+}
+
+/* Return: 0, or the signal that a load from @at, or a store to it, raised. */
+static int load(const volatile void *at)
+{
+	int sig;
+
+	catch_faults();
 	sig = sigsetjmp(env, 1);
 	if (!sig)
 		(void)*(const volatile char *)at;
+	return sig;
+}
+
+static int store(volatile char *at)
+{
+	int sig;
+
+	catch_faults();
+	sig = sigsetjmp(env, 1);
+	if (!sig)
+		*at = 1;
 	return sig;
 }
 
@@ -241,6 +258,47 @@ TEST_F(life, clone_vm)
 	EXPECT_EQ(0, status_of(pid));
 	EXPECT_EQ(-EPERM, v.answer);
 	EXPECT_EQ(EPERM, v.mapped);
+	still_exact(_metadata, &self->d);
+}
+
+struct hole {
+	volatile char	*at;
+	int		sig;
+};
+
+static int fill_hole(void *arg)
+{
+	struct hole *h = arg;
+
+	h->sig = store(h->at);
+	return 0;
+}
+
+/* Nor by touching what is mapped and not there yet: the producer's process alone pays. */
+TEST_F(life, clone_vm_fills_no_hole)
+{
+	uint64_t off = dev_ring_off(&self->d, self->d.nr + 1) + 2 * self->d.page;
+	char *stack = mmap(NULL, 64 << 10, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct hole h = { .at = self->d.base + off };
+	struct xsprof_info before, after;
+	pid_t pid;
+
+	ASSERT_NE(MAP_FAILED, stack);
+	ASSERT_EQ(0, dev_overlay(&self->d, off, self->d.page));
+	ASSERT_EQ(0, dev_info(self->fd, self->d.id, &before));
+	pid = clone(fill_hole, stack + (64 << 10), CLONE_VM | SIGCHLD, &h);
+	ASSERT_GT(pid, 0);
+	EXPECT_EQ(0, status_of(pid));
+	EXPECT_EQ(SIGBUS, h.sig);
+	ASSERT_EQ(0, dev_info(self->fd, self->d.id, &after));
+	EXPECT_EQ(before.bytes, after.bytes);
+	/* What its parent has filled is there for it. */
+	EXPECT_EQ(0, store(h.at));
+	pid = clone(fill_hole, stack + (64 << 10), CLONE_VM | SIGCHLD, &h);
+	ASSERT_GT(pid, 0);
+	EXPECT_EQ(0, status_of(pid));
+	EXPECT_EQ(0, h.sig);
 	still_exact(_metadata, &self->d);
 }
 

@@ -13,6 +13,7 @@
 
 #define USER	1000
 #define OTHER	1001
+#define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 
 FIXTURE(perm)
 {
@@ -205,6 +206,27 @@ TEST_F(perm, write_capabilities)
 	}
 	/* Refused, and not hidden: it is there for whoever may read it. */
 	EXPECT_EQ(EPERM, user_as(USER, 1ull << CAP_PERFMON, open_consuming, &self->id[1]));
+}
+
+/* A ring holds what the program wrote, and when it ran: perf's level is about other data. */
+TEST_F(perm, perf_event_paranoid)
+{
+	static const char *const levels[] = { "4", "2", "-1" };
+	struct seen s = { .id = { self->id[0], self->id[1] } };
+	char was[32];
+
+	ASSERT_EQ(0, env_file_get(PARANOID, was, sizeof(was)));
+	for (unsigned int i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		ASSERT_EQ(0, env_file_put(PARANOID, levels[i]));
+		/* Its own, and nothing more where the kernel hides nothing. */
+		EXPECT_EQ(4, user_as(USER, 0, what_is_seen, &s)) {
+			TH_LOG("perf_event_paranoid=%s", levels[i]);
+		}
+		EXPECT_EQ(4, user_as(USER, 0, what_is_written, &s)) {
+			TH_LOG("perf_event_paranoid=%s", levels[i]);
+		}
+	}
+	EXPECT_EQ(0, env_file_put(PARANOID, was));
 }
 
 /* A program that was set-user-id is not its caller's to read. */

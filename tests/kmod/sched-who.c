@@ -184,6 +184,71 @@ TEST_F(others, only_their_users)
 	EXPECT_EQ(0, status);
 }
 
+/* ---- interrupts ------------------------------------------------------------------------------ */
+
+/**
+ * struct by_irq - wake-ups
+ * @n: by an interrupt
+ * @told: of these, that tell anything of a task
+ * @self: of which thread
+ */
+struct by_irq {
+	uint64_t	n;
+	uint64_t	told;
+	uint32_t	self;
+};
+
+static void take_irq(void *arg, uint32_t k, uint64_t at, const uint64_t *s, unsigned int n)
+{
+	const struct xsprof_rec *r = &sched_rec(s)->rec;
+	struct by_irq *b = arg;
+
+	(void)k, (void)at;
+	if (r->type != XSPROF_REC_SCHED_WAKE || r->tid != b->self ||
+	    sched_who(s) != XSPROF_SCHED_IRQ)
+		return;
+	b->n++;
+	b->told += n != 1 || r->value || r->aux != XSPROF_SCHED_IRQ;
+}
+
+/*
+ * A timer ends the sleep, on the CPU of the thread, in the middle of one of the competitors: it is
+ * none of them that wakes it, not even where their names are told.
+ */
+static int sleep_often(struct by_irq *b, uint64_t times)
+{
+	struct sched s;
+	int err;
+
+	env_on_cpu(0);
+	err = become(1000);
+	if (!err)
+		err = sched_attach(&s, XSPROF_MODE_DISCARD, RING);
+	if (err)
+		return -err;
+	b->self = sched_tid();
+	while (b->n < times) {
+		env_nap(2000);
+		b->n = b->told = 0;
+		if (sched_walk(&s, take_irq, b) || sched_drops(&s))
+			return 102;
+	}
+	return b->told ? 103 : 0;
+}
+
+TEST_F(others, interrupts)
+{
+	struct by_irq b = { 0 };
+	int status;
+	pid_t pid = fork();
+
+	ASSERT_GE(pid, 0);
+	if (!pid)
+		_exit(sleep_often(&b, env_figure(50, 20)));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
 /* ---- a pid namespace ------------------------------------------------------------------------- */
 
 struct in_ns {

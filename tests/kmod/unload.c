@@ -4,6 +4,9 @@
  * ended producers are left, and each time it starts from nothing.  XSPROF_MODULE names the file.
  */
 #include <pthread.h>
+#include <signal.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -227,6 +230,134 @@ TEST_F(unload, ends_are_under_way)
 		close(go[0]);
 		close(up[0]);
 		close(up[1]);
+	}
+}
+
+#define CROWD	200u	/* processes */
+#define EACH	5u	/* producers of each */
+
+/* Keeps the CPUs busy: what ends is preempted anywhere. */
+static pid_t hog(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		;
+}
+
+#define INSTANCES	"/proc/sys/fs/inotify/max_user_instances"
+
+/* Return: 0; -1: it cannot be had. */
+static int slow_file(void)
+{
+	static const char some[16 << 10] = "x";
+	int fd = inotify_init1(IN_CLOEXEC);
+
+	/* Its release sleeps for a grace period.  Without inotify: freeing memory takes a while. */
+	if (fd >= 0)
+		return inotify_add_watch(fd, "/tmp", IN_UNMOUNT) < 0 ? -1 : 0;
+	fd = errno == ENOSYS ? memfd_create("slow", MFD_CLOEXEC) : -1;
+	return fd < 0 || write(fd, some, sizeof(some)) != sizeof(some) ? -1 : 0;
+}
+
+/*
+ * Opens @n files that are slow to release.  The exit of a process releases its files, and its end
+ * comes after the last of them: meanwhile the module can go.
+ */
+static int slow_to_close(unsigned int n)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < n && !err; i++)
+		err = slow_file();
+	return err;
+}
+
+/* @how it ends: by a signal, by itself, or by another program. */
+static void __attribute__((noreturn)) crowd_member(int up, int go, unsigned int how,
+						   unsigned int slow)
+{
+	struct dev d;
+	char c;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* The kernel may release the first ones first or last: slow ones on either side. */
+	if (slow_to_close(slow))
+		_exit(4);
+	for (unsigned int i = 0; i < EACH; i++)
+		if (dev_attach(&d, XSPROF_MODE_DISCARD, 1, 1) ||
+		    (i % 5 == 0 && dev_ring_open(&d, d.nr)))
+			_exit(1);
+	if (slow_to_close(slow) || write(up, "x", 1) != 1 || read(go, &c, 1))
+		_exit(2);
+	if (how == 0)
+		pause();
+	if (how == 1)
+		execl("/bin/true", "true", NULL);
+	_exit(how == 2 ? 0 : 3);
+}
+
+/* A thousand producers: hundreds end after the module could be removed, some as it goes. */
+TEST_F(unload, thousand_end)
+{
+	uint64_t cycles = env_costly(12, 3), seed = env_seed();
+	unsigned int hogs = self->path ? 2 * env_cpus() : 0;
+	pid_t pids[CROWD], busy[64];
+
+	if (self->path && !access(INSTANCES, F_OK)) {
+		ASSERT_EQ(0, env_file_put(INSTANCES, "100000"));
+	}
+	for (unsigned int i = 0; i < hogs && i < 64; i++) {
+		busy[i] = hog();
+		ASSERT_LT(0, busy[i]);
+	}
+	for (uint64_t i = 0; self->path && i < cycles; i++) {
+		int go[2], up[2], err, status;
+		char c;
+
+		ASSERT_EQ(0, pipe(go));
+		ASSERT_EQ(0, pipe(up));
+		for (unsigned int k = 0; k < CROWD; k++) {
+			uint64_t slow = env_random(&seed);
+
+			pids[k] = fork();
+			ASSERT_GE(pids[k], 0);
+			if (pids[k])
+				continue;
+			close(go[1]);
+			crowd_member(up[1], go[0], k % 3, (unsigned int)(slow % 24));
+		}
+		for (unsigned int k = 0; k < CROWD; k++)
+			ASSERT_EQ(1, read(up[0], &c, 1));
+		ASSERT_EQ(CROWD * EACH, counter("live"));
+		close(go[1]);
+		for (unsigned int k = 0; k < CROWD; k++) {
+			if (k % 3 == 0) {
+				ASSERT_EQ(0, kill(pids[k], SIGKILL));
+			}
+			if (env_random(&seed) % 64 == 0)
+				env_nap((long)(env_random(&seed) % 1000));
+		}
+		while ((err = unload()) == -EWOULDBLOCK)
+			env_nap((long)(env_random(&seed) % 300));
+		ASSERT_EQ(0, err);
+		for (unsigned int k = 0; k < CROWD; k++) {
+			ASSERT_EQ(pids[k], waitpid(pids[k], &status, 0));
+			EXPECT_EQ(k % 3 ? 0 : SIGKILL, status);
+		}
+		ASSERT_EQ(0, load(self->path, ""));
+		ASSERT_EQ(0, counter("live"));
+		ASSERT_EQ(0, counter("bytes"));
+		close(go[0]);
+		close(up[0]);
+		close(up[1]);
+	}
+	for (unsigned int i = 0; i < hogs && i < 64; i++) {
+		kill(busy[i], SIGKILL);
+		waitpid(busy[i], NULL, 0);
 	}
 }
 

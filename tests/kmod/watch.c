@@ -131,6 +131,96 @@ static int count_polls(void *arg)
 	return wrong ? 3 : 0;
 }
 
+/* ---- requests in a loop ---------------------------------------------------------------------- */
+
+/* Ask for a poll again, by the descriptor @reader or a new one.  Return: 0 or -errno. */
+static int ask_again(struct dev *reader, int fd, uint64_t id, bool reopen)
+{
+	struct xsprof_open o = { .size = sizeof(o), .flags = XSPROF_OPEN_CONSUME, .id = id };
+
+	if (reopen) {
+		close(reader->fd);
+		reader->fd = dev_call(fd, XSPROF_IOC_OPEN, &o);
+		if (reader->fd < 0)
+			return reader->fd;
+	}
+	return watch(reader);
+}
+
+static uint64_t all_kicks(const struct watched *w, const struct dev *plain)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int k = 0; k < w->n; k++)
+		sum += kicks(&plain[k]);
+	return sum;
+}
+
+/*
+ * Each first poll finds a head that is not 0, and so is a kick.  As an unprivileged user.
+ * Return: 0, or which check failed.
+ */
+static int count_first_polls(void *arg)
+{
+	static struct dev plain[PRODUCERS];
+	static struct watched w;
+	uint64_t from, since, ns, polled;
+	bool reopen = *(bool *)arg;
+	int fd = dev_open();
+
+	w.n = env_debug() ? PRODUCERS / 2 : PRODUCERS;
+	if (begin(&w))
+		return 1;
+	for (unsigned int k = 0; k < w.n; k++) {
+		ring_put(&w.d[k], w.d[k].nr, 0, 0, 1);
+		if (dev_read_id(&plain[k], fd, w.d[k].id, 0))
+			return 2;
+		/* A mapping would hold the descriptor open. */
+		munmap(w.r[k].base, w.r[k].len);
+		w.r[k].base = NULL;
+	}
+	since = now_ns();
+	from = all_kicks(&w, plain);
+	do {
+		for (unsigned int k = 0; k < w.n; k++)
+			if (ask_again(&w.r[k], fd, w.d[k].id, reopen))
+				return 3;
+		env_nap(TICK_NS / 1000);
+		ns = now_ns() - since;
+	} while (ns < LONG_NS);
+	polled = (all_kicks(&w, plain) - from) * (w.rings / w.n);
+	ns = now_ns() - since;
+	printf("# %llu rings polled in %llu ms\n", (unsigned long long)polled,
+	       (unsigned long long)ns / 1000000);
+	fflush(stdout);
+	/* What was due when this began is polled besides, and timers are rounded down. */
+	if (polled > (ns + 2 * TICK_NS) / POLL_NS + w.rings)
+		return 4;
+	/* The requests that were replaced do not count: each reader is polled. */
+	for (unsigned int k = 0; k < w.n; k++) {
+		from = kicks(&plain[k]);
+		if (ask_again(&w.r[k], fd, w.d[k].id, reopen))
+			return 5;
+		while (kicks(&plain[k]) == from)
+			env_nap(1000);
+	}
+	return 0;
+}
+
+TEST(asking_again_is_limited)
+{
+	bool reopen = false;
+
+	EXPECT_EQ(0, user_as(USER, 0, count_first_polls, &reopen));
+}
+
+TEST(reopening_is_limited)
+{
+	bool reopen = true;
+
+	EXPECT_EQ(0, user_as(USER, 0, count_first_polls, &reopen));
+}
+
 TEST(polls_are_limited)
 {
 	EXPECT_EQ(0, user_as(USER, 0, count_polls, NULL));

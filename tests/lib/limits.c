@@ -232,6 +232,50 @@ static void test_filters(void)
 	}
 }
 
+/* read(), write(), exit() and the return from a handler, nothing else, and no clock either. */
+static void strict(bool paused)
+{
+	numbers(1);
+	if (paused && xsprof_pause())
+		_exit(95);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0))
+		_exit(77);
+	numbers(RECORDS);
+	/* exit_group(), which _exit() calls, is not among them. */
+	syscall(SYS_exit, 0);
+}
+
+static void test_strict(void)
+{
+	static const char what[] = "strict seccomp: paused before, and not";
+
+	for (int paused = 1; paused >= 0; paused--) {
+		int status;
+		pid_t pid = fork();
+
+		if (!pid)
+			strict(paused);
+		waitpid(pid, &status, 0);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+			tap_skip(what, "no seccomp");
+			return;
+		}
+		collect(pid);
+		if (paused) {
+			CHECK_EQ(status, 0);
+			CHECK_EQ(got.drops, 0);
+			CHECK_EQ(collect_count(XSPROF_REC_COUNTER_I64, name), 1);
+			continue;
+		}
+#if defined(__x86_64__)
+		/* As libxsprof-user(3) says. */
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+		CHECK_EQ(collect_count(XSPROF_REC_COUNTER_I64, name), 1);
+#endif
+	}
+	tap_result("%s", what);
+}
+
 #if defined(__x86_64__)
 static void test_no_clock(void)
 {
@@ -293,6 +337,7 @@ int main(int argc, char **argv)
 	test_descriptors();
 	test_address_space();
 	test_filters();
+	test_strict();
 #if defined(__x86_64__)
 	test_no_clock();
 #endif

@@ -68,6 +68,11 @@ def same_events(capture, events):
                  e["bytes"]) for e in of["gpu"]]
     assert [(f.ns, "flow-" + f.kind.replace("begin", "start"), f.id) for f in capture.flows()] == [
         (e["ns"], e["type"], e["value"]) for e in events if e["type"].startswith("flow")]
+    assert [(s.ns, s.how, s.missed, s.line, s.tid, s.left_out) for s in capture.samples()] == [
+        (e["ns"], e["how"], e.get("missed", 0), e.get("line", 0), e["of"], e.get("left_out", 0))
+        for e in of["sample"]]
+    assert [(s.function, list(s.stack)) for s in capture.samples() if s.how != "missed"] == [
+        (e["name"], e.get("frames", [])) for e in of["sample"] if e["how"] != "missed"]
     assert len(capture.allocations()) == len(of["alloc"]) + len(of["free"])
     assert sum(a.bytes for a in capture.allocations()) == sum(
         e["bytes"] for e in of["alloc"]) - sum(e["bytes"] for e in of["free"])

@@ -59,6 +59,30 @@ if [ -n "$frames" ]; then
 else
 	skipped "the same, with pandas" "$why"
 fi
+rm -f data
+cat >calls.py <<'END'
+import threading, time
+def inner(end):
+    while time.monotonic() < end:
+        sum(range(500))
+def outer(seconds):
+    inner(time.monotonic() + seconds)
+thread = threading.Thread(target=outer, args=(0.3,))
+thread.start()
+outer(0.3)
+thread.join()
+END
+"$xsprof" record --python=500 -o data -- "$python" calls.py >log 2>&1
+holds "samples of Python"
+"$python" - >>log 2>&1 <<'END'
+import xsprof
+samples = xsprof.open("data").samples()
+ran = [s for s in samples if s.function.endswith("calls.py(2): inner") and
+       s.stack[0] == s.function and s.stack[1].endswith("calls.py(5): outer")]
+assert len({s.tid for s in ran}) == 2 and len(ran) > len(samples) / 2, (len(ran), len(samples))
+assert {"runs", "lock"} <= {s.how for s in ran}, ran
+END
+result "its samples are of both threads, with what called their function" $?
 "$python" - >log 2>&1 <<'END'
 import xsprof
 try:

@@ -30,7 +30,7 @@ CONSTANTS = {
     "XSPROF_EVENT_ANNOTATION": _result.ANNOTATION, "XSPROF_EVENT_INSTANT": _result.INSTANT,
 }
 for name in ("BEGIN END COMPLETE INSTANT COUNTER_I64 COUNTER_F64 FLOW_START ALLOC FREE ARGS STEP "
-             "SPAN CONTROL GPU OP").split():
+             "SPAN CONTROL GPU OP SAMPLE").split():
     CONSTANTS["XSPROF_REC_" + name] = getattr(_trace, name)
 for name in "LOST PRODUCER EXIT KERNEL".split():
     CONSTANTS["XSPROF_EV_" + name] = getattr(_trace, "EV_" + name)

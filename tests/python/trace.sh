@@ -19,6 +19,13 @@ while read -r version python; do
 		"$dump" -q -f ndjson data >events 2>>log &&
 		"$python" "$here/calls.py" check events <counted >>log 2>&1
 	result "$version: each call is a range, in its place" $?
+	"$dump" -q -f kineto -o kineto data 2>log && "$python" - >>log 2>&1 <<-'END'
+		import collections, json
+		want = sum(json.load(open("counted")).values())
+		got = collections.Counter(e.get("cat") for e in json.load(open("kineto"))["traceEvents"])
+		assert got["python_function"] == want > 100, (got, want)
+	END
+	result "$version: kineto: as many python_function events as calls" $?
 done < <(pythons)
 
 "$xsprof" record -q --python-trace -o data -- /usr/bin/python3 -c 'import json, tokenize

@@ -77,7 +77,7 @@ told "$place" close mount
 told "no file descriptor left" nofile
 told "its file size limit" fsize
 told "no file descriptor left" nofile exec
-for step in setgid user pid time; do
+for step in setgid user pid time close; do
 	recorded $step exec
 done
 told "$user" setuid exec

@@ -309,16 +309,19 @@ void cap_make_keys(void)
 {
 	static const char *const texts[] = {
 		"work", "point", "request", "op1", "k", "k (2)", "id", "op", "External id",
-		"Ev Idx", "uncertain",
+		"Ev Idx", "uncertain", "category",
 	};
-	enum { WORK = 1, POINT, REQUEST, OP1, K, K2, ID, OP, EXTERNAL, INDEX, UNCERTAIN };
+	enum { WORK = 1, POINT, REQUEST, OP1, K, K2, ID, OP, EXTERNAL, INDEX, UNCERTAIN, CATEGORY };
 	struct xsprof_rec_op op = { .sequence = -1, .correlation = 5 };
 	struct wide w = { 0 };
+	uint32_t create;
 	struct cap_ring r;
 
 	cap_host("hostname=keys\n");
 	cap_clock(T(0), T(10000000));
 	cap_producer(0, 90, T(0));
+	cap_entry(XSPROF_ENTRY_CATEGORY, 1, 0, "say \"new\"", 9);
+	create = cap_name(1, CATEGORY + 1, "create");
 	for (uint32_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		cap_name(0, i + 1, texts[i]);
 	cap_arena(0);
@@ -354,8 +357,12 @@ void cap_make_keys(void)
 	w.rec = cap_head(T(8), XSPROF_REC_END, 90, 0, 0, 0);
 	wide_arg(&w, OP, XSPROF_ARG_I64, 3);
 	wide_put(&r, &w);
+	w.rec = cap_head(T(9), XSPROF_REC_BEGIN, 90, create, 0, 0);
+	wide_arg(&w, CATEGORY, XSPROF_ARG_I64, 1);
+	wide_put(&r, &w);
+	cap_event(&r, T(10), XSPROF_REC_END, 90, 0, 0, 0);
 	cap_ring_close(&r, 0);
-	cap_end(T(9));
+	cap_end(T(11));
 }
 
 /*

@@ -91,25 +91,72 @@ static void make_exits(uint32_t n)
 	cap_end(T(1000));
 }
 
-/* Every type of record, each of a thread and a name of many. */
+/* What a record of three slots says behind its head; @t: now. */
+static void fill(uint64_t *payload, uint8_t type, uint64_t t, uint32_t i)
+{
+	const struct xsprof_rec_gpu gpu = {
+		.start = t - 500, .end = t, .device = i % 20, .context = i % 3, .stream = i % 50,
+		.bytes = i, .graph = i % 5, .graph_node = i % 300, .thread = 1000 + i % 500,
+	};
+	const size_t head = sizeof(struct xsprof_rec);
+
+	if (type == XSPROF_REC_GPU)
+		memcpy(payload, (const uint8_t *)&gpu + head, sizeof(gpu) - head);
+	else if (type >= XSPROF_REC_SCHED_IN)
+		snprintf((char *)payload, XSPROF_SCHED_COMM, "task-%u", i % 3000);
+	else
+		for (uint32_t k = 0; k < 8; k++)
+			payload[k] = type == XSPROF_REC_STACK ? 0x400000 + (i + k) * 16 : t;
+}
+
+/* What its type makes of aux. */
+static uint32_t aux_of(uint8_t type, uint32_t i)
+{
+	switch (type) {
+	case XSPROF_REC_GPU:
+		return XSPROF_GPU_KERNEL + i % XSPROF_GPU_FREE;
+	case XSPROF_REC_STACK:
+		return 8;
+	case XSPROF_REC_SCHED_OUT:
+		return 'S' << XSPROF_SCHED_STATE_SHIFT | XSPROF_SCHED_PROCESS;
+	case XSPROF_REC_SCHED_WAKE:
+		return XSPROF_SCHED_PROCESS;
+	default:
+		return i % 7;
+	}
+}
+
+/*
+ * Every type of record and one that is none, each of a thread and a name of many.  Those of the
+ * kernel are in a ring of its own.
+ */
 static void make_records(uint32_t n)
 {
-	struct cap_ring r;
+	static const uint8_t last[] = {
+		XSPROF_REC_SCHED_IN, XSPROF_REC_SCHED_OUT, XSPROF_REC_SCHED_WAKE,
+		XSPROF_REC_SCHED_MIGRATE, XSPROF_REC_LOST,
+	};
+	const uint32_t first = XSPROF_REC_SAMPLE + 1, types = first + sizeof(last);
+	struct cap_ring r, kernel;
 	uint64_t t = T(1);
 
 	begin_program(&r);
+	cap_ring_open(&kernel, 0, 6, 4096);
 	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = i % types, round = i / types;
+		uint8_t type = k < first ? (uint8_t)(XSPROF_REC_BEGIN + k) : last[k - first];
 		uint64_t words[3 * 4] = { 0 };
-		uint8_t type = (uint8_t)(XSPROF_REC_BEGIN + i % 40);
 		struct xsprof_rec rec;
 
-		rec = cap_head(t++, type, 1000 + i % 500, 1 + i % 2000, i % 7, i);
+		rec = cap_head(t++, type, 1000 + round % 500, 1 + i % 2000, aux_of(type, round), i);
 		rec.size = 3;
 		memcpy(words, &rec, sizeof(rec));
-		words[4] = words[5] = t;
-		cap_record(&r, words, 3);
+		fill(words + 4, type, t, round);
+		cap_record(type >= XSPROF_REC_SCHED_IN && type <= XSPROF_REC_SCHED_MIGRATE ?
+			   &kernel : &r, words, 3);
 	}
 	cap_ring_close(&r, 0);
+	cap_ring_close(&kernel, 0);
 	cap_end(t);
 }
 

@@ -147,6 +147,115 @@ static void make_tasks(uint32_t n)
 	cap_end(T(2 * n + 3));
 }
 
+#define EVIL	"\x1b[31m\xc2\x9b" "1m\xe2\x80\xae\xff"
+
+/*
+ * Kernels, devices, streams, and functions that were sampled, of names that nobody would give: as
+ * bytes, and as what JSON makes of them.
+ */
+void cap_make_hostile_devices(void)
+{
+	static const char *const facts[] = {
+		"device.0={\"id\": 0, \"name\": \"" EVIL "\"}",
+		"device.1={\"id\": 1, \"name\": \"\\u001b[31m\\u009b1m\\u202e\\n\"}",
+		"stream.0.0.7=" EVIL "\n",
+		"exe=/tmp/" EVIL,
+	};
+	const uint64_t stack[] = { XSPROF_FRAME_NAMED | 2, XSPROF_FRAME_NAMED | 1 };
+	struct cap_ring r;
+
+	begin();
+	cap_producer(0, 100, T(0));
+	cap_name(0, 1, "kernel " EVIL);
+	cap_name(0, 2, "function\n" EVIL);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		fact(facts[i]);
+	cap_entry(XSPROF_ENTRY_STACK, 1, 0, (const char *)stack, sizeof(stack));
+	cap_arena(0);
+	cap_thread(0, 100, EVIL);
+	cap_ring_open(&r, 0, 0, 64);
+	for (uint32_t i = 0; i < 2; i++) {
+		gpu(&r, T(10 + 10 * i), XSPROF_GPU_KERNEL, i);
+		cap_event(&r, T(15 + 10 * i), XSPROF_REC_SAMPLE, 100, 2,
+			  XSPROF_SAMPLE_RUNS | 12 << XSPROF_SAMPLE_LINE_SHIFT, 100ull << 32 | 1);
+	}
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(40));
+	cap_end(T(41));
+}
+
+/* CPUs with a sub-buffer at the beginning and one at the end: all of them are open at once. */
+static void make_ftrace_cpus(uint32_t n)
+{
+	static struct cpu cpus[4096];
+
+	begin();
+	describe();
+	for (uint32_t half = 0; half < 2; half++) {
+		for (uint32_t i = 0; i < n; i++) {
+			struct cpu *c = &cpus[i];
+			int32_t tid = (int32_t)(1000 + i);
+			/* Farther on than a sub-buffer can say: a new one. */
+			uint64_t t = T(200000ull * half) + i;
+
+			c->cpu = i;
+			sched_switch(c, t + 1, 0, "swapper", 0, tid, "task");
+			sched_wake(c, t + n, WAKING, tid, tid + 1, "task", i);
+			sched_switch(c, t + 2 * n, tid, "task", 1, 0, "swapper");
+		}
+	}
+	for (uint32_t i = 0; i < n; i++)
+		close_cpu(&cpus[i], 0);
+	cap_end(T(400000));
+}
+
+/* Kinds of events of the kernel, which all have the fields of all others, and one of each. */
+static void make_formats(uint32_t n)
+{
+	static struct cpu cpu = { .cpu = 0 };
+	char text[2048];
+
+	begin();
+	describe();
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "kinds\nname: kind_%u\nID: %u\n" COMMON
+			 FIELD("unsigned int", "a", 8, 4, 0) FIELD("unsigned int", "b", 12, 4, 0)
+			 "\nprint fmt: \"a=%%u b=%%s\", REC->a, __print_symbolic(REC->b, "
+			 "{ 0, \"zero\" }, { %u, \"number\" })\n", i, 1000 + i, i);
+		section(XSPROF_SECTION_FORMAT, text);
+		if (i % 64 == 63)
+			describe_more();
+	}
+	describe_more();
+	for (uint32_t i = 0; i < 4 * n; i++) {
+		struct event e = event((uint16_t)(1000 + i % n), 100);
+
+		add32(&e, i);
+		add32(&e, i % n);
+		emit(&cpu, T(1) + i * 100ull, &e);
+	}
+	close_cpu(&cpu, 0);
+	cap_end(T(2) + 4 * n * 100ull);
+}
+
+/* Indexes, of which each is as good as the last, with entries that lead nowhere and back. */
+static void make_index(uint32_t n)
+{
+	struct xsprof_cap_index_entry entries[64];
+
+	begin();
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t k = 0; k < 64; k++)
+			entries[k] = (struct xsprof_cap_index_entry){
+				.offset = k % 2 ? 64 : (i + k) * 4096ull, .first = T(i),
+				.last = T(i + k), .type = (uint16_t)(1 + k % XSPROF_CHUNK_SWITCH),
+				.producer = k, .ring = i,
+			};
+		cap_chunk(XSPROF_CHUNK_INDEX, XSPROF_NO_PRODUCER, 0, 0, entries, sizeof(entries));
+	}
+	cap_end(T(n + 1));
+}
+
 int cap_make_devices(const char *kind, uint32_t n)
 {
 	if (!strcmp(kind, "devices"))
@@ -161,6 +270,12 @@ int cap_make_devices(const char *kind, uint32_t n)
 		make_ends(n);
 	else if (!strcmp(kind, "tasks"))
 		make_tasks(n);
+	else if (!strcmp(kind, "ftrace-cpus"))
+		make_ftrace_cpus(n);
+	else if (!strcmp(kind, "formats"))
+		make_formats(n);
+	else if (!strcmp(kind, "index"))
+		make_index(n);
 	else
 		return -1;
 	return 0;

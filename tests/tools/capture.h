@@ -107,5 +107,6 @@ void cap_make_modules(uint32_t names, uint32_t modules);
 int cap_make_cost(const char *kind, uint32_t n);
 /* capture-devices.c: more of these kinds. */
 int cap_make_devices(const char *kind, uint32_t n);
+void cap_make_hostile_devices(void);
 
 #endif /* XSPROF_TESTS_TOOLS_CAPTURE_H */

@@ -54,7 +54,13 @@ cost async 1000 report
 cost ledgers 1000 info
 cost exits 500 report
 cost chunks 500 info
-cost records 500 report
+cost records 2000 report
+cost records 2000 dump
+for verb in report dump; do
+	cost ftrace-cpus 200 $verb
+	cost formats 500 $verb
+	cost index 1000 $verb
+done
 cost rings 7000 dump
 cost users 8000 dump -f kineto
 cost memory 1000 report
@@ -81,7 +87,7 @@ cost alike 2000 dump -f ndjson
 if [ "${XSPROF_TIER:-quick}" = full ]; then
 	for verb in report info "dump -f chrome" "dump -f perfetto" "dump -f ndjson" \
 		    "dump -f kineto"; do
-		for kind in control async ledgers exits records chunks; do
+		for kind in control async ledgers exits records chunks ftrace-cpus formats index; do
 			cost $kind 1000 $verb
 		done
 	done

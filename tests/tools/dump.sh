@@ -173,6 +173,18 @@ done
 	{ tail -n 2 "$dir"/names.* >>"$dir/log"; false; }
 result "what programs are called" $?
 
+# Kineto's readers take the categories of PyTorch for what they are: others are an argument.
+"$make_capture" tasks "$dir/tasks.data" &&
+	"$dump" -q -f kineto -o "$dir/tasks.json" "$dir/tasks.data" 2>"$dir/log" &&
+	python3 - "$dir/tasks.json" >>"$dir/log" 2>&1 <<'END'
+import collections, json, sys
+got = collections.Counter((e["cat"], e["args"].get("category"))
+                          for e in json.load(open(sys.argv[1]))["traceEvents"]
+                          if e["name"] == "convolution" and e["ph"] == "X")
+assert got == {("user_annotation", "create"): 3, ("user_annotation", "execute"): 4}, got
+END
+result "kineto: ranges of one name in two categories are told apart" $?
+
 # More threads and names than are remembered, most of them with a range open.
 # An instant with a long string is one event, with all of it.
 "$make_capture" long "$dir/long.data" &&
@@ -307,7 +319,8 @@ for format in chrome kineto; do
 			    want = {"work": work, "point": {**point, "Ev Idx": 2},
 			            "request": {"id": "0x9", "id (2)": 1},
 			            "op1": {"op": "function", "External id": 5, "op (2)": 1,
-			                    "External id (2)": 2, "op (3)": 3}}
+			                    "External id (2)": 2, "op (3)": 3},
+			            "create": {"category": 1}}
 			else:
 			    index = got["point"]["Ev Idx"]
 			    want = {"work": {**work, "Ev Idx": got["work"]["Ev Idx"],
@@ -316,7 +329,10 @@ for format in chrome kineto; do
 			            "request": {"id": 1},
 			            "op1": {"Ev Idx": got["op1"]["Ev Idx"], "External id": 5,
 			                    "Record function id": 0, "op": 1,
-			                    "External id (2)": 2, "op (2)": 3}}
+			                    "External id (2)": 2, "op (2)": 3},
+			            "create": {"Ev Idx": got["create"]["Ev Idx"],
+			                       "External id": got["create"]["External id"],
+			                       "category": 'say "new"', "category (2)": 1}}
 			got = {name: args for name, args in got.items() if name in want}
 			assert got == want, got
 		END

@@ -4,6 +4,7 @@
  *
  *	make-capture all FILE		every type of record, two processes of one pid
  *	make-capture hostile FILE	names and strings that nobody would give
+ *	make-capture hostile-devices FILE	the same of kernels, devices and sampled functions
  *	make-capture keys FILE		keys of arguments that are there already
  *	make-capture big FILE N		N events of 4 threads, as real programs have them
  *	make-capture many FILE N	N threads, each with a range of its own name left open
@@ -468,6 +469,8 @@ int main(int argc, char **argv)
 		make_rows();
 	else if (!strcmp(what, "links") && argc == 3)
 		make_links();
+	else if (!strcmp(what, "hostile-devices") && argc == 3)
+		cap_make_hostile_devices();
 	else if (!strcmp(what, "tasks") && argc == 3)
 		make_tasks();
 	else if (!strcmp(what, "waits") && argc == 3)

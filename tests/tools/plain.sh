@@ -98,7 +98,7 @@ done
 plain "report --why" "$xsprof" report --why '*' "odd$bad.data"
 plain "report --gaps" "$xsprof" report --gaps "odd$bad.data"
 plain "report --steps" "$xsprof" report --steps='*' "odd$bad.data"
-for by in shape pattern module,name line,name; do
+for by in shape pattern module,name line,name op; do
 	plain "report --by $by" "$xsprof" report --by $by "odd$bad.data"
 done
 plain "dump -f kineto" "$xsprof" dump -f kineto "odd$bad.data"
@@ -107,6 +107,16 @@ plain "dump -f kineto" "$xsprof" dump -f kineto "odd$bad.data"
 for verb in dump report info "report --open" "report --json" "info --json" "dump -f ndjson" \
 	    "dump -f chrome" "dump -f kineto" "report --by name,thread,process,category"; do
 	plain "$verb of a made-up capture" "$xsprof" $verb hostile.data
+done
+# Of GPUs, and of functions that were sampled.
+"$make_capture" hostile-devices devices.data
+for verb in "dump -f text" "dump -f folded" "dump -f ndjson" "dump -f chrome" "dump -f kineto" \
+	    "report --gpu" "report --by function" "report --gpu --json" info; do
+	plain "$verb of kernels and samples" "$xsprof" $verb devices.data
+done
+# Written for other tools, binary, or of one process with ops: what is said of them.
+for format in perfetto execution-trace memory-snapshot memory-timeline; do
+	plain "dump -f $format" "$xsprof" dump -f $format -o "none$bad/x" "odd$bad.data"
 done
 # Other tests have recordings too: a folder of its own.
 export XSPROF_SHM_DIR=$dir/shm XSPROF_BACKEND=tmpfs
@@ -139,4 +149,20 @@ done <verbs)
 echo "missing: $missing" >log
 [ "$(wc -l <verbs)" -ge 10 ] && [ -z "$missing" ]
 result "every verb was asked" $?
+# So was each value of these options: the words in their help that are not refused.
+for option in "dump -f FORMAT" "report --by LIST"; do
+	read -r verb letter what <<<"$option"
+	"$xsprof" "$verb" --help | sed -n "/$what  /,/^  -[rs]/p" | grep -oE '[a-z][a-z-]+' |
+		sort -u | while read -r word; do
+		"$xsprof" "$verb" "$letter" "$word" none 2>&1 |
+			grep -qE "no such format|is not one of" || echo "$word"
+	done >values
+	missing=$(while read -r word; do
+		grep -qE "[ \"]$verb $letter [a-z,]*\b$word\b|^for (format|by) in .*\b$word\b" \
+			"$self" || echo "$word"
+	done <values)
+	{ cat values; echo "missing: $missing"; } >log
+	[ "$(wc -l <values)" -ge 9 ] && [ -z "$missing" ]
+	result "every value of $verb $letter was asked" $?
+done
 finish

@@ -45,6 +45,33 @@ else
 	skipped "a program with Python inside" "gcc: $(grep -m 1 error log)"
 fi
 
+# As conda has it: a prefix of its own with the interpreter, and what this one needs, found by the
+# RPATH; libxsprof-torch is in another one.
+mkdir -p prefix/bin prefix/lib
+printf '%s\n' '#include <Python.h>' 'int main(int argc, char **argv)' \
+	'{ return Py_BytesMain(argc, argv); }' >main.c
+# shellcheck disable=SC2086 # words on purpose
+if gcc -o prefix/bin/python3 main.c -Wl,--disable-new-dtags '-Wl,-rpath,$ORIGIN/../lib' $config \
+	2>log && ldd prefix/bin/python3 | grep -o '/.*libpython[^ ]*' >library; then
+	cp -L "$(cat library)" "$(gcc -print-file-name=libstdc++.so.6)" \
+		"$(gcc -print-file-name=libgcc_s.so.1)" prefix/lib
+	ln -s "$("$python" -c 'import os; print(os.path.dirname(os.__file__))')" prefix/lib
+	"$xsprof" record -q -o data -- env PYTHONPATH="$packages" prefix/bin/python3 -W ignore -c '
+import os, sys, torch
+for _ in range(7):
+    torch.ones(2, 2).mm(torch.ones(2, 2))
+own = os.path.realpath(os.path.dirname(os.path.dirname(sys.executable)))
+assert sys.prefix == own, (sys.prefix, own)
+loaded = {line.split()[-1] for line in open("/proc/self/maps")}
+for name in os.listdir("prefix/lib"):
+    found = {n for n in loaded if n.endswith("/" + name) or n.startswith("/usr") and name in n}
+    assert not ".so" in name or found == {own + "/lib/" + name}, found' >out 2>>log && [ "$(count)" = 7 ] ||
+		! echo "$(count) of 7" >>log
+	result "the Python of a prefix of its own" $?
+else
+	skipped "the Python of a prefix of its own" "no shared libpython, or no headers, of $python"
+fi
+
 # Headers and library of the PyTorch that this Python has.
 where=$("$python" -c 'import os, torch; print(os.path.dirname(torch.__file__))' 2>log)
 abi=$("$python" -c 'import torch; print(int(torch.compiled_with_cxx11_abi()))' 2>>log)

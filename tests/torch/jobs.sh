@@ -113,6 +113,9 @@ record all memory 16 limit &&
 	assert taken == held, (taken, held)
 	END
 result "memory: what could not be had is said, and what was" $?
+"$python" "$here/memory.py" viz ours snapshot >log 2>&1
+status=$?
+result "memory: the snapshot has each allocation, $(tail -n 1 log)" $status
 group=
 for root in /sys/fs/cgroup/memory$(sed -n 's/.*:memory://p' /proc/self/cgroup) \
 	/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup); do

@@ -3,9 +3,11 @@
 """Allocations of averages.py as they were recorded, in each output, against torch.profiler's.
 
 usage: memory.py THEIRS.memory OURS.json SNAPSHOT TIMELINE RAW-TIMELINE STEPS.json
+       memory.py viz OURS.json SNAPSHOT
 
 OURS is what xsprof dump -f kineto writes; STEPS is that of xsprof report --steps=window --json.
-The snapshot is read by the memory_viz of the PyTorch that this Python has.
+The snapshot is read by the memory_viz of the PyTorch that this Python has; by that alone in the
+second form.
 """
 import importlib.util
 import json
@@ -66,6 +68,10 @@ def check_viz(snapshot, ours, total):
 
 def main():
     ours = records(sys.argv[2])
+    if sys.argv[1] == "viz":
+        with open(sys.argv[3], "rb") as f:
+            print("memory_viz: %s" % check_viz(pickle.load(f), ours, ours[-1][2]))
+        return
     with open(sys.argv[1]) as f:
         theirs = json.load(f)
     assert len(theirs) > 50 and len(ours) > 5 * len(theirs), (len(theirs), len(ours))

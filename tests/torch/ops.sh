@@ -51,6 +51,20 @@ known = {k: n for k, n in rows.items() if k in ops}
 assert known == dict(ops), [(k, n, rows.get(k)) for k, n in ops.items() if rows.get(k) != n][:5]
 END
 result "report --by shape: a row for each op and the shapes of its inputs" $?
+# The calls of each op are those that were compared.
+"$xsprof" report --by op --json data >rows.op 2>log && "$xsprof" report --by name --json data \
+	>rows.name 2>>log && python3 - <<'END' 2>>log
+import collections, json
+by = {what: json.load(open("rows." + what))["ranges"] for what in ("op", "name")}
+assert by["op"] == by["name"], "other rows than by name"
+rows = {r["name"]: r["count"] for r in by["op"]}
+ops = collections.Counter(e["name"] for e in json.load(open("ours"))["traceEvents"]
+                          if e.get("cat") in ("cpu_op", "user_annotation") and e["ph"] == "X")
+assert len(ops) > 50 and ops["aten::mm"] > 8, ops
+wrong = {n: (rows.get(n), c) for n, c in ops.items() if rows.get(n) != c}
+assert not wrong, wrong
+END
+result "report --by op: a row for each op, with its calls" $?
 # A list of tensors is one input, and a list of numbers or bools as well.
 python3 - <<'END' 2>log
 import json

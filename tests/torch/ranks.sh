@@ -109,6 +109,14 @@ are_named()
 	END
 }
 
+free_port()
+{
+	python3 -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])'
+}
+
 mkdir job
 "$xsprof" record -o data --torch shapes -- "$python" -W ignore "$jobs/ddp.py" job spawn shapes \
 	>out 2>log && both_match || ! cat out >>log
@@ -132,13 +140,43 @@ else
 	skipped "torchrun: the same" "torchrun of this version needs more than it says"
 fi
 
+# One crashes in a range, which the other has whole.
+crash_is_told()
+{
+	"$xsprof" report --json data >report 2>>log && python3 - job log 2>>log <<-'END'
+	import json, re, sys
+	pid = open(sys.argv[1] + "/pid.1").read()
+	said = re.findall(r"processes (?:were|was) killed \((.*?)\) \]", open(sys.argv[2]).read())
+	assert said == ["SIGSEGV: " + pid], said
+	report = json.load(open("report"))
+	assert [r["count"] for r in report["ranges"] if r["name"] == "last"] == [1], report
+	assert report["open_unsure"] == report["open"] == 1, report
+	END
+}
+
+rm -rf job
+mkdir job
+port=$(free_port)
+cat >ranks <<-END
+	export MASTER_ADDR=127.0.0.1 MASTER_PORT=$port WORLD_SIZE=2
+	RANK=1 "\$@" & RANK=0 "\$@"; wait
+END
+"$xsprof" record -o data -- sh ranks "$python" -W ignore "$jobs/crash.py" job >out 2>log &&
+	crash_is_told || ! cat out report >>log
+result "a rank that crashes: which, by what signal, and out of the totals" $?
+if [ "$version" = True ]; then
+	rm -rf job
+	mkdir job
+	"$xsprof" record -o data -- "$python" -W ignore -m torch.distributed.run \
+		--nproc_per_node 2 --standalone "$jobs/crash.py" job >out 2>log
+	[ $? = 1 ] && crash_is_told || ! cat out report >>log
+	result "torchrun: the same of one that crashes" $?
+fi
+
 # One does not come to the last all_reduce.
 rm -rf job
 mkdir job
-port=$(python3 -c 'import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])')
+port=$(free_port)
 cat >ranks <<-END
 	export MASTER_ADDR=127.0.0.1 MASTER_PORT=$port WORLD_SIZE=2
 	RANK=1 "\$@" & RANK=0 "\$@"; wait

@@ -58,6 +58,51 @@ assert sum(r["flops"] for n, r in module.items() if n == "Sequential") == \
     sum(r["flops"] for n, r in module.items() if re.fullmatch(r"Sequential\.\d", n)) > 0
 END
 result "report --by shape, line and module: the same bytes and FLOPs in other rows" $?
+# A device's allocator reports as the one for CPUs does. Here it is a device that is not there, of
+# type 1 and index 2. Each version of PyTorch calls one of the two functions.
+record "$python" -W ignore -c 'import ctypes, torch
+for types in "lmm", "lll":
+    reporter = getattr(ctypes.CDLL(None), "_ZN3c1027reportMemoryUsageToProfilerEPv%sNS_6DeviceE" %
+                       types)
+    def told(address, size, total):
+        reporter(ctypes.c_void_p(address), ctypes.c_int64(size), ctypes.c_size_t(total),
+                 ctypes.c_size_t(1 << 21), ctypes.c_uint16(0x201))
+    with torch.profiler.record_function("takes"):
+        told(0x7000, 4096, 4096)
+        told(0x9000, 512, 4608)
+    with torch.profiler.record_function("gives"):
+        told(0x7000, -4096, 512)
+    if types == "lmm":
+        told(0x9000, -512, 0)' && "$xsprof" report --json data >rows 2>>log &&
+	"$xsprof" report data >table 2>>log && "$dump" -q -f kineto -o ours data 2>>log &&
+	"$dump" -q -f memory-snapshot -o snapshot data 2>>log && python3 - 2>>log <<'END'
+import json, pickle, re
+report = json.load(open("rows"))
+rows = {r["name"]: r for r in report["ranges"]}
+for name, n in ("takes", 2 * 4608), ("gives", 2 * -4096):
+    assert rows[name]["count"] == 2, rows[name]
+    assert rows[name]["device_bytes"] == rows[name]["self_device_bytes"] == n, rows[name]
+assert report["memory"]["in_no_range"]["device_bytes"] == -512, report["memory"]
+assert re.search(r" Device Mem +Self Device Mem +Name\n(.*\n)* .* 9\.2 kB +9\.2 kB +takes\n",
+                 open("table").read()), open("table").read()
+calls = [[0x7000, 4096, 4096], [0x9000, 512, 4608], [0x7000, -4096, 512]]
+want = calls + [[0x9000, -512, 0]] + calls
+events = [e for e in json.load(open("ours"))["traceEvents"] if e.get("name") == "[memory]"]
+got = sorted((e["args"] for e in events if e["args"]["Device Type"]), key=lambda a: a["Ev Idx"])
+assert [[a[k] for k in ("Device Type", "Device Id", "Total Reserved")] for a in got] == \
+    [[1, 2, 1 << 21]] * len(want), got
+assert [[a[k] for k in ("Addr", "Bytes", "Total Allocated")] for a in got] == want, got
+traces = pickle.load(open("snapshot", "rb"))["device_traces"]
+assert [len(t) > 0 for t in traces] == [False, False, True], traces
+got = [[e["action"], e["addr"], e["size"], e["frames"][0]["name"] if e["frames"] else None]
+       for e in traces[2] if e["action"] != "free_requested"]
+assert got == [["alloc" if n > 0 else "free_completed", at, abs(n),
+                ("takes" if n > 0 else "gives") if i != 3 else None]
+               for i, (at, n, _) in enumerate(want)], got
+left, = pickle.load(open("snapshot", "rb"))["segments"]
+assert [left[k] for k in ("device", "address", "allocated_size")] == [2, 0x9000, 512], left
+END
+result "what the allocator of a device reports: report, Kineto's JSON and snapshot have it" $?
 record "$python" -W ignore -c 'import ctypes, torch
 failed = [getattr(ctypes.CDLL(None), "_ZN3c1027reportOutOfMemoryToProfilerE%sNS_6DeviceE" % t)
           for t in ("lmm", "lll")]

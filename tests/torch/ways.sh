@@ -42,6 +42,17 @@ def mm(n):
 '
 counted "python -I" 10 "$mm
 mm(10)" -I
+counted "python -E" 10 "$mm
+mm(10)" -E
+# Without site the folders of packages are not known either.
+PYTHONPATH=$("$python" -W ignore -c 'import os, sys, torch
+print(os.pathsep.join(p for p in sys.path if p))')
+export PYTHONPATH
+counted "python -S" 10 "$mm
+import sys
+assert 'site' not in sys.modules
+mm(10)" -S
+unset PYTHONPATH
 counted "four threads" 4010 "$mm
 import threading
 mm(10)
@@ -92,6 +103,24 @@ LD_PRELOAD=libm.so.6 "$xsprof" record -q -o data -- sh -c 'echo "$LD_PRELOAD"
 [ "$(sed -n 1p out)" = "libm.so.6:$lib:$BUILD/lib/libxsprof-python.so" ] &&
 	[ "$(sed -n 2p out)" -gt 0 ] && [ "$(sed -n 3p out)" = 0 ] || ! cat out >>log
 result "a program without PyTorch has the library, behind what is preloaded, and no other" $?
+# The compiler's own is all that is run when a program loads it: no constructor.
+python3 - "$lib" 2>log <<-'END'
+	import re, subprocess, sys
+	def said(*command):
+	    return subprocess.run([*command, sys.argv[1]], stdout=subprocess.PIPE,
+	                          check=True).stdout.decode()
+	section = re.search(r" \.init_array +INIT_ARRAY +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+) ",
+	                    said("readelf", "-SW"))
+	at, size = (int(v, 16) for v in section.groups()) if section else (0, 0)
+	own = {int(a, 16) for a in re.findall(r"^([0-9a-f]+) t frame_dummy$", said("nm"), re.M)}
+	run = {int(value, 16) for where, value in
+	       re.findall(r"^([0-9a-f]+) +\S+ +\S*RELATIVE\S* +([0-9a-f]+)$",
+	                  said("readelf", "-rW"), re.M) if at <= int(where, 16) < at + size}
+	assert len(run) == size // 8 and run <= own, (run, own, size)
+	needed = re.findall(r"\(NEEDED\).*\[(.*)\]", said("readelf", "-dW"))
+	assert needed and all(re.match(r"lib(c|dl|pthread)\.so", n) for n in needed), needed
+	END
+result "the library has no constructor, and needs the C library alone" $?
 for off in --no-torch '--torch off'; do
 	# shellcheck disable=SC2086 # words on purpose
 	"$xsprof" record -q $off --no-python -o data -- \

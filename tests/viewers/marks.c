@@ -3,11 +3,13 @@
  * A program whose markers are what viewers have had trouble with: ranges that abut, in two threads
  * and two processes; some that one record tells, inside of others; flows of one id in both
  * processes; counters that are not finite; numbers that a double does not hold, pointers, a key
- * twice; async ranges that have no end.  It prints how many markers it made.
+ * twice; arguments for which one record has no room; async ranges that have no end.  It prints how
+ * many markers it made.
  */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +53,22 @@ static void numbers(void)
 	xsprof_end();
 }
 
+/* One event, in several records. */
+static void much(void)
+{
+	static char text[200];
+	struct xsprof_kv kv[20];
+	char key[8];
+
+	memset(text, 'x', sizeof(text) - 1);
+	for (unsigned int i = 0; i < 20; i++) {
+		snprintf(key, sizeof(key), "long%u", i);
+		kv[i] = xsprof_str(xsprof_name(key), text);
+	}
+	xsprof_begin_args(xsprof_name("much"), kv, 20);
+	xsprof_end();
+}
+
 static void nested(unsigned int depth)
 {
 	XSPROF_SCOPE("nested");
@@ -80,6 +98,7 @@ static void work(void)
 	xsprof_flow_start(xsprof_name("flow"), 7);
 	abut(xsprof_name("abuts"));
 	numbers();
+	much();
 	for (unsigned int i = 0; i < ROUNDS; i++)
 		nested(2);
 	completes(xsprof_name("leaf"));
@@ -93,7 +112,7 @@ static void work(void)
 		pthread_join(other, NULL);
 	xsprof_flow_end(xsprof_name("flow"), 7);
 	XSPROF_END();
-	made = 2 + 3 + 2 * ROUNDS + 5 + 2 + ROUNDS * 3 * 2 + ROUNDS * 3 + 5;
+	made = 2 + 3 + 2 * ROUNDS + 5 + 2 + 2 + ROUNDS * 3 * 2 + ROUNDS * 3 + 5;
 }
 
 int main(void)

@@ -12,12 +12,15 @@ here=$PWD/tests/viewers
 
 package_perfetto || skip "$why"
 
-"$xsprof" record -q -o "$dir/marks.data" -- "$BUILD/tests/viewers/marks" >"$dir/made" \
-	2>"$dir/log" &&
+"$xsprof" record -o "$dir/marks.data" -- "$BUILD/tests/viewers/marks" >"$dir/made" 2>"$dir/counted" &&
+	cp "$dir/counted" "$dir/log" &&
 	"$xsprof" report -q --json "$dir/marks.data" >"$dir/marks.report" 2>>"$dir/log" &&
 	"$xsprof" info --json "$dir/marks.data" >"$dir/marks.info" 2>>"$dir/log" &&
 	"$dump" -q -f ndjson -o "$dir/marks.ndjson" "$dir/marks.data" 2>>"$dir/log"
 result "a program with markers is recorded" $?
+cp "$dir/counted" "$dir/log" &&
+	grep -q "record: $(cat "$dir/made") events from 2 processes, .* 0 lost" "$dir/log"
+result "the recorder counts as many events as the program made" $?
 for format in perfetto chrome kineto; do
 	mapfile -d '' -t queries < <(python3 "$here/same.py" queries $format
 		python3 "$here/marks.py" queries)

@@ -20,7 +20,7 @@ void report_help(void)
 	      "                        shape (name and inputs), module or line (of PyTorch\n"
 	      "                        programs, recorded with --torch all), or several:\n"
 	      "                        module,name; or by function, where sampled threads\n"
-	      "                        were (recorded with --python)\n"
+	      "                        were (recorded with --python); or by kernel, as --gpu\n"
 	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
 	      "                        memory, flops, name\n"
 	      "  -n, --limit N         the first N rows only\n"
@@ -61,7 +61,9 @@ static int parse_by(struct report *report, char *text)
 	size_t i;
 
 	report->functions = !strcmp(text, "function");
-	if (report->functions)
+	if (!strcmp(text, "kernel"))
+		report->gpu = true;
+	if (report->functions || !strcmp(text, "kernel"))
 		return -1;
 	report->by = 0;
 	while ((word = strsep(&text, ","))) {
@@ -72,7 +74,7 @@ static int parse_by(struct report *report, char *text)
 		if (i == n)
 			return tool_usage("report", "--by: '%s' is not one of name, thread, "
 					  "process, category, pattern, shape, module, line; or "
-					  "function alone", word);
+					  "function or kernel alone", word);
 		report->by |= 1u << i;
 	}
 	if ((report->by & REPORT_BY_PLACE) == REPORT_BY_PLACE)
@@ -133,7 +135,7 @@ int report_options(struct report *report, int argc, char **argv)
 		ret = -1;
 		switch (c) {
 		case OPT_BY:
-			rows = true;
+			rows |= strcmp(optarg, "kernel") != 0;
 			ret = parse_by(report, optarg);
 			break;
 		case 's':

@@ -109,6 +109,9 @@ struct xsprof_sync {
  * @base_ticks: see @mult
  * @base_ns: see @mult
  * @freq: ticks a second, 0 when not known
+ *
+ * The rate, @mult and @shift, was measured over at least 100 ms, to within 500 parts per million;
+ * before that it is the kernel's own.
  */
 struct xsprof_clock {
 	__u32	seq;

@@ -30,6 +30,7 @@ static const struct {
 	{ XSR_OWN_THREAD_ENDED, "thread_ended" },
 	{ XSR_OWN_CUT, "cut" },
 	{ XSR_OWN_UNCERTAIN, "uncertain" },
+	{ XSR_OWN_CATEGORY, "category" },
 	{ XSR_OWN_EXTERNAL, "External id" },
 	{ XSR_OWN_RECORD, "Record function id" },
 	{ XSR_OWN_SEQUENCE, "Sequence number" },

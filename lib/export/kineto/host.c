@@ -10,14 +10,33 @@
 #include "result/absence.h"
 #include "result/post.h"
 
+/*
+ * The category that is said as an argument: in place of user_annotation readers would not know it.
+ * NULL where it tells nothing: of ops, of what PyTorch annotates, of ranges without one.
+ */
+static const char *said_category(const struct xsp_range *range, const char *category)
+{
+	static const char *const known[] = { "default", "torch", "python_function" };
+
+	if (range->kind != XSR_RANGE_ANNOTATION)
+		return NULL;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(category, known[i]))
+			return NULL;
+	return category;
+}
+
 /* @how: 0: it ended; XSR_OWN_CUT; XSR_OWN_FINISHED: it did not, XSR_OWN_THREAD_ENDED: why. */
 static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t producer,
 		      const struct xsp_range *range, uint64_t end, const struct xsprof_event *more,
 		      uint32_t how)
 {
+	const char *category = xsprof_trace_category(k->w.trace, producer, range->name);
 	const struct xsr_post *post = xsr_post_find(&k->said, range->index + 1);
+	const char *said = said_category(range, category);
 	uint32_t own = XSR_OWN_INDEX | XSR_OWN_EXTERNAL | xsr_kineto_post_keys(post) |
-		       how | (range->lost ? XSR_OWN_UNCERTAIN : 0);
+		       how | (range->lost ? XSR_OWN_UNCERTAIN : 0) |
+		       (said ? XSR_OWN_CATEGORY : 0);
 	bool op = range->kind == XSR_RANGE_OP;
 	const char *cat = "\"X\",\"cat\":\"user_annotation\"";
 	uint64_t begin = range->begin;
@@ -29,8 +48,7 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 		return;
 	if (op)
 		cat = "\"X\",\"cat\":\"cpu_op\"";
-	else if (!strcmp(xsprof_trace_category(k->w.trace, producer, range->name),
-			 "python_function"))
+	else if (!strcmp(category, "python_function"))
 		cat = "\"X\",\"cat\":\"python_function\"";
 	p = xsr_kineto_begin(k, thread, cat, producer, range->name, begin);
 	p = xsr_kineto_dur(k, p, begin, end);
@@ -43,6 +61,9 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 								       XSP_WHY_OPEN);
 	if (range->lost)
 		p = put_lit(p, ",\"uncertain\":\"lost\"");
+	if (said)
+		p = xsr_writer_text(&k->w, put_lit(xsr_writer_room(&k->w, p), ",\"category\":"),
+				    said, strlen(said));
 	if (range->note) {
 		xsr_walk_note(&walk, range->note, range->note_len);
 		p = xsr_kineto_op(k, range, &walk, post, own, p);

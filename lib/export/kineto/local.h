@@ -72,6 +72,7 @@ enum xsr_own {
 	XSR_OWN_GRAPH		= 1 << 15,
 	XSR_OWN_SYNC		= 1 << 16,
 	XSR_OWN_THREAD_ENDED	= 1 << 17,
+	XSR_OWN_CATEGORY	= 1 << 18,
 };
 
 struct xsr_link;

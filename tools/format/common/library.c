@@ -16,13 +16,14 @@
  * struct xsp_library - one kind
  * @tep: it knows that kind and no other
  * @seq: what it prints into
- * @data: a copy of the event, with nothing behind it
  */
 struct xsp_library {
 	struct tep_handle	*tep;
 	struct trace_seq	seq;
-	uint8_t			*data;
 };
+
+/* A copy of the event that is printed now, of any kind, with nothing behind it. */
+static uint8_t event[XSP_LIBRARY_EVENT + BEHIND];
 
 /* Do events of this kind print addresses as names of functions? */
 static bool wants_symbols(const struct xsprof_kernel_event *kind)
@@ -102,10 +103,8 @@ int xsp_library_open(struct xsp_symbols *symbols, const struct xsprof_kernel_eve
 	*out = NULL;
 	if (!lib)
 		return -ENOMEM;
-	lib->data = calloc(1, XSP_LIBRARY_EVENT + BEHIND);
-	lib->tep = lib->data ? make_handle(kind) : NULL;
+	lib->tep = make_handle(kind);
 	if (!lib->tep) {
-		free(lib->data);
 		free(lib);
 		return -ENOMEM;
 	}
@@ -124,9 +123,9 @@ const char *xsp_library_print(struct xsp_library *lib, const void *data, size_t 
 	const char *text;
 	size_t n;
 
-	memcpy(lib->data, data, size);
-	memset(lib->data + size, 0, XSP_LIBRARY_EVENT - size);
-	print(lib->tep, &lib->seq, lib->data, size);
+	memcpy(event, data, size);
+	memset(event + size, 0, XSP_LIBRARY_EVENT - size);
+	print(lib->tep, &lib->seq, event, size);
 	text = lib->seq.buffer;
 	n = strnlen(text, lib->seq.buffer_size < XSP_LIBRARY_TEXT ? lib->seq.buffer_size :
 								    XSP_LIBRARY_TEXT);

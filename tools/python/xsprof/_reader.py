@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from . import _lib, _trace
 from ._join import Join
-from .tables import Allocation, Counter, Flow, Gpu, Instant, Lost, Range, Step, Table
+from .tables import Allocation, Counter, Flow, Gpu, Instant, Lost, Range, Sample, Step, Table
 
 _ENDS = ("ended", "open", "cut")
 _SCOPES = ("thread", "process", "global")
@@ -15,6 +15,7 @@ _KINDS = {_trace.BEGIN: "begin", _trace.COMPLETE: "complete", _trace.SPAN: "span
           _trace.ASYNC_BEGIN: "async", _trace.GPU: "gpu", _trace.OP: "begin"}
 _GPU_KINDS = ("unknown", "kernel", "memcpy", "memset", "sync", "runtime", "driver", "overhead",
               "graph", "unrecorded", "alloc", "free")
+_HOWS = ("missed", "runs", "native", "lock", "off")
 _FLOWS = {_trace.FLOW_START: "begin", _trace.FLOW_STEP: "step", _trace.FLOW_END: "end"}
 
 
@@ -31,6 +32,7 @@ class Tables:
         self.flows = Table(Flow)
         self.allocations = Table(Allocation)
         self.gpu = Table(Gpu)
+        self.samples = Table(Sample)
         self.lost = Table(Lost)
         self.threads: Dict[Tuple[int, int], List[int]] = {}
         self.kernel: Any = collections.Counter()
@@ -47,6 +49,7 @@ class Reader:
         self.last: Dict[Tuple[int, int], Dict[str, Any]] = {}
         self.found: List[Tuple[Any, ...]] = []
         self.open_steps: Dict[Any, int] = {}
+        self.stacks: Dict[Tuple[int, int], Tuple[Tuple[str, ...], int]] = {}
         self.join = Join()
         self.raised: Optional[BaseException] = None
 
@@ -185,12 +188,42 @@ class Reader:
             max(0, ev.end_ns - ev.begin_ns), gpu.device, gpu.context, gpu.stream, gpu.bytes,
             ev.value, gpu.graph, gpu.graph_node, ev.pid, gpu.thread or ev.tid, args))
 
+    def _sample(self, ev: Any, args: Dict[str, Any]) -> None:
+        sample = _trace.SampleRecord()
+        if _trace.quick.xsprof_trace_sample(ev, sample) and sample.how < len(_HOWS):
+            self.tables.samples.append((
+                ev.ns, ev.producer, ev.name, sample.line, _HOWS[sample.how], sample.missed,
+                sample.stack, ev.pid, sample.thread))
+
     HANDLERS: Dict[int, Any] = {
         _trace.COMPLETE: _spread, _trace.SPAN: _spread, _trace.GPU: _gpu,
         _trace.INSTANT: _instant, _trace.COUNTER_I64: _counter, _trace.COUNTER_F64: _counter,
         _trace.STEP: _step, _trace.FLOW_START: _flow, _trace.FLOW_STEP: _flow,
         _trace.FLOW_END: _flow, _trace.ALLOC: _memory, _trace.FREE: _memory,
+        _trace.SAMPLE: _sample,
     }
+
+    def _stack(self, producer: int, stack: int) -> Tuple[Tuple[str, ...], int]:
+        """Its functions, innermost first, and how many are left out; kept by its number."""
+        key = (producer, stack)
+        if key not in self.stacks:
+            nr, left = ctypes.c_size_t(), ctypes.c_uint32()
+            frames = _trace.quick.xsprof_trace_stack(self.capture._open(), producer, stack, nr,
+                                                     left)
+            self.stacks[key] = (tuple(
+                self.capture._name(producer, frame & 0xffffffff)
+                if frame & _trace.FRAME_NAMED else "0x{:x}".format(frame)
+                for frame in (frames[i] for i in range(nr.value))), left.value) \
+                if frames else ((), 0)
+        return self.stacks[key]
+
+    def _sampled(self, ns: int, producer: int, name: int, line: int, how: str, missed: int,
+                 stack: int, pid: int, tid: int) -> Sample:
+        frames, left = self._stack(producer, stack) if stack else ((), 0)
+        c = self.capture
+        return Sample(ns=ns, function="" if how == "missed" else c._name(producer, name),
+                      line=line, how=how, missed=missed if how == "missed" else 0, stack=frames,
+                      left_out=left, pid=pid, tid=tid, thread=c._thread(producer, tid))
 
     def _range(self, r: Tuple[Any, ...]) -> Range:
         (begin, end, own, producer, pid, tid, name, depth, kind, how, number, flags, args) = r
@@ -220,6 +253,7 @@ class Reader:
                       for p, n, begin, end, number, pid, tid in t.steps]
         t.flows[:] = [Flow(ns, c._name(p, n), *rest) for ns, p, n, *rest in t.flows]
         t.gpu[:] = [Gpu(c._name(p, n), *rest) for p, n, *rest in t.gpu]
+        t.samples[:] = [self._sampled(*s) for s in t.samples]
         t.kernel = {self.kernel_name(kind): count for kind, count in t.kernel.items()}
         t.allocations[:] = [Allocation(ns, c._name(p, n), *rest)
                             for ns, p, n, *rest in t.allocations]

@@ -13,13 +13,14 @@ quick = _lib.load(_lib.TRACE, holds_gil=True)
 #: enum xsprof_rec_type, and XSPROF_EV_*
 (BEGIN, END, COMPLETE, INSTANT, COUNTER_I64, COUNTER_F64, ASYNC_BEGIN, ASYNC_INSTANT, ASYNC_END,
  FLOW_START, FLOW_STEP, FLOW_END, CORR_PUSH, CORR_POP, ALLOC, FREE, ARGS, STEP, SPAN, SYNC,
- CONTROL, CLOCK, GPU, STACK, RELATION, OP) = range(1, 27)
+ CONTROL, CLOCK, GPU, STACK, RELATION, OP, SAMPLE) = range(1, 28)
 EV_LOST, EV_PRODUCER, EV_EXIT, EV_KERNEL = 0x100, 0x101, 0x102, 0x110
 EVF_SLOTS, EVF_UNKNOWN = 0x1, 0x4
 NO_PRODUCER = 0xffffffff
 #: enum xsprof_arg_type
 (ARG_I64, ARG_U64, ARG_F64, ARG_BOOL, ARG_PTR, ARG_NAME, ARG_STR) = (1, 2, 3, 4, 5, 6, 7)
 ARGF_CONT = 0x1
+FRAME_NAMED = 1 << 63
 #: enum xsprof_range_end, XSPROF_RANGEF_*
 ENDED, OPEN, CUT = 0, 1, 2
 UNCERTAIN, RECURSIVE, OF_THREAD, CONTINUED = 0x1, 0x2, 0x4, 0x8
@@ -98,6 +99,12 @@ class KernelEvent(ctypes.Structure):
                 ("format_len", c_size_t)]
 
 
+class SampleRecord(ctypes.Structure):
+    """struct xsprof_trace_sample"""
+    _fields_ = [("thread", c_uint32), ("how", c_uint32), ("line", c_uint32),
+                ("missed", c_uint32), ("stack", c_uint32)]
+
+
 class Mem(ctypes.Structure):
     """struct xsprof_rec_mem, behind its struct xsprof_rec"""
     _fields_ = [("bytes", c_uint64), ("total_allocated", c_uint64), ("total_reserved", c_uint64),
@@ -106,7 +113,7 @@ class Mem(ctypes.Structure):
 
 for _kind, _size in ((Options, 40), (Event, 88), (Arg, 24), (Producer, 72), (Info, 128),
                      (Range, 64), (PairerStats, 32), (KernelEvent, 48), (Mem, 32),
-                     (GpuRecord, 64)):
+                     (GpuRecord, 64), (SampleRecord, 20)):
     _lib.is_size(_kind, _size)
 
 Emit = ctypes.PYFUNCTYPE(None, c_void_p, POINTER(Range))
@@ -124,6 +131,9 @@ _lib.declare(quick, [
     ("xsprof_trace_thread", c_char_p, [c_void_p, c_uint32, c_uint32]),
     ("xsprof_trace_args", c_bool, [POINTER(Event), POINTER(c_size_t), POINTER(Arg)]),
     ("xsprof_trace_arg_text", c_size_t, [c_void_p, c_uint32, POINTER(Arg), c_char_p, c_size_t]),
+    ("xsprof_trace_sample", c_bool, [POINTER(Event), POINTER(SampleRecord)]),
+    ("xsprof_trace_stack", POINTER(c_uint64), [c_void_p, c_uint32, c_uint64, POINTER(c_size_t),
+                                               POINTER(c_uint32)]),
     ("xsprof_trace_get_info", c_int, [c_void_p, POINTER(Info)]),
     ("xsprof_trace_get_producer", c_int, [c_void_p, c_uint32, POINTER(Producer)]),
     ("xsprof_trace_fact_at", c_int, [c_void_p, c_uint32, c_uint32, POINTER(c_char_p),

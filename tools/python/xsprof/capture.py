@@ -193,6 +193,10 @@ class Capture:
         """What devices did, and calls of their runtimes (xsprof record --gpu)."""
         return self._give(self._read().gpu, as_frame)
 
+    def samples(self, as_frame: bool = False) -> Any:
+        """Where threads of Python were (xsprof record --python)."""
+        return self._give(self._read().samples, as_frame)
+
     def lost(self, as_frame: bool = False) -> Any:
         """Where records are missing."""
         return self._give(self._read().lost, as_frame)

@@ -146,6 +146,20 @@ class Gpu(NamedTuple):
     args: Dict[str, Any]
 
 
+class Sample(NamedTuple):
+    """Where a thread of Python was at a tick (xsprof record --python)."""
+    ns: int
+    function: str       #: the innermost: "file.py(12): name", with its first line
+    line: int           #: where it was in it; 0: not known
+    how: str            #: runs (has the lock), native, lock (waits for it), off, or missed
+    missed: int         #: how many could not be taken, 0 of one that was
+    stack: Tuple[str, ...]      #: functions, innermost first; () where it found no room
+    left_out: int       #: how many outer ones are not in it
+    pid: int
+    tid: int            #: of the thread that was looked at; 0: missed of all threads
+    thread: str
+
+
 class Lost(NamedTuple):
     """Records that are missing from here."""
     ns: int

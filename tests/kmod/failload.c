@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module cannot be loaded: each allocation of its beginning fails in turn, while its parameters
+ * are written.  What it has by then is undone.  For kernels with fault injection.
+ */
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#include "fault.h"
+#include "user.h"
+
+#define TRIES	400	/* far more than it allocates */
+#define NEVER	1000000	/* the same of all that loads a module */
+
+static int unload(void)
+{
+	return syscall(SYS_delete_module, "xsprof", O_NONBLOCK) ? -errno : 0;
+}
+
+static int load_module(const char *path, const char *parameters)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (syscall(SYS_finit_module, fd, parameters, 0))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* A limit is changed as long as there is one: also of a module that is not to be. */
+static void *change_limits(void *over)
+{
+	while (!__atomic_load_n((bool *)over, __ATOMIC_ACQUIRE)) {
+		int fd = open(ENV_PARAMETERS "retain_bytes", O_WRONLY | O_CLOEXEC);
+
+		for (int i = 0; fd >= 0 && i < 50; i++)
+			if (write(fd, "1000000", 7) != 7)
+				break;
+		if (fd >= 0)
+			close(fd);
+	}
+	return NULL;
+}
+
+/* Its parameters are there a little longer than it. */
+TEST(load)
+{
+	const char *path = getenv("XSPROF_MODULE");
+	int nth = fault_open(), left, err, fired = 0;
+	bool over = false, done = false;
+	pthread_t thread;
+
+	if (nth < 0 || !path || access(path, R_OK))
+		SKIP(return, "no faults here, or XSPROF_MODULE names no module");
+	while (user_counter("live") > 0)
+		sched_yield();
+	ASSERT_EQ(0, unload());
+	/* What is allocated before its own code runs, which refuses this at once. */
+	ASSERT_EQ(0, fault_set(nth, NEVER));
+	ASSERT_EQ(-EINVAL, load_module(path, "mode=07777"));
+	left = fault_end(nth);
+	ASSERT_LT(0, left);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, change_limits, &over));
+	for (int n = NEVER - left - 10; !done && n < NEVER - left + TRIES; n++) {
+		ASSERT_EQ(0, fault_set(nth, n));
+		err = load_module(path, "");
+		done = fault_end(nth) > 0;
+		fired += !done;
+		EXPECT_TRUE(!err || (!done && fault_excuses(err))) {
+			TH_LOG("allocation %d failing: %d", n, err);
+		}
+		while (!err && (err = unload()) == -EWOULDBLOCK)
+			sched_yield();
+	}
+	__atomic_store_n(&over, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	TH_LOG("%d allocations failed", fired);
+	EXPECT_TRUE(done);
+	EXPECT_LT(10, fired);
+	EXPECT_EQ(0, load_module(path, ""));
+	close(nth);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Many processes that have their scheduling recorded: what a switch and a wake-up cost the others
+ * does not grow with their number.  Records are counted exactly.  Latencies are printed and not
+ * judged: a guest's times are not those of hardware.
+ */
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+
+#include "sched.h"
+#include "user.h"
+
+#define MOST		5000u
+#define KIB_EACH	320u		/* of a process, its page tables and its rings */
+#define PERIOD_NS	1000000		/* a wake-up in so many */
+#define RING		(4 << 20)
+
+struct crowd {
+	uint32_t	ready;
+	uint32_t	failed;
+	uint64_t	id[MOST];
+};
+
+FIXTURE(crowd)
+{
+	struct crowd	*c;
+	unsigned int	n;
+	int		fd;
+	pid_t		group;
+	int		go[2];		/* closed when all may leave */
+	long long	was;
+};
+
+static void __attribute__((noreturn)) join(struct crowd *c, unsigned int me, int go)
+{
+	struct xsprof_attach a = dev_attach_defaults();
+	struct dev d;
+	int err;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	a.ring_size = 1;
+	a.kernel_size = 1;
+	a.nr_lock_rings = 1;
+	err = dev_attach_as(&d, &a) ?: sched_switch_to(d.fd, XSPROF_SCHED_ON, NULL);
+	c->id[me] = d.id;
+	__atomic_add_fetch(err ? &c->failed : &c->ready, 1, __ATOMIC_RELEASE);
+	/* The end of the pipe. */
+	while (!err && read(go, &err, 1) > 0)
+		;
+	_exit(err != 0);
+}
+
+FIXTURE_SETUP(crowd)
+{
+	struct sysinfo si;
+	uint64_t room;
+
+	self->fd = dev_open();
+	ASSERT_GE(self->fd, 0);
+	self->was = env_parameter("uid_max_producers");
+	ASSERT_EQ(0, env_parameter_set("uid_max_producers", 2 * MOST));
+	self->c = mmap(NULL, sizeof(*self->c), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->c);
+	ASSERT_EQ(0, pipe(self->go));
+	sysinfo(&si);
+	room = (si.freeram * si.mem_unit >> 10) * 3 / 4 / KIB_EACH;
+	self->n = (unsigned int)env_costly(MOST, MOST / 10);
+	if (self->n > MOST)
+		self->n = MOST;
+	if (self->n > room)
+		self->n = (unsigned int)room;
+}
+
+FIXTURE_TEARDOWN(crowd)
+{
+	int status, wrong = 0;
+
+	close(self->go[1]);
+	while (self->group && waitpid(-self->group, &status, 0) > 0)
+		wrong += status != 0;
+	EXPECT_EQ(0, wrong);
+	dev_drop_ended(self->fd);
+	EXPECT_EQ(0, env_parameter_set("uid_max_producers", self->was));
+	close(self->fd);
+}
+
+static void gather(struct __test_metadata *_metadata, FIXTURE_DATA(crowd) *self)
+{
+	fflush(stdout);
+	for (unsigned int i = 0; i < self->n; i++) {
+		pid_t pid = fork();
+
+		ASSERT_GE(pid, 0);
+		if (!pid) {
+			close(self->go[1]);
+			join(self->c, i, self->go[0]);
+		}
+		if (!self->group)
+			self->group = pid;
+		ASSERT_EQ(0, setpgid(pid, self->group));
+	}
+	while (__atomic_load_n(&self->c->ready, __ATOMIC_ACQUIRE) +
+	       __atomic_load_n(&self->c->failed, __ATOMIC_ACQUIRE) < self->n)
+		env_nap(1000);
+	ASSERT_EQ(0, self->c->failed);
+}
+
+/* ---- wake-ups -------------------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* How late @n wake-ups by a timer are, and prints that.  Return: 0 or -errno. */
+static int wake_often(const char *when, uint64_t n)
+{
+	uint64_t *late = calloc(n, sizeof(*late)), due = now_ns();
+
+	if (!late)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < n; i++) {
+		struct timespec ts;
+		uint64_t now;
+
+		due += PERIOD_NS;
+		ts = (struct timespec){ .tv_sec = (long)(due / 1000000000),
+					.tv_nsec = (long)(due % 1000000000) };
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+		now = now_ns();
+		late[i] = now - due;
+		/* Of one that is very late the next ones are not. */
+		if (late[i] > PERIOD_NS)
+			due = now;
+	}
+	qsort(late, n, sizeof(*late), by_size);
+	printf("# %s: of %llu wake-ups the median is %llu ns late, the worst %llu ns\n", when,
+	       (unsigned long long)n, (unsigned long long)late[n / 2],
+	       (unsigned long long)late[n - 1]);
+	fflush(stdout);
+	free(late);
+	return 0;
+}
+
+/* Heads and drops of the kernel's rings of all of the crowd, or -1. */
+static long long words_of(const struct crowd *c, unsigned int n, int fd)
+{
+	struct xsprof_ring_writer w;
+	long long sum = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct sched r;
+
+		if (sched_read(&r, fd, c->id[i], 0))
+			return -1;
+		for (uint32_t k = 0; k < r.cpus; k++) {
+			if (!dev_ready(&r.d, r.d.nr + r.d.nl + k))
+				continue;
+			w = *dev_writer(&r.k, k);
+			sum += (long long)(w.head + w.drops);
+		}
+		dev_close(&r.d);
+	}
+	return sum;
+}
+
+/**
+ * struct phase - wake-ups of a thread of its own
+ * @when: said with the latencies
+ * @n: how many
+ * @s: the producer that is this process, recorded; NULL: none
+ * @seen: what is recorded of the thread
+ * @switches: how often the kernel counts that it left its CPU
+ * @err: 0 or -errno
+ */
+struct phase {
+	const char		*when;
+	uint64_t		n;
+	struct sched		*s;
+	struct sched_count	seen;
+	uint64_t		switches;
+	int			err;
+};
+
+static void *run_phase(void *arg)
+{
+	const struct sched_param high = { .sched_priority = 50 };
+	struct phase *p = arg;
+
+	env_on_cpu(0);
+	p->err = sched_setscheduler(0, SCHED_FIFO, &high) ? -errno : wake_often(p->when, p->n);
+	/* Until none comes meanwhile: then both counts are of the same moment. */
+	do {
+		p->switches = sched_switches();
+		p->seen = (struct sched_count){ .tid = sched_tid() };
+		if (!p->err && p->s && sched_walk(p->s, sched_count_one, &p->seen))
+			p->err = -EBADMSG;
+	} while (sched_switches() != p->switches);
+	return NULL;
+}
+
+static int begin_phase(struct phase *p)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, run_phase, p))
+		return -EAGAIN;
+	pthread_join(thread, NULL);
+	return p->err;
+}
+
+/* The same with a producer of this process that is recorded.  Return: 0 or -errno. */
+static int begin_recorded(struct phase *p)
+{
+	struct sched s;
+	int err = sched_attach(&s, XSPROF_MODE_DISCARD, RING);
+
+	if (err)
+		return err;
+	p->s = &s;
+	err = begin_phase(p);
+	if (!err && sched_drops(&s))
+		err = -ENOBUFS;
+	p->s = NULL;
+	dev_close(&s.d);
+	return err;
+}
+
+/* One record a switch, of the thread that switches: none for or by those who sleep meanwhile. */
+TEST_F(crowd, one_record_a_switch)
+{
+	const unsigned int out = XSPROF_REC_SCHED_OUT - XSPROF_REC_SCHED_IN;
+	struct phase p = { .n = env_figure(2000, 300) };
+	long long words = -1, last;
+
+	p.when = "nobody recorded";
+	ASSERT_EQ(0, begin_phase(&p));
+	p.when = "itself recorded";
+	ASSERT_EQ(0, begin_recorded(&p));
+	EXPECT_LT(0, p.switches);
+	EXPECT_EQ(p.switches, p.seen.n[out]);
+	gather(_metadata, self);
+	TH_LOG("%u processes recorded", self->n);
+	/* Until all of them wait. */
+	do {
+		last = words;
+		env_nap(100000);
+		words = words_of(self->c, self->n, self->fd);
+		ASSERT_LE(0, words);
+	} while (words != last);
+	p.when = "the crowd recorded";
+	ASSERT_EQ(0, begin_phase(&p));
+	p.when = "itself too";
+	ASSERT_EQ(0, begin_recorded(&p));
+	EXPECT_LT(0, p.switches);
+	EXPECT_EQ(p.switches, p.seen.n[out]);
+	EXPECT_EQ(words, words_of(self->c, self->n, self->fd));
+}
+
+TEST_HARNESS_MAIN
