@@ -147,11 +147,11 @@ char *xsr_et_type(struct xsr_writer *w, struct xsr_walk *walk, const struct xspr
  * their shapes side by side, and has none of them where a shape is missing.
  */
 static char *put_dims(struct xsr_writer *w, struct xsr_walk *walk,
-		      const struct xsprof_trace_arg *arg, const struct xsr_facet *of_tensor, char *p)
+		      const struct xsprof_trace_arg *arg, const struct xsr_facet *tensor, char *p)
 {
 	if (arg->type == XSPROF_ARG_I64S || arg->type == XSPROF_ARG_F64S)
 		return put_each(w, walk, arg, "[]", put_lit(p, "["));
-	return of_tensor->put(w, walk, arg, p);
+	return tensor->put(w, walk, arg, p);
 }
 
 static char *put_shape(struct xsr_writer *w, struct xsr_walk *walk,

@@ -5,7 +5,8 @@
 usage: chakra.py NDJSON KINETO TRACE
 
 The loader is et_replay's, as HolisticTraceAnalysis ships it, which joins its nodes with the events
-of Kineto's JSON: by their record function ids, once its parser is told where these are. Prints a line for each thing that differs, and exits 1 then.
+of Kineto's JSON: by their record function ids, once its parser is told where these are. Prints a
+line for each thing that differs, and exits 1 then.
 """
 import collections
 import json

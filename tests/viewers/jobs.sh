@@ -56,7 +56,7 @@ reads tensorboard transformer.kineto
 for job in conv transformer; do
 	"$dump" -q -f execution-trace -o $job.et $job.data 2>log &&
 		"$venv/bin/python" "$here/chakra.py" $job.ndjson $job.kineto $job.et >>log 2>&1
-	result "et_replay: $job's execution trace: its ops, their parents, inputs and forward ops" $?
+	result "et_replay: $job.et: its ops, their parents, inputs and forward ops" $?
 done
 "$venv/bin/python" "$here/readers.py" ranks ranks.ndjson rank0.kineto rank1.kineto >log 2>&1
 result "hta and tensorboard: each rank has its ops" $?

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Traces on demand of a Python program that was started without LD_PRELOAD.
+"""The collector of PyTorch's ops in a Python program that was started without LD_PRELOAD.
 
-xsprof.pth imports this when Python starts, where XSPROF_ONDEMAND is set. The collector of
+xsprof.pth imports this when Python starts, where XSPROF_ONDEMAND is set, for traces on demand, or
+where xsprof record has a session: a program may clear LD_PRELOAD for its children. The collector of
 PyTorch's ops has to be in the process, for all to use (RTLD_GLOBAL), before PyTorch is loaded:
 calls inside of PyTorch then find its functions first. It needs the C library only and does nothing
 before that.
@@ -14,9 +15,19 @@ import sys
 NAME = "libxsprof-torch.so"
 
 
+def listens():
+    return os.environ.get("XSPROF_ONDEMAND", "0") not in ("", "0")
+
+
+def recorded():
+    """Does xsprof record want ops? What has its LD_PRELOAD does not come here."""
+    return os.environ.get("XSPROF_SESSION") and \
+        os.environ.get("XSPROF_TORCH", "off") not in ("", "off")
+
+
 def load():
-    """Load the collector, if the process serves requests and does not have it yet."""
-    if os.environ.get("XSPROF_ONDEMAND", "0") in ("", "0"):
+    """Load the collector, where a recorder or a request wants it and it is not there yet."""
+    if not listens() and not recorded():
         return
     import ctypes
 
@@ -32,5 +43,7 @@ def load():
 try:
     load()
 except Exception as err:  # no program fails to start because of this
-    sys.stderr.write("xsprof: XSPROF_ONDEMAND: {}: this process does not listen to xsprof ctl: "
-                     "install the package anew, or unset the variable\n".format(err))
+    variable, lost = ("XSPROF_ONDEMAND", "this process does not listen to xsprof ctl") \
+        if listens() else ("XSPROF_TORCH", "PyTorch's ops are not recorded in this process")
+    sys.stderr.write("xsprof: {}: {}: {}: install the package anew, or unset the variable\n".format(
+        variable, err, lost))
