@@ -84,8 +84,8 @@ void cupti_pool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t
 /* Return: there is one. */
 bool cupti_pool_take(struct cupti_buffer *buffer);
 void cupti_pool_give(const struct cupti_buffer *buffer);
-/* How many are to be taken. */
-uint32_t cupti_pool_full(void);
+/* How many CUPTI has, are full, or are being read. */
+uint32_t cupti_pool_used(void);
 
 /* ---- names.c --------------------------------------------------------------------------------- */
 

@@ -146,12 +146,12 @@ void cupti_pool_give(const struct cupti_buffer *buffer)
 	pthread_mutex_unlock(&lock);
 }
 
-uint32_t cupti_pool_full(void)
+uint32_t cupti_pool_used(void)
 {
 	uint32_t n;
 
 	pthread_mutex_lock(&lock);
-	n = pool.nr_full;
+	n = pool.made - pool.nr_free;
 	pthread_mutex_unlock(&lock);
 	return n;
 }
