@@ -49,13 +49,14 @@ static uint32_t version(void)
 }
 
 /* As the headers of these versions have them. */
-size_t stand_in_length(uint32_t kind)
+EXPORT size_t stand_in_length(uint32_t kind)
 {
 	uint32_t v = version();
 
 	switch (kind) {
 	case CUPTI_KERNEL:
-		return v < 1200 ? 200 : v < 1300 ? 208 : 216;
+		return v < 1200 ? 200 : v < 1300 ? 208 : v < 1301 ? 216 : v < 1303 ? 224 :
+		       v < 1304 ? 232 : 248;
 	case CUPTI_MEMCPY:
 		return v < 1208 ? 88 : 96;
 	case CUPTI_MEMCPY_PEER:
@@ -72,7 +73,7 @@ size_t stand_in_length(uint32_t kind)
 	case CUPTI_EVENT:
 		return v < 1208 ? 24 : v < 1305 ? 56 : 80;
 	case CUPTI_MEMORY:
-		return v < 1206 ? 136 : 144;
+		return v < 1206 ? 120 : 128;
 	case CUPTI_GRAPH:
 		return v < 1204 ? 48 : 56;
 	case CUPTI_MANAGED:
@@ -80,9 +81,9 @@ size_t stand_in_length(uint32_t kind)
 	case CUPTI_OVERHEAD:
 		return v < 1203 ? 40 : v < 1204 ? 48 : 56;
 	case CUPTI_DEVICE:
-		return 176;
+		return v < 1202 ? 176 : v < 1303 ? 184 : 192;
 	case CUPTI_CONTEXT:
-		return v < 1204 ? 16 : 24;
+		return v < 1204 ? 16 : v < 1206 ? 24 : v < 1301 ? 32 : 40;
 	default:
 		return 64;
 	}
