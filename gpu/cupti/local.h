@@ -3,6 +3,7 @@
  * What the files of the CUPTI collector share.  From bottom to top:
  *
  *	library.c	finds CUPTI
+ *	texts.c		texts that records point to
  *	pool.c		the buffers that CUPTI fills
  *	names.c		names of kernels and of functions
  *	miss.c		the collector, and the account of what is not recorded
@@ -48,6 +49,23 @@ int cupti_open(void);
 /* In CUPTI's words. */
 const char *cupti_text(int result);
 
+/* ---- texts.c --------------------------------------------------------------------------------- */
+
+/**
+ * struct cupti_text - a copy of a text that records point to
+ * @next: of texts.c
+ * @name: of the kernel, once cupti_kernel_name() was asked; written by the collector's thread
+ * @text: what records point to, from cupti_texts_keep() on
+ */
+struct cupti_text {
+	struct cupti_text	*next;
+	xsprof_name_t		name;
+	char			text[];
+};
+
+/* Of a buffer that CUPTI completes: its records point to copies afterwards. */
+void cupti_texts_keep(uint8_t *buffer, size_t valid);
+
 /* ---- pool.c ---------------------------------------------------------------------------------- */
 
 /**
@@ -66,13 +84,14 @@ void cupti_pool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t
 /* Return: there is one. */
 bool cupti_pool_take(struct cupti_buffer *buffer);
 void cupti_pool_give(const struct cupti_buffer *buffer);
-/* How many are to be taken. */
-uint32_t cupti_pool_full(void);
+/* How many CUPTI has, are full, or are being read. */
+uint32_t cupti_pool_used(void);
 
 /* ---- names.c --------------------------------------------------------------------------------- */
 
 int cupti_category(void);
-xsprof_name_t cupti_kernel_name(const char *mangled);
+/* @text: as a record has it after cupti_texts_keep(). */
+xsprof_name_t cupti_kernel_name(const char *text);
 /* 0: it is not recorded, as it asks for something and gives a device nothing to do. */
 xsprof_name_t cupti_call_name(uint32_t domain, uint32_t function);
 /* Have CUPTI leave out calls that are not recorded, where it can. */

@@ -8,16 +8,8 @@
 
 #include "gpu/cupti/local.h"
 
-#define KERNELS		8192u	/* a power of two */
-#define PROBES		16u
 #define FUNCTIONS	2048u
 #define NOT_RECORDED	UINT32_MAX
-
-static struct {
-	const char	*at;
-	char		*text;		/* a module that is loaded later may have another there */
-	xsprof_name_t	name;
-} kernels[KERNELS];
 
 static xsprof_name_t calls[2][FUNCTIONS];
 
@@ -90,29 +82,16 @@ static xsprof_name_t intern_kernel(const char *mangled)
 	return name;
 }
 
-xsprof_name_t cupti_kernel_name(const char *mangled)
+xsprof_name_t cupti_kernel_name(const char *text)
 {
-	uint64_t hash = (uint64_t)(uintptr_t)mangled * 0x9e3779b97f4a7c15ull;
+	struct cupti_text *kept;
 
-	if (!mangled)
+	if (!text)
 		return xsprof_name_in(cupti_category(), "(no name)");
-	for (uint32_t i = 0; i < PROBES; i++) {
-		uint32_t at = ((uint32_t)(hash >> 40) + i) & (KERNELS - 1);
-
-		if (kernels[at].at == mangled && !strcmp(kernels[at].text, mangled))
-			return kernels[at].name;
-		if (kernels[at].at && kernels[at].at != mangled)
-			continue;
-		free(kernels[at].text);
-		kernels[at].at = NULL;
-		kernels[at].text = strdup(mangled);
-		if (!kernels[at].text)
-			break;
-		kernels[at].name = intern_kernel(mangled);
-		kernels[at].at = mangled;
-		return kernels[at].name;
-	}
-	return intern_kernel(mangled);
+	kept = (struct cupti_text *)(text - offsetof(struct cupti_text, text));
+	if (!kept->name)
+		kept->name = intern_kernel(text);
+	return kept->name;
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */

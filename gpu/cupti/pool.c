@@ -90,7 +90,7 @@ void cupti_pool_request(uint8_t **buffer, size_t *size, size_t *max_records)
 		return;
 	pthread_mutex_lock(&lock);
 	if (!discard)
-		discard = map();
+		__atomic_store_n(&discard, map(), __ATOMIC_RELAXED);
 	*buffer = discard;
 	*size = discard ? BYTES : 0;
 	pthread_mutex_unlock(&lock);
@@ -105,6 +105,9 @@ void cupti_pool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t
 	(void)context, (void)stream;
 	if (!buffer)
 		return;
+	/* Relaxed: it is set before CUPTI has it, and never again. */
+	if (buffer != __atomic_load_n(&discard, __ATOMIC_RELAXED))
+		cupti_texts_keep(buffer, b.valid);
 	pthread_mutex_lock(&lock);
 	if (buffer == discard) {
 		cupti_miss(CUPTI_MISS_BUFFERS, 1);
@@ -143,12 +146,12 @@ void cupti_pool_give(const struct cupti_buffer *buffer)
 	pthread_mutex_unlock(&lock);
 }
 
-uint32_t cupti_pool_full(void)
+uint32_t cupti_pool_used(void)
 {
 	uint32_t n;
 
 	pthread_mutex_lock(&lock);
-	n = pool.nr_full;
+	n = pool.made - pool.nr_free;
 	pthread_mutex_unlock(&lock);
 	return n;
 }

@@ -13,6 +13,7 @@
 #include <cupti_version.h>
 
 #include "gpu/cupti/cupti-abi.h"
+#include "tests/gpu/oracle-steps.h"
 
 /* The newest of each, as the version of CUDA that VERSION is (1108) writes it. */
 #if VERSION >= 1304
@@ -69,8 +70,18 @@ typedef CUpti_ActivityMemcpyPtoP4 peer_t;
 typedef CUpti_ActivityMemset4 memset_t;
 typedef CUpti_ActivityAPI call_t;
 typedef CUpti_ActivityExternalCorrelation external_t;
+#if VERSION >= 1301
+typedef CUpti_ActivityContext4 context_t;
+#elif VERSION >= 1206
+typedef CUpti_ActivityContext3 context_t;
+#elif VERSION >= 1204
+typedef CUpti_ActivityContext2 context_t;
+#else
 typedef CUpti_ActivityContext context_t;
-#if VERSION >= 1202
+#endif
+#if VERSION >= 1303
+typedef CUpti_ActivityDevice6 device_t;
+#elif VERSION >= 1202
 typedef CUpti_ActivityDevice5 device_t;
 #else
 typedef CUpti_ActivityDevice4 device_t;
@@ -256,6 +267,7 @@ static const struct {
 	{ CUPTI_OVERHEAD, sizeof(overhead_t) }, { CUPTI_EVENT, sizeof(event_t) },
 	{ CUPTI_MEMORY, sizeof(memory_t) },
 	{ CUPTI_GRAPH, sizeof(graph_t) }, { CUPTI_MANAGED, sizeof(managed_t) },
+	{ CUPTI_DEVICE, sizeof(device_t) }, { CUPTI_CONTEXT, sizeof(context_t) },
 };
 #define NO_DRIVER	999
 #define KNOWN	(sizeof(known) / sizeof(known[0]))
@@ -263,7 +275,7 @@ static const struct {
 int main(int argc, char **argv)
 {
 	void *lib = dlopen(argc > 1 ? argv[1] : "", RTLD_NOW), *record = NULL;
-	int (*next)(uint8_t *buffer, size_t valid, void **record);
+	next_fn next;
 	int (*get_version)(uint32_t *version);
 	static uint64_t buffer[8192];
 	uint8_t *at = (uint8_t *)buffer;
@@ -274,8 +286,12 @@ int main(int argc, char **argv)
 		printf("%s\n", dlerror());
 		return 1;
 	}
-	next = (int (*)(uint8_t *, size_t, void **))dlsym(lib, "cuptiActivityGetNextRecord");
+	next = (next_fn)dlsym(lib, "cuptiActivityGetNextRecord");
 	get_version = (int (*)(uint32_t *))dlsym(lib, "cuptiGetVersion");
+	if (argc > 2) {
+		for (uint32_t i = 0; i < KNOWN; i++)
+			oracle_length(argv[2], VERSION, known[i].kind, known[i].size);
+	}
 	/* Newer ones say nothing where there is no driver. */
 	if (get_version(&version) == NO_DRIVER)
 		return 3;
@@ -303,5 +319,8 @@ int main(int argc, char **argv)
 		n--;
 	}
 	printf("%u records left, version %u\n", n, version);
+	if (argc > 2)
+		printf("%ld records as the stand-in has them\n",
+		       oracle_steps(next, argv[2], VERSION, argc > 3 ? argv[3] : NULL));
 	return n != 0;
 }

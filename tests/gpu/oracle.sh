@@ -3,13 +3,15 @@
 #
 # Usage: oracle.sh [all]
 #
-# The records of CUPTI as the collector reads them, against CUPTI's own headers and library: of
-# the oldest and the newest version that is known, or of all. They are fetched when needed. TAP.
+# The records of CUPTI as the collector reads them, against CUPTI's own headers and library: of the
+# oldest version, the newest, and that of the buffers of a real device, or of all. Buffers are
+# stepped over, record by record, as the stand-in for CUPTI does. They are fetched when needed. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 . tests/viewers/packages.sh
 here=$PWD
+build=$(realpath -m "${BUILD:-build}")
 export LC_ALL=C
 
 skip() { echo "1..0 # SKIP $*"; exit 77; }
@@ -40,21 +42,28 @@ cuda_fetch()
 check() # VERSION CUPTI-WHEEL RUNTIME-WHEEL
 {
 	local fields="CUDA $1: each field is where its headers have it"
-	local steps="CUDA $1: its library steps over records of these sizes"
-	local status
+	local steps="CUDA $1: replay: its library steps over records as the stand-in does"
+	local status raw=
 
+	# Buffers of this version that a device filled.
+	if [ "$1" = 13.0 ]; then
+		raw=$dir/raw
+		gzip -cd tests/gpu/h100-13.0.raw.gz >"$raw" || exit 1
+	fi
 	fetch "cupti-$1" cuda_fetch "$2" "$3" || {
 		skipped "$fields" "$why"
 		skipped "$steps" "$why"
 		return
 	}
 	${CC:-cc} -O1 -DVERSION="${1%.*}0${1#*.}" -iquote "$here" \
-		-isystem "$viewers/cupti-$1/include" -o "$dir/oracle" tests/gpu/oracle.c -ldl \
+		-isystem "$viewers/cupti-$1/include" -o "$dir/oracle" tests/gpu/oracle.c \
+		tests/gpu/oracle-steps.c -ldl \
 		>"$dir/log" 2>&1
 	status=$?
 	result "$fields" $status
 	[ $status = 0 ] || return
-	"$dir/oracle" "$viewers/cupti-$1"/lib/libcupti.so.1* >"$dir/log" 2>&1
+	"$dir/oracle" "$viewers/cupti-$1"/lib/libcupti.so.1* "$build/tests/gpu/libcupti.so" $raw \
+		>"$dir/log" 2>&1
 	status=$?
 	if [ $status = 3 ]; then
 		skipped "$steps" "without a driver it says nothing"
@@ -67,6 +76,7 @@ eleven=nvidia-cuda-runtime-cu11==11.8.89
 twelve=nvidia-cuda-runtime-cu12==12.4.127
 thirteen=nvidia-cuda-runtime==13.0.96
 check 11.8 nvidia-cuda-cupti-cu11==11.8.87 $eleven
+check 13.0 nvidia-cuda-cupti==13.0.85 $thirteen
 if [ "${1:-}" = all ]; then
 	check 12.0 nvidia-cuda-cupti-cu12==12.0.146 $twelve
 	check 12.2 nvidia-cuda-cupti-cu12==12.2.142 $twelve
@@ -74,7 +84,6 @@ if [ "${1:-}" = all ]; then
 	check 12.6 nvidia-cuda-cupti-cu12==12.6.80 $twelve
 	check 12.8 nvidia-cuda-cupti-cu12==12.8.90 $twelve
 	check 12.9 nvidia-cuda-cupti-cu12==12.9.79 $twelve
-	check 13.0 nvidia-cuda-cupti==13.0.85 $thirteen
 	check 13.1 nvidia-cuda-cupti==13.1.115 $thirteen
 	check 13.3 nvidia-cuda-cupti==13.3.75 $thirteen
 	check 13.4 nvidia-cuda-cupti==13.4.92 $thirteen

@@ -149,23 +149,69 @@ static void threads(long each)
 		pthread_join(v[i], NULL);
 }
 
+/* Kernels whose names are as long as each other: another is where one was. */
+static void launch_several(long n)
+{
+	static const char *const names[] = {
+		"kernel_a", "kernel_b", "kernel_c", "kernel_d", "kernel_e",
+	};
+
+	stand_in_device(3);
+	for (long i = 0; i < n; i++)
+		stand_in_kernel(stand_in_call(false, 1), 7, names[i % 5], 0);
+}
+
+/* Kernels that begin 100 ns before their calls, with them, and later. */
+static void launch_early(long before, long with, long later)
+{
+	stand_in.early = true;
+	stand_in.early_ns = 100;
+	(void)launch_many((void *)before);
+	stand_in.early_ns = 0;
+	(void)launch_many((void *)with);
+	stand_in.early = false;
+	(void)launch_many((void *)later);
+}
+
+/* How CUPTI behaves. */
+static void behave(const char *what)
+{
+	const struct {
+		const char	*what;
+		struct stand_in	how;
+	} known[] = {
+		{ "subscribed", { .subscribed = 39 } },
+		{ "no-device", { .subscribed = 999 } },
+		{ "privilege", { .privilege = 35 } },
+		{ "no-time", { .no_time = true } },
+		{ "strange", { .strange = true } },
+		{ "busy", { .busy = true } },
+		{ "dropped", { .dropped = 7 } },
+		{ "names", { .busy = true, .free_names = true, .in_flight = 1000 } },
+		{ "names-again", { .free_names = true } },
+		{ "in-flight", { .per_thread = true, .in_flight = 9 } },
+		{ "refused", { .per_thread = true, .in_flight = 1000, .busy = true } },
+		{ "tail", { .invalid_tail = true } },
+		{ "exit-in", { .in_callback = STAND_IN_EXIT } },
+		{ "fork-in", { .in_callback = STAND_IN_FORK } },
+		{ "hang", { .busy = true, .in_flight = 1000, .hang = true } },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(what, known[i].what))
+			stand_in = known[i].how;
+	if (getenv("STAND_IN_VERSION"))
+		stand_in.version = (uint32_t)atol(getenv("STAND_IN_VERSION"));
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "each";
 	long n = argc > 2 ? atol(argv[2]) : 0;
 
-	if (getenv("STAND_IN_VERSION"))
-		stand_in.version = (uint32_t)atol(getenv("STAND_IN_VERSION"));
-	if (!strcmp(what, "subscribed"))
-		stand_in.subscribed = 39;
-	if (!strcmp(what, "privilege"))
-		stand_in.privilege = 35;
-	if (!strcmp(what, "no-time"))
-		stand_in.no_time = true;
-	if (!strcmp(what, "strange"))
-		stand_in.strange = true;
-	stand_in.busy = !strcmp(what, "busy");
-	init();
+	behave(what);
+	if (strcmp(what, "no-driver"))
+		init();
 	if (!strcmp(what, "waits")) {
 		early_waits();
 	} else if (!strcmp(what, "fork")) {
@@ -180,7 +226,11 @@ int main(int argc, char **argv)
 		busy_for(n, strcmp(what, "budget"));
 	} else if (!strcmp(what, "raw")) {
 		printf("records: %llu\n", (unsigned long long)stand_in_raw(argv[2]));
-	} else if (stand_in.busy) {
+	} else if (!strncmp(what, "names", 5)) {
+		launch_several(n);
+	} else if (!strcmp(what, "early")) {
+		launch_early(7, 3, 90);
+	} else if (!strcmp(what, "busy")) {
 		/* So rarely that a small buffer lasts. */
 		for (long i = 0; i < n; i++, usleep(400))
 			stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
@@ -232,6 +282,7 @@ int main(int argc, char **argv)
 		one_of_each();
 	}
 	printf("refused: %u\n", stand_in_refused);
+	printf("requested: %u\n", stand_in_requested);
 	printf("subscribed: %d\n", stand_in.subscribed);
 	if (!strcmp(what, "_exit") || !strcmp(what, "busy")) {
 		sleep(2);

@@ -14,5 +14,6 @@ size_t stand_in_length(uint32_t kind);
 uint64_t stand_in_now(void);
 /* Into a buffer, if its kind is enabled.  Return: records so far. */
 uint64_t stand_in_put(const void *record, size_t len);
+uint64_t stand_in_records(void);
 
 #endif /* REPLAY_H */

@@ -3,8 +3,6 @@
  * A stand-in for libcupti.  Its records are as long as those of the version that it plays, which
  * the collector does not know: it steps through a buffer by cuptiActivityGetNextRecord().
  */
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,32 +11,16 @@
 #include "tests/gpu/replay.h"
 
 #define EXPORT	__attribute__((visibility("default")))
-#define STRANGE	63u
 
-EXPORT struct stand_in stand_in;
-EXPORT uint32_t stand_in_enabled[64], stand_in_refused, stand_in_thread_type;
+EXPORT uint32_t stand_in_thread_type;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static cupti_request_fn request;
-static cupti_complete_fn complete;
 static uint64_t (*timestamp)(void);
 static uint32_t correlation;
-static uint64_t records;
 static cupti_callback_fn callback;
 static bool called[2];		/* back when a kernel is launched: of the driver, of the runtime */
 static bool latency;
 static uint32_t managed_asked;
-
-static struct {
-	uint8_t	*data;
-	size_t	size;
-	size_t	used;
-} current;
-
-static uint32_t version(void)
-{
-	return stand_in.version ? stand_in.version : 1300;
-}
+static __thread uint64_t called_at;
 
 /* What cuptiGetVersion() says: 12.0 has the number of 11.8. */
 static uint32_t api_version(void)
@@ -50,52 +32,12 @@ static uint32_t api_version(void)
 		{ 1107, 17 }, { 1108, 18 }, { 1200, 18 }, { 1202, 20 }, { 1204, 22 }, { 1206, 24 },
 		{ 1208, 26 }, { 1209, 27 }, { 1300, 130000 }, { 1305, 130500 },
 	};
-	uint32_t api = 0;
+	uint32_t api = 0, version = stand_in.version ? stand_in.version : 1300;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (version() >= known[i].cuda)
+		if (version >= known[i].cuda)
 			api = known[i].api;
 	return api;
-}
-
-/* As the headers of these versions have them. */
-size_t stand_in_length(uint32_t kind)
-{
-	uint32_t v = version();
-
-	switch (kind) {
-	case CUPTI_KERNEL:
-		return v < 1200 ? 200 : v < 1300 ? 208 : 216;
-	case CUPTI_MEMCPY:
-		return v < 1208 ? 88 : 96;
-	case CUPTI_MEMCPY_PEER:
-		return 96;
-	case CUPTI_MEMSET:
-		return 88;
-	case CUPTI_DRIVER:
-	case CUPTI_RUNTIME:
-		return 40;
-	case CUPTI_EXTERNAL:
-		return 24;
-	case CUPTI_SYNC:
-		return v < 1208 ? 40 : 56;
-	case CUPTI_EVENT:
-		return v < 1208 ? 24 : v < 1305 ? 56 : 80;
-	case CUPTI_MEMORY:
-		return v < 1206 ? 136 : 144;
-	case CUPTI_GRAPH:
-		return v < 1204 ? 48 : 56;
-	case CUPTI_MANAGED:
-		return v < 1208 ? 64 : 104;
-	case CUPTI_OVERHEAD:
-		return v < 1203 ? 40 : v < 1204 ? 48 : 56;
-	case CUPTI_DEVICE:
-		return 176;
-	case CUPTI_CONTEXT:
-		return v < 1204 ? 16 : 24;
-	default:
-		return 64;
-	}
 }
 
 uint64_t stand_in_now(void)
@@ -103,52 +45,10 @@ uint64_t stand_in_now(void)
 	return timestamp ? timestamp() : 1;
 }
 
-/* Of the buffer that is being filled; called with the lock, which CUPTI holds as well. */
-static void pass_on(void)
-{
-	if (current.data)
-		complete(NULL, 0, current.data, current.size, current.used);
-	current.data = NULL;
-}
-
-uint64_t stand_in_put(const void *record, size_t len)
-{
-	uint32_t kind = *(const uint32_t *)record;
-	uint8_t longest[256] = { 0 };
-	size_t n = stand_in_length(kind), max = 0;
-
-	pthread_mutex_lock(&lock);
-	if (!request || kind >= 64 || !(stand_in_enabled[kind] || kind == STRANGE))
-		goto out;
-	memcpy(longest, record, len < n ? len : n);
-	if (current.data && current.used + n > current.size)
-		pass_on();
-	if (!current.data) {
-		request(&current.data, &current.size, &max);
-		current.used = 0;
-		if (!current.data) {
-			stand_in_refused++;
-			stand_in.dropped++;
-			goto out;
-		}
-	}
-	memcpy(current.data + current.used, longest, n);
-	current.used += n;
-	records++;
-out:
-	pthread_mutex_unlock(&lock);
-	if (stand_in.strange && kind != STRANGE && !(records & 7)) {
-		const uint32_t strange[16] = { STRANGE };
-
-		(void)stand_in_put(strange, sizeof(strange));
-	}
-	return records;
-}
-
 /* Times of a device: after the call, and not there for some. */
 static void set_times(uint64_t *start, uint64_t *end)
 {
-	bool none = stand_in.no_time && !(records & 7);
+	bool none = stand_in.no_time && !(stand_in_records() & 7);
 
 	*start = none ? 0 : stand_in_now();
 	*end = none ? 0 : stand_in_now() + 1000;
@@ -189,6 +89,7 @@ EXPORT uint32_t stand_in_call(bool driver, uint32_t function)
 		.correlation = __atomic_add_fetch(&correlation, 1, __ATOMIC_RELAXED),
 	};
 
+	called_at = c.start;
 	if (stand_in.launch_ns && !driver && (function == 1 || function == 6))
 		launch(function);
 	c.end = stand_in_now() + 1;
@@ -207,6 +108,8 @@ EXPORT void stand_in_kernel(uint32_t corr, uint32_t stream, const char *name, ui
 	};
 
 	set_times(&k.start, &k.end);
+	if (stand_in.early)
+		k.start = called_at - stand_in.early_ns;
 	if (latency && k.start) {
 		k.queued = k.start - 500;
 		k.submitted = k.start - 200;
@@ -376,12 +279,8 @@ EXPORT int cuptiGetResultString(int result, const char **text);
 EXPORT int cuptiGetCallbackName(uint32_t domain, uint32_t id, const char **name);
 EXPORT int cuptiSubscribe(void **subscriber, cupti_callback_fn fn, void *data);
 EXPORT int cuptiUnsubscribe(void *subscriber);
-EXPORT int cuptiActivityRegisterCallbacks(cupti_request_fn req, cupti_complete_fn comp);
 EXPORT int cuptiActivityEnable(uint32_t kind);
 EXPORT int cuptiActivityDisable(uint32_t kind);
-EXPORT int cuptiActivityFlushAll(uint32_t flag);
-EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record);
-EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped);
 EXPORT int cuptiSetThreadIdType(uint32_t type);
 EXPORT int cuptiActivitySetAttribute(uint32_t attribute, size_t *size, void *value);
 EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*now)(void));
@@ -435,13 +334,6 @@ int cuptiUnsubscribe(void *subscriber)
 	return subscriber == &stand_in ? 0 : 1;
 }
 
-int cuptiActivityRegisterCallbacks(cupti_request_fn req, cupti_complete_fn comp)
-{
-	request = req;
-	complete = comp;
-	return 0;
-}
-
 int cuptiActivityEnable(uint32_t kind)
 {
 	if (stand_in.privilege)
@@ -453,36 +345,6 @@ int cuptiActivityEnable(uint32_t kind)
 int cuptiActivityDisable(uint32_t kind)
 {
 	stand_in_enabled[kind] = 0;
-	return 0;
-}
-
-int cuptiActivityFlushAll(uint32_t flag)
-{
-	pthread_mutex_lock(&lock);
-	/* No buffer in which something is not over, unless it is forced to. */
-	if (!stand_in.busy || flag & CUPTI_FLUSH_FORCED)
-		pass_on();
-	pthread_mutex_unlock(&lock);
-	return 0;
-}
-
-int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record)
-{
-	uint8_t *next = buffer;
-
-	if (*record)
-		next = (uint8_t *)*record + stand_in_length(**(uint32_t **)record);
-	if (next >= buffer + valid)
-		return CUPTI_MAX_LIMIT;
-	*record = next;
-	return 0;
-}
-
-int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped)
-{
-	(void)context, (void)stream;
-	*dropped = stand_in.dropped;
-	stand_in.dropped = 0;
 	return 0;
 }
 

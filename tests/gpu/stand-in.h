@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What the program does once, when a buffer is given back; CUPTI's lock is held. */
+enum stand_in_does { STAND_IN_EXIT = 1, STAND_IN_FORK };
+
 /* How it behaves; all 0 is as usual. */
 struct stand_in {
 	uint32_t	version;	/* of CUDA: 1108; 0: 1300 */
@@ -19,13 +22,23 @@ struct stand_in {
 	bool		strange;	/* every eighth record is of an unknown kind */
 	bool		busy;		/* the device always has something to do */
 	size_t		dropped;	/* to be told at the next question */
+	bool		early;		/* kernels begin before their calls ... */
+	uint32_t	early_ns;	/* ... by so much */
+	bool		free_names;	/* names of kernels are gone when a buffer was given back */
+	bool		invalid_tail;	/* each buffer ends with a record of the kind 0 */
+	bool		per_thread;	/* each thread has its own buffer */
+	uint32_t	in_flight;	/* so many full buffers are kept, and given last first */
+	bool		hang;		/* a forced flush does not return */
+	uint32_t	in_callback;	/* enum stand_in_does */
 	uint32_t	launch_ns;	/* what a launch takes, and with records twice that */
 };
 
 extern struct stand_in stand_in;
 
 /* What the collector has done. */
-extern uint32_t stand_in_enabled[64], stand_in_refused, stand_in_thread_type;
+extern uint32_t stand_in_enabled[64], stand_in_thread_type;
+/* Requests for buffers: that were refused, that were not. */
+extern uint32_t stand_in_refused, stand_in_requested;
 
 /*
  * A call of the runtime or of the driver by its number, and what a device does for it.  Return: the
