@@ -63,7 +63,8 @@ make_file steps.txt "$xsprof" report -i "$out/xsprof.data" --steps --allow-lost
 # Of everything that was traced the slowest of PyTorch's convolutions, and what each waited for.
 rm -f "$out/why.txt"
 if grep -q '^tracer ' "$out/info.txt"; then
-	make_file why.txt "$xsprof" report -i "$out/xsprof.data" --why aten::conv2d -n 3 --allow-lost
+	make_file why.txt "$xsprof" report -i "$out/xsprof.data" --why aten::conv2d -n 3 \
+		--allow-lost
 fi
 
 # On any machine: PoCL's device is the CPU.

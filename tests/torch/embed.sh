@@ -65,7 +65,8 @@ assert sys.prefix == own, (sys.prefix, own)
 loaded = {line.split()[-1] for line in open("/proc/self/maps")}
 for name in os.listdir("prefix/lib"):
     found = {n for n in loaded if n.endswith("/" + name) or n.startswith("/usr") and name in n}
-    assert not ".so" in name or found == {own + "/lib/" + name}, found' >out 2>>log && [ "$(count)" = 7 ] ||
+    assert not ".so" in name or found == {own + "/lib/" + name}, found' >out 2>>log &&
+		[ "$(count)" = 7 ] ||
 		! echo "$(count) of 7" >>log
 	result "the Python of a prefix of its own" $?
 else
