@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The demo does what it says: PyTorch's ops and oneDNN's tasks are there to the last one, OpenMP's
-# and mold's beside them, of one recording, equal in every output, and the programs' own output is as
-# without a recorder; OpenCL's kernels and NVTX's ranges are as many as made. TAP.
+# and mold's beside them, of one recording, equal in every output, and the programs' own output is
+# as without a recorder; OpenCL's kernels and NVTX's ranges are as many as made. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
