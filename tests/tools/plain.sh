@@ -111,7 +111,8 @@ done
 # Of GPUs, and of functions that were sampled.
 "$make_capture" hostile-devices devices.data
 for verb in "dump -f text" "dump -f folded" "dump -f ndjson" "dump -f chrome" "dump -f kineto" \
-	    "report --gpu" "report --by kernel" "report --by function" "report --gpu --json" info; do
+	    "report --gpu" "report --by kernel" "report --by function" \
+	    "report --gpu --json" info; do
 	plain "$verb of kernels and samples" "$xsprof" $verb devices.data
 done
 # Written for other tools, binary, or of one process with ops: what is said of them.
