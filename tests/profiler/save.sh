@@ -164,10 +164,10 @@ mm, cat, back = nodes[2], nodes[3], nodes[4]
 assert mm["inputs"] == {
     "values": [[11, 111, 0, 6, 4, "cuda:0"], [12, 112, 0, 12, 4, "cuda:0"], "<None>", 1, True,
                [1, -2], "sum, €"],
-    "shapes": [[2, 3], [3, 4], [], [], [], [], []],
+    "shapes": [[2, 3], [3, 4], [], [], [], [[], []], []],
     "types": ["Tensor(float)", "Tensor(float)", "Generator", "Double", "Bool",
               "GenericList[Int,Int]", "String"],
-    "strides": [[3, 1], [4, 1], [], [], [], [], []]}, mm["inputs"]
+    "strides": [[3, 1], [4, 1], [], [], [], [[], []], []]}, mm["inputs"]
 assert cat["inputs"]["types"][0] == "GenericList[Tensor(float),Tensor(float)]"
 assert cat["inputs"]["types"][2] == "GenericList[Double,Double,Double]", cat["inputs"]
 assert cat["inputs"]["values"][2] == [0.5, "NaN", 2], cat["inputs"]
