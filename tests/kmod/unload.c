@@ -303,7 +303,7 @@ static void __attribute__((noreturn)) crowd_member(int up, int go, unsigned int 
 /* A thousand producers: hundreds end after the module could be removed, some as it goes. */
 TEST_F(unload, thousand_end)
 {
-	uint64_t cycles = env_costly(12, 3), seed = env_seed();
+	uint64_t cycles = env_costly(6, 3), seed = env_seed();
 	unsigned int hogs = self->path ? 2 * env_cpus() : 0;
 	pid_t pids[CROWD], busy[64];
 
