@@ -196,7 +196,7 @@ static int count_first_polls(void *arg)
 	/* What was due when this began is polled besides, and timers are rounded down. */
 	if (polled > (ns + 2 * TICK_NS) / POLL_NS + w.rings)
 		return 4;
-	/* The requests that were replaced do not count: a reader is polled, of which an eighth ask. */
+	/* The requests that were replaced do not count: readers are polled; an eighth are asked. */
 	for (unsigned int k = 0; k < w.n; k += env_full() ? 1 : 8) {
 		from = kicks(&plain[k]);
 		if (ask_again(&w.r[k], fd, w.d[k].id, reopen))
