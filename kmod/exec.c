@@ -2,7 +2,7 @@
 /*
  * Processes that execute another program: their producers end, whatever holds them.  Owns the hook
  * in execve(), and the table of processes with live producers that it looks into.  A process has
- * one entry there, however many producers it is: others' execve() does not come past those.
+ * one entry there, however many producers it is: an execve() of another process walks none of them.
  *
  * A process keeps its pid when it executes, and may get other rights by that: nothing that it
  * asked for before is to tell of it afterwards.  How many programs it has executed is known at
@@ -42,7 +42,7 @@ static const struct rhashtable_params params = {
 	.automatic_shrinking	= true,
 };
 
-static struct rhashtable processes;	/* seeded: nobody can choose where others' stand */
+static struct rhashtable processes;	/* seeded: no user can choose the bucket of a process */
 static DEFINE_SPINLOCK(lock);		/* changes of the table and of its entries */
 static struct tracepoint *executes;
 

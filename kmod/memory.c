@@ -64,9 +64,9 @@ static void fill_writer(const struct xsp_geometry *geo, u32 k, struct xsprof_rin
  * The two pages at the head of a ring come together, the writer's filled in before anybody can
  * see it; then the ring is ready, unless it is the kernel's, who says so itself.
  *
- * Under no lock: to allocate may take long in a memory cgroup that is full, and p->lock is wanted
- * by whoever lists producers.  Of two who open one ring each finds the other's pages or has its
- * own stored, and then both pages are there, whole, before either says that the ring is ready.
+ * Under no lock: an allocation may take long in a memory cgroup that is full, and LIST takes
+ * p->lock of each producer.  Two threads that open one ring: each finds the pages of the other thread or
+ * stores its own, so both pages are there, complete, before either thread marks the ring ready.
  */
 static int open_ring(struct xsp_producer *p, u32 k, int node)
 {
@@ -208,10 +208,10 @@ static vm_fault_t xsp_fault(struct vm_fault *vmf)
 }
 
 /*
- * The producer's own, of what it writes: a hole is filled, for the process that attached.  Whoever
- * shares its memory shares what is there, and may outlive it: what is kept of the producer has
- * been counted then, and grows no more.  Its own process is one whose producer lives, since the
- * mapping holds the file.
+ * A fault in the producer's writable mapping: a hole is filled for the process that attached.  A
+ * process that shares its memory gets the pages that are there, and may outlive it: by then the
+ * memory of the ended producer has been counted, and must not grow.  While the attaching process
+ * lives its producer is live, since the mapping holds the file.
  */
 static vm_fault_t xsp_fault_owner(struct vm_fault *vmf)
 {

@@ -111,8 +111,9 @@ static bool beyond(const struct xsp_account *account)
  * More is kept of @account: its oldest go, as many as are too much, to the list @gone.  The last
  * may be the one that more is kept of: the caller has a reference.
  *
- * All under one hold of the lock.  Between two of them the sum would be too much for whoever looks
- * next: another account's end, which would drop its own for it, or trim_worker().
+ * All in one hold of the lock.  If the lock were released in between, the sum would exceed the
+ * limit for the next caller: an end of another account, which would drop its own records, or
+ * trim_worker().
  */
 static void shed(const struct xsp_account *account, struct list_head *gone)
 {

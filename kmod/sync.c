@@ -154,7 +154,7 @@ static void take_sync(bool keep, struct xsprof_clock *now)
  * Readers of the page copy it between two equal, even values of seq, and spin while it is odd: the
  * program, and xsp_ctl_ns() in a call of its.  One of them may have a real-time priority and come
  * to this CPU: it must not find the writer preempted in between.  Stores alone stand here, which
- * PREEMPT_RT has nothing against; nobody reads in an interrupt.
+ * PREEMPT_RT permits; no interrupt handler reads the page.
  */
 static void store_clock(struct xsprof_clock *to, const struct xsprof_clock *from)
 {

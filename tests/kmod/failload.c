@@ -4,45 +4,13 @@
  * are written.  What it has by then is undone.  For kernels with fault injection.
  */
 #include <pthread.h>
-#include <sys/syscall.h>
 
 #include "fault.h"
+#include "module.h"
 #include "user.h"
 
 #define TRIES	400	/* far more than it allocates */
 #define NEVER	1000000	/* the same of all that loads a module */
-
-static int unload(void)
-{
-	return syscall(SYS_delete_module, "xsprof", O_NONBLOCK) ? -errno : 0;
-}
-
-static int load_module(const char *path, const char *parameters)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (syscall(SYS_finit_module, fd, parameters, 0))
-		err = -errno;
-	close(fd);
-	return err;
-}
-
-/* A limit is changed as long as there is one: also of a module that is not to be. */
-static void *change_limits(void *over)
-{
-	while (!__atomic_load_n((bool *)over, __ATOMIC_ACQUIRE)) {
-		int fd = open(ENV_PARAMETERS "retain_bytes", O_WRONLY | O_CLOEXEC);
-
-		for (int i = 0; fd >= 0 && i < 50; i++)
-			if (write(fd, "1000000", 7) != 7)
-				break;
-		if (fd >= 0)
-			close(fd);
-	}
-	return NULL;
-}
 
 /* Its parameters are there a little longer than it. */
 TEST(load)
@@ -58,23 +26,23 @@ TEST(load)
 		SKIP(return, "no faults here, or XSPROF_MODULE names no module");
 	while (user_counter("live") > 0)
 		sched_yield();
-	ASSERT_EQ(0, unload());
+	ASSERT_EQ(0, module_unload());
 	/* What is allocated before its own code runs, which refuses this at once. */
 	ASSERT_EQ(0, fault_set(nth, NEVER));
-	ASSERT_EQ(-EINVAL, load_module(path, "mode=07777"));
+	ASSERT_EQ(-EINVAL, module_load(path, "mode=07777"));
 	left = fault_end(nth);
 	ASSERT_LT(0, left);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, change_limits, &over));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, module_change_limits, &over));
 	for (int n = NEVER - left - 10 + (int)(seed % (uint64_t)step);
 	     !done && n < NEVER - left + TRIES; n += step) {
 		ASSERT_EQ(0, fault_set(nth, n));
-		err = load_module(path, "");
+		err = module_load(path, "");
 		done = fault_end(nth) > 0;
 		fired += !done;
 		EXPECT_TRUE(!err || (!done && fault_excuses(err))) {
 			TH_LOG("allocation %d failing: %d", n, err);
 		}
-		while (!err && (err = unload()) == -EWOULDBLOCK)
+		while (!err && (err = module_unload()) == -EWOULDBLOCK)
 			sched_yield();
 	}
 	__atomic_store_n(&over, true, __ATOMIC_RELEASE);
@@ -82,7 +50,7 @@ TEST(load)
 	TH_LOG("%d allocations failed", fired);
 	EXPECT_TRUE(done);
 	EXPECT_LT(10 / step, fired);
-	EXPECT_EQ(0, load_module(path, ""));
+	EXPECT_EQ(0, module_load(path, ""));
 	close(nth);
 }
 

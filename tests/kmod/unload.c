@@ -7,9 +7,9 @@
 #include <signal.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "module.h"
 #include "ring.h"
 
 static long long counter(const char *name)
@@ -20,20 +20,10 @@ static long long counter(const char *name)
 	return env_file_get(path, text, sizeof(text)) ? -1 : strtoll(text, NULL, 0);
 }
 
-static int unload(void)
-{
-	return syscall(SYS_delete_module, "xsprof", O_NONBLOCK) ? -errno : 0;
-}
-
 static int load(const char *path, const char *parameters)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
+	int err = module_load(path, parameters);
 
-	if (fd < 0)
-		return -errno;
-	if (syscall(SYS_finit_module, fd, parameters, 0))
-		err = -errno;
-	close(fd);
 	/* The node is made by the kernel itself, in devtmpfs. */
 	while (!err && access(XSPROF_DEVICE_PATH, F_OK))
 		sched_yield();
@@ -101,29 +91,29 @@ TEST_F(unload, busy)
 	while (counter("live"))	/* the end of an earlier program's last process */
 		sched_yield();
 	ASSERT_GE(dev_drop_ended(fd), 0);
-	EXPECT_EQ(-EWOULDBLOCK, unload());
+	EXPECT_EQ(-EWOULDBLOCK, module_unload());
 	ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_DISCARD, 64 << 10, 1));
 	ASSERT_EQ(0, dev_ring_open(&d, d.nr));
 	close(fd);
-	EXPECT_EQ(-EWOULDBLOCK, unload());
+	EXPECT_EQ(-EWOULDBLOCK, module_unload());
 	/* A mapping alone. */
 	close(d.fd);
-	EXPECT_EQ(-EWOULDBLOCK, unload());
+	EXPECT_EQ(-EWOULDBLOCK, module_unload());
 	EXPECT_TRUE(ring_put(&d, d.nr, 0, 0, 1));
 	/* A reader alone, and a reader's mapping. */
 	fd = dev_open();
 	ASSERT_EQ(0, dev_read_id(&r, fd, d.id, 0));
 	close(fd);
 	munmap(d.base, d.len);
-	EXPECT_EQ(-EWOULDBLOCK, unload());
+	EXPECT_EQ(-EWOULDBLOCK, module_unload());
 	at = r.base;
 	close(r.fd);
-	EXPECT_EQ(-EWOULDBLOCK, unload());
+	EXPECT_EQ(-EWOULDBLOCK, module_unload());
 	EXPECT_EQ(1, ((struct xsprof_ring_writer *)((char *)at + dev_ring_off(&r, r.nr)))->head);
 	munmap(at, r.len);
 	/* What is kept of an ended producer holds nothing. */
 	EXPECT_EQ(1, counter("kept"));
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, module_unload());
 	EXPECT_EQ(-1, access(XSPROF_DEVICE_PATH, F_OK));
 	EXPECT_EQ(0, load(self->path, ""));
 	EXPECT_EQ(0, counter("kept"));
@@ -139,7 +129,7 @@ TEST_F(unload, cycles)
 
 		ASSERT_EQ(0, use_in_child());
 		/* The end of the process may still be on its way: the module waits for it. */
-		while ((err = unload()) == -EWOULDBLOCK)
+		while ((err = module_unload()) == -EWOULDBLOCK)
 			sched_yield();
 		ASSERT_EQ(0, err);
 		ASSERT_EQ(0, load(self->path, ""));
@@ -174,7 +164,7 @@ TEST_F(unload, process_outlives)
 			_exit(0);
 		}
 		ASSERT_EQ(1, read(p[0], &c, 1));
-		while ((err = unload()) == -EWOULDBLOCK)
+		while ((err = module_unload()) == -EWOULDBLOCK)
 			sched_yield();
 		EXPECT_EQ(0, err);
 		EXPECT_EQ(pid, waitpid(pid, &status, 0));
@@ -216,7 +206,7 @@ TEST_F(unload, ends_are_under_way)
 		for (int k = 0; k < CHILDREN; k++)
 			ASSERT_EQ(1, read(up[0], &c, 1));
 		close(go[1]);
-		while ((err = unload()) == -EWOULDBLOCK)
+		while ((err = module_unload()) == -EWOULDBLOCK)
 			sched_yield();
 		ASSERT_EQ(0, err);
 		for (int k = 0; k < CHILDREN; k++) {
@@ -341,7 +331,7 @@ TEST_F(unload, thousand_end)
 			if (env_random(&seed) % 64 == 0)
 				env_nap((long)(env_random(&seed) % 1000));
 		}
-		while ((err = unload()) == -EWOULDBLOCK)
+		while ((err = module_unload()) == -EWOULDBLOCK)
 			env_nap((long)(env_random(&seed) % 300));
 		ASSERT_EQ(0, err);
 		for (unsigned int k = 0; k < CROWD; k++) {
@@ -362,41 +352,25 @@ TEST_F(unload, thousand_end)
 }
 
 /* Limits that are changed while the module goes: its parameters stay a little longer than it. */
-static void *change_limits(void *data)
-{
-	const int *over = data;
-
-	while (!__atomic_load_n(over, __ATOMIC_ACQUIRE)) {
-		int fd = open("/sys/module/xsprof/parameters/retain_bytes", O_WRONLY | O_CLOEXEC);
-
-		for (int i = 0; fd >= 0 && i < 50; i++)
-			if (write(fd, "1000000", 7) != 7)
-				break;
-		if (fd >= 0)
-			close(fd);
-	}
-	return NULL;
-}
-
 TEST_F(unload, while_limits_change)
 {
 	uint64_t cycles = env_costly(40, 10);
 	pthread_t threads[2];
-	int over = 0;
+	bool over = false;
 
 	if (!self->path)
 		return;
 	for (int i = 0; i < 2; i++)
-		ASSERT_EQ(0, pthread_create(&threads[i], NULL, change_limits, &over));
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, module_change_limits, &over));
 	for (uint64_t i = 0; i < cycles; i++) {
 		int err;
 
-		while ((err = unload()) == -EWOULDBLOCK)
+		while ((err = module_unload()) == -EWOULDBLOCK)
 			sched_yield();
 		ASSERT_EQ(0, err);
 		ASSERT_EQ(0, load(self->path, ""));
 	}
-	__atomic_store_n(&over, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&over, true, __ATOMIC_RELEASE);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 }
@@ -405,11 +379,11 @@ TEST_F(unload, parameters)
 {
 	if (!self->path)
 		return;
-	ASSERT_EQ(0, unload());
+	ASSERT_EQ(0, module_unload());
 	EXPECT_EQ(-EINVAL, load(self->path, "mode=07777"));
 	ASSERT_EQ(0, load(self->path, "retain_seconds=7 mode=0600"));
 	EXPECT_EQ(7, env_parameter("retain_seconds"));
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, module_unload());
 }
 
 TEST_HARNESS_MAIN

@@ -114,14 +114,7 @@ static int read_all(struct functions *f)
 		if (n < 0)
 			return xsp_source_error(&report->source, n);
 		if (first) {
-			struct xsprof_trace_info info = { .size_of = sizeof(info) };
-
-			ret = xsprof_trace_get_info(report->source.trace, &info);
-			if (ret < 0)
-				return xsp_source_error(&report->source, ret);
-			ret = xsp_filter_base(&report->filter, "report",
-					      info.first_ns && info.first_ns < evs[0].ns ?
-					      info.first_ns : evs[0].ns);
+			ret = report_start(report, &evs[0]);
 			if (ret)
 				return ret;
 			first = false;

@@ -299,18 +299,12 @@ static int read_all(struct handovers *h, struct xsprof_pairer *pairer)
 {
 	static struct xsprof_event evs[BATCH];
 	struct report *report = h->report;
-	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 	bool first = true;
 	int n, ret;
 
 	while ((n = xsprof_trace_next_batch(report->source.trace, evs, BATCH)) > 0) {
 		if (first) {
-			ret = xsprof_trace_get_info(report->source.trace, &info);
-			if (ret < 0)
-				return xsp_source_error(&report->source, ret);
-			ret = xsp_filter_base(&report->filter, "report",
-					      info.first_ns && info.first_ns < evs[0].ns ?
-					      info.first_ns : evs[0].ns);
+			ret = report_start(report, &evs[0]);
 			if (ret)
 				return ret;
 			first = false;

@@ -182,6 +182,11 @@ void report_whole(void *data, const struct report_part *part);
 
 void report_print_json(struct report *report);
 
+/* ---- start.c -------------------------------------------------------------------------------- */
+
+/* @first: event of the trace.  Return: 0, or the exit status after a message. */
+int report_start(struct report *report, const struct xsprof_event *first);
+
 /* ---- options.c ------------------------------------------------------------------------------ */
 
 void report_help(void);

@@ -70,21 +70,6 @@ static void add_event(struct report *report, const struct xsprof_event *ev)
 		report_waits_add(group, waited);
 }
 
-/* The start of the trace, as dump has it. */
-static int first_event(struct report *report, const struct xsprof_event *ev)
-{
-	struct xsprof_trace_info info = { .size_of = sizeof(info) };
-	int ret;
-
-	ret = xsprof_trace_get_info(report->source.trace, &info);
-	if (ret < 0)
-		return xsp_source_error(&report->source, ret);
-	report->first_ns = info.first_ns && info.first_ns < ev->ns ? info.first_ns : ev->ns;
-	report->last_ns = report->first_ns;
-	report->devices = xsp_trace_has_devices(report->source.trace);
-	return xsp_filter_base(&report->filter, "report", report->first_ns);
-}
-
 /*
  * What is behind the window.  Activities of devices are told of late: where there are any, those
  * that were in the window come behind its end.  Return: true when nothing more of it can come.
@@ -112,9 +97,10 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 
 	while ((n = xsprof_trace_next_batch(report->source.trace, evs, BATCH)) > 0) {
 		if (first) {
-			ret = first_event(report, &evs[0]);
+			ret = report_start(report, &evs[0]);
 			if (ret)
 				return ret;
+			report->devices = xsp_trace_has_devices(report->source.trace);
 			first = false;
 		}
 		for (i = 0; i < n; i++) {
