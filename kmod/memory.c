@@ -65,8 +65,9 @@ static void fill_writer(const struct xsp_geometry *geo, u32 k, struct xsprof_rin
  * see it; then the ring is ready, unless it is the kernel's, who says so itself.
  *
  * Under no lock: an allocation may take long in a memory cgroup that is full, and LIST takes
- * p->lock of each producer.  Two threads that open one ring: each finds the pages of the other thread or
- * stores its own, so both pages are there, complete, before either thread marks the ring ready.
+ * p->lock of each producer.  Two threads that open one ring: each finds the pages of the other
+ * thread or stores its own, so both pages are there, complete, before either thread marks the ring
+ * ready.
  */
 static int open_ring(struct xsp_producer *p, u32 k, int node)
 {

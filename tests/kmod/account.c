@@ -361,7 +361,7 @@ static void *open_all(void *arg)
 	return NULL;
 }
 
-/* Each page is there once and charged once, and each ring is complete, whichever thread was first. */
+/* Each page is there once and charged once, and each ring is complete, whichever came first. */
 TEST_F(account, racing_threads)
 {
 	uint64_t rounds = env_figure(60, 10), first;
