@@ -154,13 +154,19 @@ crash_is_told()
 	END
 }
 
-rm -rf job
-mkdir job
-port=$(free_port)
-cat >ranks <<-END
-	export MASTER_ADDR=127.0.0.1 MASTER_PORT=$port WORLD_SIZE=2
-	RANK=1 "\$@" & RANK=0 "\$@"; wait
-END
+# A script that runs its arguments as two ranks, in an empty job.
+make_ranks()
+{
+	rm -rf job
+	mkdir job
+	port=$(free_port)
+	cat >ranks <<-END
+		export MASTER_ADDR=127.0.0.1 MASTER_PORT=$port WORLD_SIZE=2
+		RANK=1 "\$@" & RANK=0 "\$@"; wait
+	END
+}
+
+make_ranks
 "$xsprof" record -o data -- sh ranks "$python" -W ignore "$jobs/crash.py" job >out 2>log &&
 	crash_is_told || ! cat out report >>log
 result "a rank that crashes: which, by what signal, and out of the totals" $?
@@ -174,13 +180,7 @@ if [ "$version" = True ]; then
 fi
 
 # One does not come to the last all_reduce.
-rm -rf job
-mkdir job
-port=$(free_port)
-cat >ranks <<-END
-	export MASTER_ADDR=127.0.0.1 MASTER_PORT=$port WORLD_SIZE=2
-	RANK=1 "\$@" & RANK=0 "\$@"; wait
-END
+make_ranks
 "$xsprof" record -o flight --flight --watch 'gloo:*' --stall 1 -- sh ranks "$python" -W ignore \
 	"$jobs/hung.py" 10 job >out 2>log &
 recorder=$!
