@@ -34,10 +34,11 @@
 # debug and --one-insn) until another guest is started in its place, twice at most.
 # XSPROF_VM_LOCKUP: seconds (30, three times as many for debug and --one-insn; 0: never) that a
 # CPU of an emulated x86 guest may stay in the kernel while the guest writes nothing. Then
-# lockup.sh looks whether it is locked up, and ends the guest if it is.
-# A guest that its emulator has killed (ghost.sh), locked up (lockup.sh) or not woken from suspend,
-# or whose emulator was ended by a signal, most often by an assertion of its own, is replaced, twice
-# at most; so what COMMAND prints comes when the guest has ended.
+# lockup.sh looks whether it is locked up, and ends the guest if it is; as well one whose CPUs
+# have all slept for four times as long, without a timer.
+# A guest that its emulator has killed (ghost.sh), locked up or left without timers (lockup.sh) or
+# not woken from suspend, or whose emulator was ended by a signal, most often by an assertion of its
+# own, is replaced, twice at most; so what COMMAND prints comes when the guest has ended.
 # XSPROF_VM_ACCEL=kvm: with KVM, where it is to be had. XSPROF_VM_DIR: what is downloaded
 # and built once is kept there (~/.cache/xsprof/vm).
 
@@ -260,6 +261,11 @@ emulators_fault()
 	*)
 		if [[ $(cat "$run/lockup" 2> /dev/null) == ghost:* ]]; then
 			echo "the emulator runs a breakpoint that is no longer there (lockup.sh)"
+			return
+		fi
+		if [[ $(cat "$run/lockup" 2> /dev/null) == asleep:* ]]; then
+			echo "the emulated machine has lost its timers (lockup.sh:" \
+				"$(cut -d ' ' -f 2- "$run/lockup"))"
 			return
 		fi
 		if [[ $(grep -o 'PM: suspend e[a-z]*' "$run/dmesg" | tail -n 1) == *entry ]] &&

@@ -16,10 +16,12 @@
 #include <linux/refcount.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/timer.h>
 #include <linux/vmalloc.h>
+#include <asm/apic.h>
 
 #define OBJECT_SIZE	72
 
@@ -259,6 +261,18 @@ static void bug_ghost(void)
 	patched();
 }
 
+static void mask_timer(void *unused)
+{
+	apic_write(APIC_LVTT, APIC_LVT_MASKED);
+}
+
+/* The timer of no CPU fires again: the guest sleeps for ever, as QEMU's fault has it do. */
+static void bug_asleep(void)
+{
+	on_each_cpu(mask_timer, NULL, 1);
+	msleep(1000);
+}
+
 static const struct {
 	const char	*name;
 	void		(*make)(void);
@@ -279,6 +293,7 @@ static const struct {
 	{ "lockup",	bug_lockup },
 	{ "busy",	bug_busy },
 	{ "ghost",	bug_ghost },
+	{ "asleep",	bug_asleep },
 };
 
 static int __init canary_init(void)

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# lockup.sh RUN SECONDS: ends an x86 guest in which a CPU is locked up, and says why.
+# lockup.sh RUN SECONDS: ends an x86 guest in which a CPU is locked up, or all sleep for ever, and
+# says why.
 #
 # Watches the guest of the folder RUN (guest.sh) through QEMU's monitor, the pipe RUN/mon. While
 # the guest writes nothing, it samples the registers of each CPU. When a CPU was in the kernel and
@@ -16,8 +17,13 @@
 #   goes to RUN/lockup. An NMI, which the kernel's command line makes a panic with a backtrace of
 #   each CPU, ends the guest; QEMU ends 15 s later where it does not.
 #
-# Otherwise the CPU is busy, and is watched on. A guest that sleeps for ever is not seen here, but
-# by its limit; one that hangs before its first program, by vm_watch().
+# Otherwise the CPU is busy, and is watched on.
+#
+# klog.c writes an empty line to RUN/kmsg every 10 s, by a timer. When that stops, and every CPU is
+# halted in every sample of four times SECONDS, no timer fires any longer: the emulated machine has
+# lost its timers' interrupts, as it does now and then. "asleep: " and the state of the timers go to
+# RUN/lockup, and the NMI ends the guest. One that hangs before its first program is seen by
+# vm_watch().
 set -u
 [ $# = 2 ] || { echo "usage: lockup.sh RUN SECONDS" >&2; exit 2; }
 run=$1 seconds=$2
@@ -64,25 +70,49 @@ registers()
 		/^GS / { print cpu == "" ? "-" : cpu, cpl, halted, off, $3 }'
 }
 
-# written: how much the guest has written up to now
+# written: how much the guest has written up to now, without klog's empty lines
 written()
 {
-	stat -c %s "$run"/{said,said.err,console,kmsg} 2> /dev/null | tr '\n' ' '
+	stat -c %s "$run"/{said,said.err,console} 2> /dev/null | tr '\n' ' '
+	tr -d '\n' < "$run/kmsg" 2> /dev/null | wc -c
 }
 
 # sample: counts, per CPU, the samples in a row in which it was in the kernel, and in which it
-# had interrupts off there; false where QEMU does not answer.
+# had interrupts off there, and those in which all CPUs were halted; false where QEMU does not
+# answer.
 sample()
 {
-	local cpu cpl halted off gs text
+	local cpu cpl halted off gs text all=1
 
 	text=$(monitor 'info registers -a') || return
 	while read -r cpu cpl halted off gs; do
 		[ "${base[cpu]:-}" = "$gs" ] || kernel[cpu]=0 masked[cpu]=0 base[cpu]=$gs
+		[ "$halted" = 1 ] || all=0
 		[ "$cpl$halted" = 00 ] || off=0 cpl=3
 		kernel[cpu]=$((cpl == 0 ? ${kernel[cpu]:-0} + 1 : 0))
 		masked[cpu]=$((off == 1 ? ${masked[cpu]:-0} + 1 : 0))
 	done < <(registers <<< "$text")
+	asleep=$((all == 1 ? asleep + 1 : 0))
+}
+
+# timers: prints what each CPU's local APIC says of its timer and of the interrupts that wait
+timers()
+{
+	local cpu
+
+	for cpu in "${!kernel[@]}"; do
+		echo "CPU $cpu:" "$(monitor "info lapic $cpu" |
+			sed 's/\\t/ /g' | grep -E '^(LVTT|Timer|ISR|IRR) ' | tr -s ' \n' ' ')"
+	done | paste -sd ' '
+}
+
+# end: has the guest's kernel show what each CPU does, and ends it
+end()
+{
+	ask '{"execute": "inject-nmi"}'
+	sleep 15
+	ask '{"execute": "quit"}'
+	exit
 }
 
 # traffic: QEMU's log of the interrupts and exceptions of a moment, in RUN/int
@@ -129,19 +159,22 @@ judge()
 	done
 	echo "CPU $1 has had its interrupts off for $seconds s: an NMI is to end it" \
 		> "$run/lockup"
-	ask '{"execute": "inject-nmi"}'
-	sleep 15
-	ask '{"execute": "quit"}'
-	exit
+	end
 }
 
 ask '{"execute": "qmp_capabilities"}' || exit
-kernel=() masked=() base=() before=''
+kernel=() masked=() base=() before='' asleep=0 beat=''
 while sleep "$step" && [ -p "$run/mon.in" ]; do
+	now=$(stat -c %s "$run/kmsg" 2> /dev/null)
+	[ "$now" = "$beat" ] || asleep=0 beat=$now
 	now=$(written)
 	if ! [ -s "$run/kmsg" ] || [ "$now" != "$before" ] || ! sample; then
-		kernel=() masked=() before=$now
+		kernel=() masked=() asleep=0 before=$now
 		continue
+	fi
+	if [ $asleep -ge $((4 * seconds / step)) ]; then
+		echo "asleep: no timer has fired for $((4 * seconds)) s; $(timers)" > "$run/lockup"
+		end
 	fi
 	for cpu in "${!kernel[@]}"; do
 		[ "${kernel[cpu]}" -lt $((seconds / step)) ] || judge "$cpu"

@@ -202,14 +202,14 @@ restartable()
 		$'exact: 0\nbroken: 1' "$(cat "$work/err")"
 }
 
-# replaced CANARY: what boot.sh says of a guest that is locked up as QEMU's fault does it, in
-# $work/err; ended when it has said that another one follows.
+# replaced CANARY BUG: what boot.sh says of a guest that is locked up, or sleeps, as a fault of
+# QEMU's does it, in $work/err; ended when it has said that another one follows.
 replaced()
 {
 	local boot
 
 	XSPROF_VM_LOCKUP=4 "$here/boot.sh" --kernel "$kernel" "$1" -- \
-		insmod ./canary.ko bug=ghost 2> "$work/err" &
+		insmod ./canary.ko bug="$2" 2> "$work/err" &
 	boot=$!
 	while kill -0 $boot && ! grep -q 'another guest' "$work/err"; do
 		sleep 0.3
@@ -263,9 +263,15 @@ modules()
 		'^.* RIP: 0010:bug_lockup+' "$work/err")"
 	XSPROF_VM_LOCKUP=3 guest "$canary" -- insmod ./canary.ko bug=busy
 	check "a CPU that is busy with interrupts off most of the time: 0" 0 $?
-	replaced "$canary"
+	replaced "$canary" ghost
 	check "one that its emulator has locked up: another guest" 1 \
 		"$(grep -c 'runs a breakpoint .* (lockup.sh): another guest' "$work/err")"
+	replaced "$canary" asleep
+	check "one whose timers have stopped: another guest, and how its timers stand" 1 "$(grep -c \
+		'no timer has fired for 16 s; CPU 0: LVTT .* masked .*): another guest' \
+		"$work/err")"
+	XSPROF_VM_LOCKUP=4 guest -- sleep 25
+	check "a command that sleeps longer than that: 0" 0 $?
 	hangs > "$work/out" 2> "$work/err"
 	check "a program of the module's tests that does not end: where it was, and the others" \
 		"hang: no end within 2 s;fifo_open;passed: fine;unloaded;Show backtrace" \
