@@ -268,6 +268,10 @@ emulators_fault()
 				"$(cut -d ' ' -f 2- "$run/lockup"))"
 			return
 		fi
+		if grep -qF "IO-APIC + timer doesn't work" "$run/console"; then
+			echo "the emulated machine booted without a timer"
+			return
+		fi
 		if [[ $(grep -o 'PM: suspend e[a-z]*' "$run/dmesg" | tail -n 1) == *entry ]] &&
 			! sed -n '/PM: suspend entry/,$p' "$run/dmesg" |
 				grep -qE 'BUG|Oops|panic|WARNING'; then
