@@ -213,21 +213,15 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 		thread->note_to_top = ev->type == XSPROF_REC_BEGIN || !thread->more;
 }
 
-/* The start of the trace: of the file's hints, or the first event where it has none. */
-static int find_base(struct dump *dump, const struct xsprof_event *ev)
+/* The start of the trace, and the times of --from and --to, which count from it. */
+static int find_base(struct dump *dump, const struct xsprof_event *first)
 {
-	struct xsprof_trace_info info = { .size_of = sizeof(info) };
-	uint64_t base = ev->ns;
-	int ret;
+	int ret = xsp_source_start(&dump->source, first, &dump->out.base_ns);
 
-	ret = xsprof_trace_get_info(dump->source.trace, &info);
-	if (ret < 0)
-		return xsp_source_error(&dump->source, ret);
-	if (info.first_ns && info.first_ns < base)
-		base = info.first_ns;
-	dump->out.base_ns = base;
+	if (ret)
+		return ret;
 	dump->late.any = xsp_trace_has_devices(dump->source.trace);
-	ret = xsp_filter_base(&dump->filter, "dump", base);
+	ret = xsp_filter_base(&dump->filter, "dump", dump->out.base_ns);
 	dump->out.from_ns = dump->filter.from_ns;
 	dump->out.to_ns = dump->filter.to_ns;
 	return ret;
