@@ -25,8 +25,9 @@ void *bench_collector(const char *variable);
 void *bench_collector_find(void *lib, const char *symbol);
 
 /*
- * Measures a marker pair (@pair is the name of that figure) and @nr calls in turn, in a session, and
- * prints the figures. @open loads the collector, once the session is open. Return: an exit status.
+ * Measures a marker pair (@pair is the name of that figure) and @nr calls in turn, in a session,
+ * and prints the figures. @open loads the collector, once the session is open. Return: an exit
+ * status.
  */
 int bench_collector_run(char **argv, const char *pair, void (*open)(void),
 			const struct bench_calls *calls, int nr);

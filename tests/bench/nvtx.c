@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cost of a push and a pop of NVTX through the collector, beside a plain marker pair: of a text,
- * which is compared, and of a registered string in a domain. The program plays a copy of NVTX.
+ * The cost of a push and a pop of NVTX through the collector, beside a plain marker pair: of a
+ * text, which is compared, and of a registered string in a domain. The program plays a copy of
+ * NVTX.
  */
 #include <stdio.h>
 #include <stdlib.h>
