@@ -171,7 +171,10 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 	rcu_read_unlock();
 }
 
-static void wake(struct task_struct *task, u32 kind)
+/* Calls @put where events of @task are recorded.  Inline, so that this is a direct call. */
+static __always_inline void put_of(struct task_struct *task, u32 arg,
+				   void (*put)(struct xsp_sched *s, struct task_struct *task,
+					       u32 arg))
 {
 	struct xsp_sched *s;
 	unsigned long flags;
@@ -180,33 +183,24 @@ static void wake(struct task_struct *task, u32 kind)
 	local_irq_save(flags);
 	s = set_of(task);
 	if (s)
-		put_wake(s, task, kind);
+		put(s, task, arg);
 	local_irq_restore(flags);
 	rcu_read_unlock();
 }
 
 static void on_waking(void *data, struct task_struct *task)
 {
-	wake(task, 0);
+	put_of(task, 0, put_wake);
 }
 
 static void on_wakeup_new(void *data, struct task_struct *task)
 {
-	wake(task, XSPROF_SCHED_NEW);
+	put_of(task, XSPROF_SCHED_NEW, put_wake);
 }
 
 static void on_migrate(void *data, struct task_struct *task, int cpu)
 {
-	struct xsp_sched *s;
-	unsigned long flags;
-
-	rcu_read_lock();
-	local_irq_save(flags);
-	s = set_of(task);
-	if (s)
-		put_migrate(s, task, cpu);
-	local_irq_restore(flags);
-	rcu_read_unlock();
+	put_of(task, cpu, put_migrate);
 }
 
 /* Most of these tracepoints are not exported: they are found by name. */

@@ -66,7 +66,7 @@ static void put(struct json *j, const char *fmt, ...)
 	j->p = n >= 0 && (size_t)n < room ? j->p + n : NULL;
 }
 
-/* What JSON would escape is left out.  Return: @to. */
+/* Leaves out bytes that JSON would escape.  Return: @to. */
 static char *plain(char *to, size_t size, const char *text)
 {
 	size_t n = 0;

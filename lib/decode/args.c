@@ -58,7 +58,7 @@ bool xsprof_trace_args(const struct xsprof_event *ev, size_t *pos, struct xsprof
 	size_t at = *pos ? *pos : payload(ev);
 	size_t len;
 
-	/* What the kernel's tracer wrote is no record, and has no arguments. */
+	/* An event of the kernel's tracer is not a record and has no arguments. */
 	if (!rec || ev->type == XSPROF_EV_KERNEL)
 		return false;
 	if (at > ev->rec_size || ev->rec_size - at < sizeof(raw))

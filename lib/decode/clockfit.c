@@ -107,7 +107,7 @@ static void add(struct xst_fit *fit, uint64_t base, uint64_t ns, uint64_t mult)
 	fit->segs[fit->nr++] = (struct xst_seg){ base, UINT64_MAX, ns, mult };
 }
 
-/* What comes before the first point: the first slope, but never below 0. */
+/* Before the first point: the first slope, but never below 0. */
 static void add_before(struct xst_fit *fit, const struct xst_point *p, uint64_t mult)
 {
 	u128 reach = ((u128)p->mono << XST_SEG_SHIFT) / mult;
@@ -119,7 +119,7 @@ static void add_before(struct xst_fit *fit, const struct xst_point *p, uint64_t 
 		add(fit, p->ticks - back, p->mono - span(back, mult), mult);
 }
 
-/* What comes after the last point: the last slope, but never beyond NS_MAX. */
+/* After the last point: the last slope, but never beyond NS_MAX. */
 static void add_after(struct xst_fit *fit, const struct xst_point *p, uint64_t mult)
 {
 	u128 reach = ((u128)(NS_MAX - p->mono) << XST_SEG_SHIFT) / mult;

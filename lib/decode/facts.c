@@ -13,7 +13,7 @@
 
 #define FEW	16u	/* facts that are looked through one by one */
 
-/* What is looked for: a whole key, or what stands at both ends of it. */
+/* The key to find: a whole key, or its prefix and suffix. */
 struct wanted {
 	const char	*begin;
 	size_t		begin_len;
@@ -91,7 +91,7 @@ static void set_place(struct xst_facts *facts, const struct wanted *w, uint32_t 
 	*place = make_place(number, w->ends);
 }
 
-/* What a process says later of itself counts. */
+/* A later fact of a process replaces an earlier one. */
 static void add_places(struct xst_facts *facts, uint32_t number)
 {
 	const char *key = facts->list[number].key->s;

@@ -28,7 +28,7 @@
 /* An absolute time has 59 bits; those above are the ones of the time before it. */
 #define STAMP_MASK	((1ull << 59) - 1)
 
-/* What every event of the tracer begins with, by the fields common to all kinds. */
+/* The header of every event of the tracer: the fields common to all kinds. */
 #define COMMON_SIZE	8
 
 /* An event, or what moves the clock on. */

@@ -44,7 +44,7 @@ struct xst_exits {
 	const struct xsprof_kernel_field	*pid;
 };
 
-/* Whom threads belong to (thread-ends.c). */
+/* The producers that threads belong to (thread-ends.c). */
 struct xst_owner;
 
 struct xst_owners {

@@ -89,7 +89,7 @@ enum xst_head_kind { XST_HEAD_RING, XST_HEAD_MARKS };
 
 #define XST_NEXT_EVENTS		256u
 
-/* What the first pass found; it grows while a capture is followed. */
+/* Results of the first pass; they grow while a capture is followed. */
 struct xst_found {
 	bool			snapshot;	/* a ring file, not a capture */
 	struct xsprof_ctl	ring_ctl;	/* of a ring file */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What a capture says in words, beside what the public header has.
+ * Texts of a capture, in addition to those of the public header.
  */
 #ifndef XST_NAMES_H
 #define XST_NAMES_H

@@ -266,7 +266,7 @@ int xsprof_trace_get_ledger(struct xsprof_trace *t, uint32_t producer, uint32_t 
 	if (!p)
 		return -ENOENT;
 	s = p->streams;
-	/* Who asks for all of them in order goes on from the one before; new ones come in front. */
+	/* Callers ask for all in order: start at the last; new ones are added in front. */
 	if (p->asked && p->asked_of == s && index >= p->asked_index) {
 		s = p->asked;
 		at = p->asked_index;
@@ -345,7 +345,7 @@ int xsprof_trace_get_info(struct xsprof_trace *t, struct xsprof_trace_info *info
 	all.lost_records = sum->lost_records + sum->unsaved;
 	all.lost_slots = sum->lost_slots;
 	all.bad_slots = sum->bad_slots;
-	/* What found no room in the file only its recorder could count: not always by producer. */
+	/* Records without room in the file: counted by the recorder, not always by producer. */
 	if (t->found.no_room && t->found.end.lost_records > all.lost_records)
 		all.lost_records = t->found.end.lost_records;
 	describe_clock(t, &all);

@@ -23,7 +23,7 @@ struct xst_switch {
 	uint64_t	enabled;
 };
 
-/* What was lost, of a producer or of all. */
+/* Losses of one producer or of all. */
 struct xst_account {
 	uint64_t	turn;		/* it was added up in, + 1; 0: it was not */
 	uint64_t	lost_records;

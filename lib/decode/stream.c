@@ -95,7 +95,7 @@ static uint64_t time_of(const struct xst_stream *s, uint64_t ticks)
 	return xst_fit_ns(s->producer->fit, ticks);
 }
 
-/* What the ledger says beyond the last record: it was lost after it. */
+/* Losses that the ledger counts beyond the last record happened after it. */
 static void count_trailing(const struct xsprof_trace *t, struct xst_stream *s)
 {
 	uint64_t end = s->index_pos, lost = 0;
@@ -115,7 +115,7 @@ static void count_trailing(const struct xsprof_trace *t, struct xst_stream *s)
 	}
 	if (lost > s->lost_yielded)
 		s->drops = lost - s->lost_yielded;
-	/* What the last sub-buffers said was lost before an event that did not come. */
+	/* Losses before an event that the last sub-buffers do not contain. */
 	if (s->page_lost > s->drops)
 		s->drops = s->page_lost;
 	s->page_lost = 0;
@@ -143,7 +143,7 @@ static uint64_t hinted_time(const struct xst_stream *s, const struct xsprof_chun
 	return hint > after ? hint : after;
 }
 
-/* What comes next is the next chunk: when, and is there a hole before it? */
+/* The next event is in the next chunk: when, and is there a hole before it? */
 static void settle_chunk(struct xsprof_trace *t, struct xst_stream *s)
 {
 	struct xsprof_chunk header, *chunk = NULL;

@@ -118,9 +118,9 @@ static inline bool xst_stream_empty(const struct xst_stream *s)
 
 /* ---- holes.c ----------------------------------------------------------------------------- */
 
-/* What comes next in @s is in memory: is there a hole before it? */
+/* The next event of @s is in memory: is there a hole before it? */
 void xst_hole_at_window(struct xst_stream *s);
-/* What comes next is @chunk, which is not in memory. */
+/* The next event is in @chunk, which is not in memory. */
 void xst_hole_at_chunk(struct xsprof_trace *t, struct xst_stream *s,
 		      const struct xsprof_chunk *chunk);
 

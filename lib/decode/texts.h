@@ -38,7 +38,7 @@ struct xst_stack_head {
 	uint32_t	unused;
 };
 
-/* What a key of the map, one of @keys that is not 0, stands for. */
+/* The text of a key of the map; the key is one of @keys and not 0. */
 void xst_map_key(uint64_t key, uint32_t *producer, uint32_t *id);
 
 #endif /* XST_TEXTS_H */

@@ -201,7 +201,7 @@ static int learn(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 	t->reading.to_ns = to;
 	t->warn = warn;
 	memcpy(t->warned, warned, sizeof(warned));
-	/* What cannot be read is said by who reads it next. */
+	/* The next call of xsprof_trace_next() returns the error. */
 	return n == -ENOMEM ? n : 0;
 }
 
@@ -252,7 +252,7 @@ int xsprof_trace_next_batch(struct xsprof_trace *t, struct xsprof_event *evs, si
 		return -EINVAL;
 	if (n > INT32_MAX)
 		n = INT32_MAX;
-	/* What xsprof_trace_next() took in advance comes first. */
+	/* First the events that xsprof_trace_next() has read ahead. */
 	if (have) {
 		if (have > n)
 			have = n;

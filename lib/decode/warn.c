@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What the decoder says to people: the text of an error, and warnings through the user's
+ * Messages of the decoder: the text of an error, and warnings through the user's
  * function, a few of each kind.  It never prints.
  */
 #include <stdio.h>

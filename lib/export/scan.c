@@ -133,7 +133,7 @@ static void out_of_memory(const struct xsprof_trace *trace, const struct xsprof_
 		if (arg.type != XSPROF_ARG_I64 && arg.type != XSPROF_ARG_U64)
 			continue;
 		key = xsprof_trace_name(trace, ev->producer, arg.key);
-		/* What is asked for is no less than nothing, and its sign may be turned. */
+		/* A requested size is not negative, and its negation must not overflow. */
 		if (!strcmp(key, "Bytes"))
 			mem->bytes = arg.u.i64 == INT64_MIN ? INT64_MAX : arg.u.i64;
 		else if (!strcmp(key, "Total Allocated"))

@@ -38,7 +38,7 @@ struct xsr_scan {
 int xsr_scan(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
 	     const struct xsp_buf *buf, struct xsr_scan *scan);
 
-/* What was allocated or freed. */
+/* A block that was allocated or freed. */
 struct xsr_mem {
 	uint64_t	ns;
 	uint64_t	address;

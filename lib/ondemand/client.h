@@ -27,7 +27,7 @@ int xsp_client_start_memory(void) XSP_HIDDEN;
 int xsp_client_stop_memory(void) XSP_HIDDEN;
 int xsp_client_export_memory(const char *path) XSP_HIDDEN;
 bool xsp_client_is_custom(void) XSP_HIDDEN;
-/* What the file lacks that it has written last. */
+/* The number of records that the last written file lacks. */
 void xsp_client_lost(struct xsp_demand_lost *lost) XSP_HIDDEN;
 /* The meaning of an error of the library's own client; of another client: its errno. */
 const char *xsp_client_meaning(int err, char *room, size_t size) XSP_HIDDEN;

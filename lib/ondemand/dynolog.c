@@ -27,7 +27,7 @@
 #define TYPE_MAX	32
 #define STRAY_MAX	32	/* messages that are passed by while an answer is waited for */
 
-/* What every datagram begins with, in the byte order of the machine. */
+/* The header of every datagram, in the byte order of the machine. */
 struct header {
 	size_t	size;		/* of what follows */
 	char	type[TYPE_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What a process says to dynolog's daemon, and hears from it.  Documentation/ondemand.rst has
+ * Messages between a process and dynolog's daemon.  Documentation/ondemand.rst has
  * the messages.
  */
 #ifndef XSP_DYNOLOG_H

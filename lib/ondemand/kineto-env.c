@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What the environment says of traces on demand.  Read at the start of the program, and when it
+ * The environment's settings for traces on demand.  Read at the start of the program, and when it
  * begins to ask by itself, in the thread that does: the library's own must not look into an
  * environment that the program changes meanwhile.  Never acts on it.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the environment says of traces on demand, as it was when the program began.
+ * The environment's settings for traces on demand, as they were when the program began.
  */
 #ifndef XSP_KINETO_ENV_H
 #define XSP_KINETO_ENV_H

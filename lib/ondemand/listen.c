@@ -213,7 +213,7 @@ static void tell_now(const struct xsp_demand_now *from)
 	xsp_demand_wake(&to->gen);
 }
 
-/* What is being recorded, where that has changed. */
+/* Publish what is being recorded, if that has changed. */
 void xsp_listen_tell(void)
 {
 	uint32_t changes;

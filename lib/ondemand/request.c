@@ -187,7 +187,7 @@ int xsp_request_cancel(void)
 
 	if (was == IDLE || was == PROCESS)
 		return -ENOENT;
-	/* What it records is thrown away, whatever it says to that. */
+	/* The recording is discarded, even if stopping it fails. */
 	if (was == COLLECT && !xsp_client_stop())
 		xsp_client_save(NULL);
 	if (was == SNAPSHOT)
@@ -201,7 +201,7 @@ int xsp_request_cancel(void)
 
 /* ---- by time: the library's thread ---- */
 
-/* What is due.  Return: does something more follow at once? */
+/* Do what is due now.  Return: is another step due at once? */
 static bool move_on(int64_t *wait)
 {
 	int64_t real = clock_ms(CLOCK_REALTIME), mono = clock_ms(CLOCK_MONOTONIC), left;

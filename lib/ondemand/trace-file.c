@@ -49,7 +49,7 @@ static bool has_parents(const char *path)
 	return false;
 }
 
-/* What is left of @file below @root, NULL where it is not below. */
+/* The part of the path @file below @root, NULL if it is not below. */
 static const char *below(const char *file, const char *root)
 {
 	for (;;) {

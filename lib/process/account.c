@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What the program may ask of its producer: how much there is, how much was lost, and that it be
+ * Queries of the program about its producer: how much there is, how much was lost, and that it be
  * read.  Changes nothing.
  */
 #include <errno.h>
@@ -40,7 +40,7 @@ int xsprof_flush(int timeout_ms)
 				return -ETIMEDOUT;
 			}
 			nanosleep(&pause, NULL);
-			/* What takes long need not be looked at so often. */
+			/* Wait longer from step to step: a long flush needs no frequent looks. */
 			if (pause.tv_nsec < PAUSE_MAX_NS)
 				pause.tv_nsec *= 2;
 		}

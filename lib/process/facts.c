@@ -72,7 +72,7 @@ static void add_cgroup(void)
 		add("cgroup", buf, strcspn(buf, "\n"));
 }
 
-/* What tells one rank of a job from another; nothing else of the environment is anyone's. */
+/* Variables that identify a rank of a job.  Others may be secret and are not recorded. */
 static const char *const wanted_env[] = {
 	"RANK=", "LOCAL_RANK=", "WORLD_SIZE=", "LOCAL_WORLD_SIZE=", "GROUP_RANK=", "ROLE_RANK=",
 	"MASTER_ADDR=", "MASTER_PORT=", "SLURM_", "OMPI_COMM_WORLD_", "PMI_RANK=",

@@ -183,7 +183,7 @@ void xsp_recording_note(const char *session, const char *text)
 	char name[XSP_FILE_NAME];
 	int dir = xsp_recording_join(session);
 
-	/* What is not ours, or not there, gets nothing from us. */
+	/* No note in a folder that is missing or another user's. */
 	if (dir < 0 && dir != -EMFILE && dir != -ENFILE && dir != -ENOMEM)
 		return;
 	xsp_file_name(name, 'e', getpid(), xsp_proc_start_time(), 0);

@@ -131,7 +131,7 @@ static int open_beside(void)
 	return open_file();
 }
 
-/* What the environment said and is not taken. */
+/* Says which values of the environment are invalid. */
 static void say_wrong(void)
 {
 	uint32_t nr;
@@ -292,7 +292,7 @@ static const char *why_lost(const struct xsp_drain_stats *stats)
 	       "XSPROF_CATEGORIES help";
 }
 
-/* What `xsprof record` would say when it ends, where that is no good news. */
+/* The messages that `xsprof record` prints at its end, errors and losses only. */
 static void say_how_it_went(const struct xsp_drain_stats *stats)
 {
 	const char *refusal = xsp_attach_refusal();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What collectors say of devices, contexts and streams.
+ * Names that collectors give to devices, contexts and streams.
  */
 #include <stdio.h>
 #include <stdlib.h>

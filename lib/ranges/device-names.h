@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What collectors say of devices, contexts and streams: facts of their process, see format.rst.
+ * Names that collectors give to devices, contexts and streams: facts of their process, see
+ * format.rst.
  */
 #ifndef XSP_RANGES_DEVICE_NAMES_H
 #define XSP_RANGES_DEVICE_NAMES_H

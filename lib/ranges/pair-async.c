@@ -173,7 +173,7 @@ static int by_begin(const void *x, const void *y)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-/* What is to end. */
+/* The range that an end is for. */
 struct ended {
 	struct xst_async	**list;
 	uint32_t		nr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What a process is called: see program.h.
+ * The name of a process: see program.h.
  */
 #include <string.h>
 

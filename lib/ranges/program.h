@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What a process is called, in every output alike.
+ * The name of a process, the same in every output.
  */
 #ifndef XSP_PROGRAM_H
 #define XSP_PROGRAM_H

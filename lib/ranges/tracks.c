@@ -149,7 +149,7 @@ static struct xsp_track_owner *owner_of(const struct xsp_tracks *tracks, uint32_
 	return producer < tracks->nr_owners ? tracks->owners[producer] : NULL;
 }
 
-/* What ends ranges, or their certainty, besides ends. */
+/* Events other than ends that end ranges or make them uncertain. */
 static void other_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 {
 	struct xsp_track_owner *owner = owner_of(tracks, ev->producer);

@@ -6,7 +6,7 @@
 
 #include "ring/pack.h"
 
-/* What follows the first slot of a GPU record. */
+/* The part of a GPU record after its first slot. */
 #define GPU_BYTES	(sizeof(struct xsprof_rec_gpu) - sizeof(struct xsprof_rec))
 
 static bool is_known(const struct xsprof_device_activity *a)

@@ -124,7 +124,7 @@ void xsp_rseq_enter(void)
 }
 
 #if defined(__x86_64__) && defined(__LP64__)
-/* What inline markers read of the library's words. */
+/* The words of the library that inline markers read. */
 #define RINGS_AT(field) XSPROF_ABI_ASSERT(offsetof(struct xsprof_inline_rings, field) == \
 					  offsetof(struct xsp_set, field) - \
 					  offsetof(struct xsp_set, mask))

@@ -46,7 +46,7 @@ struct xsp_seq_in {
 	uint64_t	ticks;
 };
 
-/* What assembly names by number, besides the ring header that abi.h pins. */
+/* Offsets that the assembly uses as numbers; abi.h asserts those of the ring header. */
 XSPROF_ABI_AT(xsp_seq_in, hdr, 0);
 XSPROF_ABI_AT(xsp_seq_in, payload, 8);
 XSPROF_ABI_AT(xsp_seq_in, slots, 16);

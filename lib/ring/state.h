@@ -267,7 +267,7 @@ struct xsp_hooks {
 
 extern struct xsp_hooks xsp_hooks XSP_HIDDEN;
 
-/* Nobody records before the constructor has run. */
+/* No recording before the constructor has run. */
 static inline int xsp_attach_now(void)
 {
 	return xsp_hooks.attach ? xsp_hooks.attach() : -ENOTCONN;

@@ -36,7 +36,7 @@ static uint32_t kind_of(uint32_t type)
 	}
 }
 
-/* What differs by type. @word: the record from its name on; @now: its time. */
+/* The part that depends on the type. @word: the record from its name on; @now: its time. */
 static void fill(struct xsprof_emit *e, uint32_t type, const uint64_t *word, uint64_t now)
 {
 	switch (type) {

@@ -1,36 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a push and a pop of NVTX cost through the collector, beside a plain marker pair: of a text,
- * which is compared, and of a registered string in a domain. The program plays a copy of NVTX.
+ * The cost of a push and a pop of NVTX through the collector, beside a plain marker pair: of a
+ * text, which is compared, and of a registered string in a domain. The program plays a copy of
+ * NVTX.
  */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "gpu/nvtx/nvtx-abi.h"
 
 #include "bench.h"
-
-/* With the warm-up fewer slots than a ring of 2 MiB has. */
-#define PAIRS		30000
+#include "collector.h"
 
 static nvtx_slot slots[NVTX_MODULES][NVTX_CORE_SLOTS], *tables[NVTX_MODULES][NVTX_CORE_SLOTS];
 
-static xsprof_name_t name;
 static int (*push)(const char *text);
 static int (*pop)(void);
 static int (*domain_push)(void *domain, const struct nvtx_event *event);
 static int (*domain_pop)(void *domain);
 static void *domain;
 static struct nvtx_event registered;
-
-static void pairs(long n)
-{
-	for (long i = 0; i < n; i++) {
-		xsprof_begin(name);
-		xsprof_end();
-	}
-}
 
 static void texts(long n)
 {
@@ -66,16 +55,16 @@ static const void *get_export(uint32_t id)
 
 static void open_collector(void)
 {
-	void *lib = dlopen(getenv("BENCH_NVTX"), RTLD_NOW);
+	void *lib = bench_collector("BENCH_NVTX");
 	void *(*create)(const char *text), *(*string)(void *domain, const char *text);
 	int (*init)(nvtx_get_export get_export);
 
-	init = lib ? (int (*)(nvtx_get_export))dlsym(lib, "InitializeInjectionNvtx2") : NULL;
+	init = (int (*)(nvtx_get_export))bench_collector_find(lib, "InitializeInjectionNvtx2");
 	for (int m = 0; m < NVTX_MODULES; m++)
 		for (int i = 0; i < NVTX_CORE_SLOTS; i++)
 			tables[m][i] = &slots[m][i];
-	if (!init || !init(get_export)) {
-		fprintf(stderr, "bench: BENCH_NVTX: %s\n", lib ? "it does not record" : dlerror());
+	if (!init(get_export)) {
+		fprintf(stderr, "bench: BENCH_NVTX: it does not record\n");
 		exit(1);
 	}
 	push = (int (*)(const char *))slots[NVTX_CORE][NVTX_PUSH_A];
@@ -90,45 +79,15 @@ static void open_collector(void)
 		.version = 3, .size = sizeof(registered), .message_type = NVTX_MSG_REGISTERED,
 		.message = string(domain, "registered"),
 	};
-	name = xsprof_name("plain");
 }
-
-enum { PAIR, TEXT, STRING, SIDES };
-
-static struct bench_side sides[SIDES] = {
-	[PAIR] = { .fn = pairs, .n = PAIRS, .after = session_drain },
-	[TEXT] = { .fn = texts, .n = PAIRS, .after = session_drain },
-	[STRING] = { .fn = strings, .n = PAIRS, .after = session_drain },
-};
 
 int main(int argc, char **argv)
 {
-	static const char *const ids[SIDES] = { "nvtx_pair", "nvtx_text", "nvtx_string" };
-	struct bench_series ns[SIDES] = { 0 }, ratio[SIDES] = { 0 };
+	static const struct bench_calls calls[] = {
+		{ texts, "nvtx_text", "nvtx_text_ratio" },
+		{ strings, "nvtx_string", "nvtx_string_ratio" },
+	};
 
 	(void)argc;
-	session_enter(argv, "2M");
-	session_open();
-	open_collector();
-	bench_pin(bench_cpu(0));
-	bench_hush_start();
-	if (!bench_realtime(true))
-		fprintf(stderr, "bench: no right to real-time priority: more noise\n");
-	bench_run(sides, SIDES);
-	for (int r = 0; r < BENCH_RUNS; r++) {
-		bench_run(sides, SIDES);
-		for (int s = 0; s < SIDES; s++) {
-			bench_add(&ns[s], sides[s].ns);
-			bench_add(&ratio[s], sides[s].ns / sides[PAIR].ns);
-		}
-	}
-	if (session_dropped()) {
-		fprintf(stderr, "bench: nvtx: some were dropped\n");
-		return 1;
-	}
-	for (int s = 0; s < SIDES; s++)
-		bench_print(ids[s], "ns", &ns[s]);
-	bench_print("nvtx_text_ratio", "ratio", &ratio[TEXT]);
-	bench_print("nvtx_string_ratio", "ratio", &ratio[STRING]);
-	return 0;
+	return bench_collector_run(argv, "nvtx_pair", open_collector, calls, 2);
 }

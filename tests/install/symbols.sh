@@ -78,7 +78,8 @@ trace_headers=()
 user_headers=()
 for h in lib/include/xsprof/*.h; do
 	case ${h##*/} in
-	trace.h|trace-kernel.h|pairer.h|capture.h|result.h) trace_headers+=("${h#lib/include/}") ;;
+	trace.h|trace-facts.h|trace-kernel.h|pairer.h|capture.h|result.h)
+		trace_headers+=("${h#lib/include/}") ;;
 	torch.h) ;;
 	*) user_headers+=("${h#lib/include/}") ;;
 	esac

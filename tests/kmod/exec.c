@@ -57,19 +57,9 @@ static void clean_up(struct test *t)
 	close(t->fd);
 }
 
-static uint64_t heads(const struct sched *s)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t k = 0; k < s->cpus; k++)
-		if (dev_ready(&s->d, s->d.nr + s->d.nl + k))
-			sum += __atomic_load_n(&dev_writer(&s->k, k)->head, __ATOMIC_ACQUIRE);
-	return sum;
-}
-
 static void until_heads(const struct sched *s, uint64_t least)
 {
-	while (heads(s) < least)
+	while (sched_heads(s) < least)
 		env_nap(1000);
 }
 
@@ -142,9 +132,9 @@ static void has_ended(struct __test_metadata *_metadata, struct test *t)
 	EXPECT_NE(0, info.ended);
 	EXPECT_EQ((uint32_t)t->pid, info.pid);
 	EXPECT_EQ(-ESHUTDOWN, sched_switch_to(t->reader.d.fd, XSPROF_SCHED_ON, NULL));
-	before = heads(&t->reader);
-	naps();
-	EXPECT_EQ(before, heads(&t->reader));
+	before = sched_heads(&t->reader);
+	sched_naps();
+	EXPECT_EQ(before, sched_heads(&t->reader));
 	ring_check = sched_whole;
 	for (uint32_t k = 0; k < t->reader.cpus; k++) {
 		struct ring_cursor c = { 0 };
@@ -288,7 +278,7 @@ TEST_F(process, cannot_execute)
 	t->plan.fails = true;
 	ASSERT_EQ(0, begin(t));
 	ASSERT_EQ(1, write(t->plan.go[1], "x", 1));
-	until_heads(&t->reader, heads(&t->reader) + 100);
+	until_heads(&t->reader, sched_heads(&t->reader) + 100);
 	EXPECT_EQ(XSPROF_STATE_LIVE, t->reader.d.ctl->state);
 }
 

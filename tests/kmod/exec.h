@@ -43,12 +43,6 @@ static uint64_t raw_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-static void naps(void)
-{
-	for (unsigned int i = 0; i < 20; i++)
-		env_nap(100);
-}
-
 /* ---- the executed program ------------------------------------------------------------------- */
 
 static int map_rw(int fd, uint64_t off)
@@ -97,7 +91,7 @@ __attribute__((constructor)) static void executed(int argc, char **argv)
 		return;
 	out = atoi(argv[1]);
 	in = atoi(argv[2]);
-	naps();
+	sched_naps();
 	if (syscall(SYS_capget, &h, data))
 		_exit(1);
 	r.caps = data[0].effective;
@@ -224,11 +218,11 @@ static void __attribute__((noreturn)) run(const struct plan *p)
 	start = (struct start){ .id = s.d.id, .heir = leave(p, &s) };
 	if (write(p->start[1], &start, sizeof(start)) != sizeof(start))
 		_exit(13);
-	naps();
+	sched_naps();
 	if (read(p->go[0], &c, 1) != 1)
 		_exit(14);
 	for (execl("/nowhere", IMAGE, NULL); p->fails;)
-		naps();
+		sched_naps();
 	if (!p->thread)
 		execute((void *)p);
 	if (pthread_create(&thread, NULL, execute, (void *)p))

@@ -13,22 +13,6 @@
 
 #define RING	(1 << 20)
 
-static uint64_t heads(const struct sched *s)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t k = 0; k < s->cpus; k++)
-		if (dev_ready(&s->d, s->d.nr + s->d.nl + k))
-			sum += __atomic_load_n(&dev_writer(&s->k, k)->head, __ATOMIC_ACQUIRE);
-	return sum;
-}
-
-static void naps(void)
-{
-	for (unsigned int i = 0; i < 20; i++)
-		env_nap(100);
-}
-
 TEST(off_means_off)
 {
 	struct xsprof_control c = { .size = sizeof(c) };
@@ -37,26 +21,26 @@ TEST(off_means_off)
 
 	ASSERT_EQ(0, sched_attach(&s, XSPROF_MODE_DISCARD, RING));
 	ASSERT_EQ(0, sched_read(&r, s.d.fd, s.d.id, XSPROF_OPEN_CONSUME));
-	naps();
-	EXPECT_LE(40, heads(&s));
+	sched_naps();
+	EXPECT_LE(40, sched_heads(&s));
 	ASSERT_EQ(0, sched_switch_to(s.d.fd, 0, NULL));
-	before = heads(&s);
-	naps();
-	EXPECT_EQ(before, heads(&s));
+	before = sched_heads(&s);
+	sched_naps();
+	EXPECT_EQ(before, sched_heads(&s));
 	ASSERT_EQ(0, sched_switch_to(s.d.fd, XSPROF_SCHED_ON, NULL));
-	naps();
-	EXPECT_LE(before + 40, heads(&s));
+	sched_naps();
+	EXPECT_LE(before + 40, sched_heads(&s));
 	/* A pause is a pause. */
 	c.pause = XSPROF_PAUSED_RECORDER;
 	ASSERT_EQ(0, dev_call(r.d.fd, XSPROF_IOC_CONTROL, &c));
-	before = heads(&s);
-	naps();
-	EXPECT_EQ(before, heads(&s));
+	before = sched_heads(&s);
+	sched_naps();
+	EXPECT_EQ(before, sched_heads(&s));
 	c.pause = 0;
 	c.resume = XSPROF_PAUSED_RECORDER;
 	ASSERT_EQ(0, dev_call(r.d.fd, XSPROF_IOC_CONTROL, &c));
-	naps();
-	EXPECT_LE(before + 40, heads(&s));
+	sched_naps();
+	EXPECT_LE(before + 40, sched_heads(&s));
 	dev_close(&r.d);
 	dev_close(&s.d);
 }
@@ -85,7 +69,7 @@ TEST(fork_is_another)
 	ASSERT_EQ(0, sched_attach(&s, XSPROF_MODE_DISCARD, RING));
 	pid = fork();
 	if (!pid) {
-		naps();
+		sched_naps();
 		_exit(0);
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
@@ -116,7 +100,7 @@ static void until_end(struct __test_metadata *_metadata, bool exec)
 		if (write(to[1], &s.d.id, sizeof(s.d.id)) != sizeof(s.d.id))
 			_exit(2);
 		if (exec) {
-			naps();
+			sched_naps();
 			execl("/bin/sleep", "sleep", "1000", NULL);
 			_exit(3);
 		}
@@ -126,16 +110,16 @@ static void until_end(struct __test_metadata *_metadata, bool exec)
 	ASSERT_EQ(sizeof(id), read(to[0], &id, sizeof(id)));
 	fd = dev_open();
 	ASSERT_EQ(0, sched_read(&r, fd, id, XSPROF_OPEN_CONSUME));
-	while (heads(&r) < 30)
+	while (sched_heads(&r) < 30)
 		env_nap(1000);
 	if (!exec)
 		kill(pid, SIGKILL);
 	p = (struct pollfd){ .fd = r.d.fd };	/* POLLHUP needs no asking */
 	ASSERT_EQ(1, poll(&p, 1, -1));
 	EXPECT_TRUE(p.revents & POLLHUP);
-	before = heads(&r);
-	naps();
-	EXPECT_EQ(before, heads(&r));
+	before = sched_heads(&r);
+	sched_naps();
+	EXPECT_EQ(before, sched_heads(&r));
 	EXPECT_EQ(exec ? XSPROF_STATE_DETACHED : XSPROF_STATE_KILLED, r.d.ctl->state);
 	EXPECT_EQ(-ESHUTDOWN, sched_switch_to(r.d.fd, XSPROF_SCHED_ON, NULL));
 	ring_check = sched_whole;
@@ -190,8 +174,8 @@ static int have_own(void)
 
 	if (attach(&s) || sched_switch_to(s.d.fd, XSPROF_SCHED_ON, NULL))
 		return 1;
-	naps();
-	return heads(&s) < 20;
+	sched_naps();
+	return sched_heads(&s) < 20;
 }
 
 /*
@@ -208,8 +192,8 @@ __attribute__((constructor)) static void recorded(int argc, char **argv)
 	if (argc != 2 || strcmp(argv[0], IMAGE))
 		return;
 	said[0] = attach(&s) ?: sched_switch_to(s.d.fd, XSPROF_SCHED_ON, NULL);
-	naps();
-	said[1] = said[0] ? 0 : (int)heads(&s);
+	sched_naps();
+	said[1] = said[0] ? 0 : (int)sched_heads(&s);
 	if (write(atoi(argv[1]), said, sizeof(said)) != sizeof(said))
 		_exit(1);
 	_exit(0);
@@ -234,8 +218,8 @@ TEST(one_of_a_process)
 	EXPECT_EQ(-EBUSY, sched_switch_to(second.d.fd, XSPROF_SCHED_ON, NULL));
 	ASSERT_EQ(0, sched_read(&r, fd, second.d.id, 0));
 	EXPECT_EQ(-EBUSY, sched_switch_to(r.d.fd, XSPROF_SCHED_ON, NULL));
-	naps();
-	EXPECT_EQ(0, heads(&second));
+	sched_naps();
+	EXPECT_EQ(0, sched_heads(&second));
 	for (uint32_t k = 0; k < second.cpus; k++)
 		EXPECT_FALSE(dev_ready(&second.d, second.d.nr + second.d.nl + k));
 	/* Refused calls allocate nothing. */
@@ -251,14 +235,14 @@ TEST(one_of_a_process)
 	EXPECT_EQ(XSPROF_SCHED_ON, was);
 	EXPECT_EQ(-EBUSY, sched_switch_to(second.d.fd, XSPROF_SCHED_ON, NULL));
 	ASSERT_EQ(0, sched_switch_to(first.d.fd, XSPROF_SCHED_ON, NULL));
-	before = heads(&first);
-	naps();
-	EXPECT_LE(before + 20, heads(&first));
+	before = sched_heads(&first);
+	sched_naps();
+	EXPECT_LE(before + 20, sched_heads(&first));
 	/* After the end of the first. */
 	dev_close(&first.d);
 	EXPECT_EQ(0, sched_switch_to(second.d.fd, XSPROF_SCHED_ON, NULL));
-	naps();
-	EXPECT_LE(20, heads(&second));
+	sched_naps();
+	EXPECT_LE(20, sched_heads(&second));
 	dev_close(&r.d);
 	dev_close(&second.d);
 	close(fd);

@@ -287,4 +287,22 @@ __attribute__((unused)) static int sched_run_pair(struct sched_pair *p)
 	return 0;
 }
 
+/* Slots that the kernel has written for @s, on all CPUs. */
+__attribute__((unused)) static uint64_t sched_heads(const struct sched *s)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t k = 0; k < s->cpus; k++)
+		if (dev_ready(&s->d, s->d.nr + s->d.nl + k))
+			sum += __atomic_load_n(&dev_writer(&s->k, k)->head, __ATOMIC_ACQUIRE);
+	return sum;
+}
+
+/* The calling thread switches 40 times or more. */
+__attribute__((unused)) static void sched_naps(void)
+{
+	for (unsigned int i = 0; i < 20; i++)
+		env_nap(100);
+}
+
 #endif /* KMOD_SCHED_H */

@@ -47,10 +47,7 @@ result "a signal that the program handles is left to it, and another one taken" 
 
 # ---- record -p ----
 
-if [ -e /dev/xsprof ]; then
-	skipped "attaching" "the module is loaded"
-	finish
-fi
+need_attach
 for kind in cpu threads memory forks signals calls waits; do
 	attach_often "$python" $kind 2
 	result "$kind: attached to, and as before" $?

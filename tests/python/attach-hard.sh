@@ -12,19 +12,8 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/python/start.sh
 
 count=${1:-3}
-[ "$(uname -m)" = x86_64 ] || { skipped "attaching" "x86-64 only"; finish; }
-[ ! -e /dev/xsprof ] || { skipped "attaching" "the module is loaded"; finish; }
-
-# $1 what is to be said, $2 of which process
-refused()
-{
-	timeout -k 1 20 "$xsprof" record -q -p "$2" -d 0.1 -o none >out 2>log
-	[ $? = 2 ] && grep -qE "^xsprof: process $2: .*$1" log && [ ! -e none ]
-}
-newest=$(pythons | while read -r _ python; do
-	"$python" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 15))' &&
-		echo "$python"
-done | tail -1)
+need_attach
+newest=$(attachable | while read -r _ python; do echo "$python"; done | tail -1)
 
 # $1 kind; set pid once it runs
 begin_hard()

@@ -12,17 +12,15 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/python/start.sh
 
 count=${1:-10}
-[ "$(uname -m)" = x86_64 ] || { skipped "attaching" "x86-64 only"; finish; }
-[ ! -e /dev/xsprof ] || { skipped "attaching" "the module is loaded"; finish; }
+need_attach
 
 [ "$count" -gt 0 ] && while read -r version python; do
-	"$python" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 15))' || continue
 	for kind in cpu waits calls forks; do
 		attach_often "$python" $kind 3
 		result "$version: $kind: attached to, and as before" $?
 	done
 	newest=$python
-done < <(pythons)
+done < <(attachable)
 
 for kind in cpu threads memory forks signals calls waits emptied; do
 	attach_often "${newest:-python3}" $kind "$count"
@@ -54,25 +52,24 @@ done
 
 # ---- refusals ----
 
-# $1 what is to be said
-refused()
+# $1 the reason, a pattern, $2 of which process
+refuses()
 {
-	"$xsprof" record -q -p "$2" -d 0.1 -o none >out 2>log
-	[ $? = 2 ] && grep -qE "^xsprof: process $2: .*$1" log && [ ! -e none ]
+	refused "$@"
 	result "refused: $1" $?
 }
 sleep 60 &
 other=$!
 sleep 0.3
-refused 'there is no Python in it' $other
+refuses 'there is no Python in it' $other
 kill $other
 wait $other 2>/dev/null
-refused 'there is no such process' $other
+refuses 'there is no such process' $other
 begin "${newest:-python3}" cpu
 "$xsprof" record -q -p $pid -d 20 -o data >out 2>&1 &
 recorder=$!
 sleep 1
-refused 'it is being recorded in this way already' $pid
+refuses 'it is being recorded in this way already' $pid
 kill -INT $recorder
 wait $recorder
 ended cpu
@@ -80,7 +77,7 @@ result "the first one goes on, and ends with Ctrl-C" $?
 "$xsprof" record -q -o data -- /usr/bin/python3 -c 'import time; time.sleep(5)' >out 2>&1 &
 recorder=$!
 sleep 1.5
-refused 'it was started by .xsprof record.' "$(pgrep -P $recorder)"
+refuses 'it was started by .xsprof record.' "$(pgrep -P $recorder)"
 kill -INT $recorder
 wait $recorder 2>/dev/null
 # What is recorded of programs that xsprof starts alone
@@ -93,7 +90,7 @@ if [ "$(id -u)" = 0 ]; then
 	setpriv --reuid=65534 --clear-groups /usr/bin/python3 -c 'import time; time.sleep(20)' &
 	other=$!
 	sleep 1
-	refused 'it is of another user \(65534\)' $other
+	refuses 'it is of another user \(65534\)' $other
 	kill $other
 	wait $other 2>/dev/null
 else
@@ -104,7 +101,7 @@ if command -v strace >/dev/null; then
 	strace -qq -o /dev/null -p $pid &
 	other=$!
 	sleep 1
-	refused 'process [0-9]+ traces it' $pid
+	refuses 'process [0-9]+ traces it' $pid
 	kill $other
 	wait $other
 	ended waits

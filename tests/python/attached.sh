@@ -1,7 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# A program that runs, attach.py, and recorders that come to it. To be sourced behind tap.sh.
+# A program that runs, attach.py, and recorders that come to it. To be sourced behind tap.sh, and
+# for attachable() behind tests/torch/pythons.sh.
+
+# Ends the test where a recorder cannot attach without the module.
+need_attach()
+{
+	[ "$(uname -m)" = x86_64 ] || { skipped "attaching" "x86-64 only"; finish; }
+	[ ! -e /dev/xsprof ] || { skipped "attaching" "the module is loaded"; finish; }
+}
+
+# Those that a recorder can attach to, as pythons() prints them.
+attachable()
+{
+	local version python
+
+	while read -r version python; do
+		"$python" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 15))' &&
+			echo "$version $python"
+	done < <(pythons)
+}
+
+# $1 the reason, a pattern, $2 of which process
+refused()
+{
+	timeout -k 1 20 "$xsprof" record -q -p "$2" -d 0.1 -o none >out 2>log
+	[ $? = 2 ] && grep -qE "^xsprof: process $2: .*$1" log && [ ! -e none ]
+}
 
 pid=
 # $1 Python, $2 kind; set pid once it runs

@@ -267,9 +267,9 @@ modules()
 	check "one that its emulator has locked up: another guest" 1 \
 		"$(grep -c 'runs a breakpoint .* (lockup.sh): another guest' "$work/err")"
 	replaced "$canary" asleep
-	check "one whose timers have stopped: another guest, and how its timers stand" 1 "$(grep -c \
-		'no timer has fired for 16 s; CPU 0: LVTT .* masked .*): another guest' \
-		"$work/err")"
+	check "one whose timers have stopped: another guest, and how its timers stand" 1 \
+		"$(grep -c 'no timer has fired for 16 s; CPU 0: LVTT .* masked .*): another guest' \
+			"$work/err")"
 	XSPROF_VM_LOCKUP=4 guest -- sleep 25
 	check "a command that sleeps longer than that: 0" 0 $?
 	hangs > "$work/out" 2> "$work/err"

@@ -4,6 +4,8 @@
  */
 #include <string.h>
 
+#include <xsprof/python-names.h>
+
 #include "base/hash.h"
 #include "cause/gil-record.h"
 
@@ -18,10 +20,11 @@ enum gil_record gil_record_of(struct gil_names *names, const struct xsprof_trace
 	if (names->v[at].what != GIL_NOT_SEEN && names->v[at].key == key)
 		return names->v[at].what;
 	text = xsprof_trace_name(trace, producer, name);
-	what = !strcmp(text, "GIL wait") ? GIL_WAIT :
-	       !strcmp(text, "GIL taken") ? GIL_TAKEN :
-	       !strcmp(text, "GIL held, wanted") ? GIL_HELD : GIL_OTHER;
-	if (what != GIL_OTHER && strcmp(xsprof_trace_category(trace, producer, name), "python"))
+	what = !strcmp(text, XSPROF_GIL_WAIT) ? GIL_WAIT :
+	       !strcmp(text, XSPROF_GIL_TAKEN) ? GIL_TAKEN :
+	       !strcmp(text, XSPROF_GIL_HELD) ? GIL_HELD : GIL_OTHER;
+	if (what != GIL_OTHER &&
+	    strcmp(xsprof_trace_category(trace, producer, name), XSPROF_PYTHON_CATEGORY))
 		what = GIL_OTHER;
 	names->v[at].key = key;
 	names->v[at].what = what;
@@ -41,9 +44,9 @@ uint64_t gil_record_lock(const struct xsprof_trace *trace, const struct xsprof_e
 
 		if (arg.type != XSPROF_ARG_U64)
 			continue;
-		if (!strcmp(key, "held_by"))
+		if (!strcmp(key, XSPROF_GIL_KEY_HOLDER))
 			*holder = (uint32_t)arg.u.u64;
-		else if (!strcmp(key, "gil"))
+		else if (!strcmp(key, XSPROF_GIL_KEY_LOCK))
 			number = arg.u.u64;
 	}
 	return (uint64_t)ev->producer << 32 | (uint32_t)number;

@@ -127,6 +127,18 @@ static bool of_process(const char *note)
 	       (!strncmp(note, "p.", 2) && strstr(note, ": not recorded: "));
 }
 
+int xsp_source_start(const struct xsp_source *source, const struct xsprof_event *first,
+		     uint64_t *ns)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	int ret = xsprof_trace_get_info(source->trace, &info);
+
+	if (ret < 0)
+		return xsp_source_error(source, ret);
+	*ns = info.first_ns && info.first_ns < first->ns ? info.first_ns : first->ns;
+	return 0;
+}
+
 const char *xsp_source_unrecorded(const struct xsp_source *source, uint32_t *index)
 {
 	const char *note;

@@ -88,6 +88,12 @@ int xsp_source_open(struct xsp_source *source, const struct reading *reading, co
 /* Says why the last call failed.  Return: TOOL_FAILED. */
 int xsp_source_error(const struct xsp_source *source, int ret);
 /*
+ * Sets @ns to the start of the trace, from which --from and --to count: the file's hint, or @first,
+ * its first event, where that is earlier.  Return: 0, or TOOL_FAILED after a message.
+ */
+int xsp_source_start(const struct xsp_source *source, const struct xsprof_event *first,
+		     uint64_t *ns);
+/*
  * The next note of the recorder, from @index on, which says that a process is not recorded and why;
  * NULL: there is no other.
  */

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,7 +16,6 @@
 #include "dump/local.h"
 #include "format/common/rows.h"
 #include "format/common/sched.h"
-#include "format/common/spool.h"
 
 #define BATCH		256u
 #define NAMES_MEMORY	(4u << 20)
@@ -30,62 +28,6 @@ static volatile sig_atomic_t stopped;
 static void stop(int sig)
 {
 	stopped = sig;
-}
-
-static bool wanted(struct dump *dump, const struct xsprof_event *ev, uint32_t name)
-{
-	const struct xsp_filter *filter = &dump->filter;
-	struct xsp_name *entry;
-
-	if (!filter->any)
-		return true;
-	if (xsp_event_nameless(ev))
-		return xsp_filter_pid(filter, ev->pid) &&
-		       (ev->cpu < 0 || xsp_filter_cpu(filter, ev->cpu));
-	if (!xsp_filter_thread(filter, ev->pid, ev->tid) || !xsp_filter_cpu(filter, ev->cpu))
-		return false;
-	if (!xsp_filter_names(filter))
-		return true;
-	entry = xsp_names_get(dump->out.names, ev->producer, name);
-	return xsp_filter_name(filter, dump->source.trace, ev->producer, name, &entry->match);
-}
-
-/* An end goes with its begin; arguments and stacks with the record they follow. */
-static bool matches(struct dump *dump, const struct xsp_view *view)
-{
-	switch (view->ev->type) {
-	case XSPROF_REC_END:
-		if (view->range)
-			return view->range->match;
-		break;
-	case XSPROF_REC_ARGS:
-	case XSPROF_REC_STACK:
-		if (dump->filter.any && !view->ev->name)
-			return view->thread->last_match;
-		break;
-	}
-	return wanted(dump, view->ev, view->name);
-}
-
-static bool kernel_matches(struct dump *dump, const struct xsprof_event *ev)
-{
-	const struct xsp_filter *filter = &dump->filter;
-	struct xsp_kernel_kind *kind;
-
-	if (!filter->any)
-		return true;
-	if (ev->type != XSPROF_EV_KERNEL)
-		return xsp_filter_cpu(filter, ev->cpu);
-	if (!xsp_filter_thread(filter, ev->pid, ev->tid) || !xsp_filter_cpu(filter, ev->cpu))
-		return false;
-	kind = xsp_kernel_kind(dump->out.kernel, ev);
-	return xsp_filter_text(filter, kind->kind ? kind->kind->system : "", kind->name,
-			       &kind->match);
-}
-
-static bool kernel_wanted(struct dump *dump, const struct xsprof_event *ev)
-{
-	return xsp_filter_time(&dump->filter, ev->ns) && kernel_matches(dump, ev);
 }
 
 /* What ran where when the time that is shown begins is told by what was before. */
@@ -104,7 +46,7 @@ static void kernel_event(struct dump *dump, const struct xsprof_event *ev)
 		return;
 	xsp_kernel_seen(out->kernel, ev);
 	out->last_ns = ev->ns;
-	if (!dump->format->kernel_event || !kernel_matches(dump, ev))
+	if (!dump->format->kernel_event || !dump_kernel_matches(dump, ev))
 		return;
 	before(dump, ev);
 	if (!xsp_filter_time(&dump->filter, ev->ns))
@@ -122,35 +64,8 @@ static void kernel_ahead(struct dump *dump, const struct xsprof_event *evs, int 
 		return;
 	xsp_kernel_batch(kernel);
 	for (int i = 0; i < n; i++)
-		if (evs[i].producer == XSPROF_NO_PRODUCER && kernel_wanted(dump, &evs[i]))
+		if (evs[i].producer == XSPROF_NO_PRODUCER && dump_kernel_wanted(dump, &evs[i]))
 			xsp_kernel_soon(kernel, &evs[i]);
-}
-
-/* Is it a record that goes on with the activity before it? */
-static bool goes_on(const struct dump *dump, const struct xsprof_event *ev)
-{
-	return ev->type == XSPROF_REC_ARGS && dump->late.tid && ev->tid == dump->late.tid &&
-	       ev->producer == dump->late.producer;
-}
-
-/* Of an activity of a device all that is in the window counts, whenever it was told of. */
-static bool in_time(struct dump *dump, const struct xsprof_event *ev)
-{
-	const struct xsp_filter *filter = &dump->filter;
-	bool more = ev->rec && ev->rec->size >> 4 & XSPROF_RECF_MORE, shown;
-
-	if (goes_on(dump, ev)) {
-		shown = dump->late.shown;
-	} else if (ev->type == XSPROF_REC_GPU) {
-		shown = ev->end_ns >= filter->from_ns && ev->begin_ns <= filter->to_ns;
-		dump->late.producer = ev->producer;
-		dump->late.shown = shown;
-		dump->late.any = true;
-	} else {
-		return xsp_filter_time(filter, ev->ns);
-	}
-	dump->late.tid = more ? ev->tid : 0;
-	return shown;
 }
 
 /* Is a range that was just added, or is over, deeper in ranges of its thread than viewers draw? */
@@ -186,8 +101,8 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 	}
 	xsp_tracks_event(out->tracks, ev, &view);
 	thread = view.thread;
-	match = matches(dump, &view);
-	shown = in_time(dump, ev) && match;
+	match = dump_matches(dump, &view);
+	shown = dump_in_time(dump, ev) && match;
 	if (ev->type == XSPROF_REC_BEGIN &&
 	    xsp_tracks_begin(out->tracks, thread, ev->ns, ev->name, match, shown))
 		view.range = xsp_stack_top(&thread->opens.stack);
@@ -213,21 +128,15 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 		thread->note_to_top = ev->type == XSPROF_REC_BEGIN || !thread->more;
 }
 
-/* The start of the trace: of the file's hints, or the first event where it has none. */
-static int find_base(struct dump *dump, const struct xsprof_event *ev)
+/* The start of the trace, and the times of --from and --to, which count from it. */
+static int find_base(struct dump *dump, const struct xsprof_event *first)
 {
-	struct xsprof_trace_info info = { .size_of = sizeof(info) };
-	uint64_t base = ev->ns;
-	int ret;
+	int ret = xsp_source_start(&dump->source, first, &dump->out.base_ns);
 
-	ret = xsprof_trace_get_info(dump->source.trace, &info);
-	if (ret < 0)
-		return xsp_source_error(&dump->source, ret);
-	if (info.first_ns && info.first_ns < base)
-		base = info.first_ns;
-	dump->out.base_ns = base;
+	if (ret)
+		return ret;
 	dump->late.any = xsp_trace_has_devices(dump->source.trace);
-	ret = xsp_filter_base(&dump->filter, "dump", base);
+	ret = xsp_filter_base(&dump->filter, "dump", dump->out.base_ns);
 	dump->out.from_ns = dump->filter.from_ns;
 	dump->out.to_ns = dump->filter.to_ns;
 	return ret;
@@ -243,7 +152,7 @@ static void next_event(struct dump *dump, const struct xsprof_event *ev)
 	if (ev->ns > filter->to_ns && (!dump->format->cuts || dump->follow || dump->look_on)) {
 		dump->end_ns = filter->to_ns;
 		if (dump->late.any && !dump->follow && !dump->look_on) {
-			if (ev->type == XSPROF_REC_GPU || goes_on(dump, ev))
+			if (ev->type == XSPROF_REC_GPU || dump_continues(dump, ev))
 				one_event(dump, ev);
 			return;
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of xsprof dump share: dump.c runs it, parse.c reads its options, output.c
- * opens and closes where it goes, live.c looks into rings, whole.c has formats that are made at
- * once.
+ * The files of xsprof dump: dump.c runs it, parse.c reads its options, output.c opens and closes
+ * its output, wanted.c chooses events, live.c follows rings, whole.c has formats that need the
+ * whole capture.
  */
 #ifndef XSPROF_DUMP_LOCAL_H
 #define XSPROF_DUMP_LOCAL_H
@@ -76,6 +76,16 @@ int dump_output_close(struct dump *dump, int status);
 
 /* parse.c.  Return: -1 go on, else the exit status. */
 int dump_parse(struct dump *dump, int argc, char **argv);
+
+/* wanted.c */
+/* Does the filter name it? An end goes with its begin, arguments and stacks with their record. */
+bool dump_matches(struct dump *dump, const struct xsp_view *view);
+bool dump_kernel_matches(struct dump *dump, const struct xsprof_event *ev);
+bool dump_kernel_wanted(struct dump *dump, const struct xsprof_event *ev);
+/* Is it a record that continues the device activity before it? */
+bool dump_continues(const struct dump *dump, const struct xsprof_event *ev);
+/* Is it in the window? A device activity is by its own times, which are earlier than its record. */
+bool dump_in_time(struct dump *dump, const struct xsprof_event *ev);
 
 /* whole.c */
 const struct whole *dump_whole_find(const char *name);

@@ -145,22 +145,15 @@ static int read_all(struct why *why, int (*event)(void *data, const struct xspro
 {
 	static struct xsprof_event evs[BATCH];
 	struct xsp_source *source = &why->report->source;
-	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 	bool first = true;
 	int n, ret;
 
 	while ((n = xsprof_trace_next_batch(source->trace, evs, BATCH)) > 0) {
 		if (first) {
-			ret = xsprof_trace_get_info(source->trace, &info);
-			if (ret < 0)
-				return xsp_source_error(source, ret);
-			if (!info.first_ns || info.first_ns > evs[0].ns)
-				info.first_ns = evs[0].ns;
-			why->report->first_ns = info.first_ns;
-			why->report->devices = xsp_trace_has_devices(source->trace);
-			ret = xsp_filter_base(&why->report->filter, "report", info.first_ns);
+			ret = report_start(why->report, &evs[0]);
 			if (ret)
 				return ret;
+			why->report->devices = xsp_trace_has_devices(source->trace);
 			first = false;
 		}
 		for (int i = 0; i < n; i++) {

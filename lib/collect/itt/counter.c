@@ -231,7 +231,7 @@ static void counter_set_value_ex(const struct itt_counter *counter, const struct
 }
 ITT_EXPORT(counter_set_value_ex, counter_set_value_ex);
 
-/* What is made lives for ever; the program only promises not to use it again. */
+/* A counter is never freed; the program promises not to use it again. */
 static void counter_destroy(const struct itt_counter *counter)
 {
 	(void)counter;

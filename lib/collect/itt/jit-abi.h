@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* What Initialize() returns. */
+/* The return value of Initialize(). */
 #define JIT_OFF			0u
 #define JIT_ON			1u
 

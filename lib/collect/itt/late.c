@@ -12,7 +12,7 @@
 
 #define MAX_CLOCKS	1024u
 
-/* What our record has a place for only at the time of the call. */
+/* Records without a field for a given time: they have the time of the call. */
 static void given_time_lost(unsigned long long timestamp)
 {
 	if (timestamp && timestamp != ITT_TIMESTAMP_NONE)

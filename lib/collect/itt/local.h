@@ -138,7 +138,7 @@ extern __thread struct itt_thread itt_thread __attribute__((tls_model("initial-e
 /* Raised when the program pauses, and when it goes on: odd while it is paused. */
 extern uint32_t itt_pauses;
 
-/* What other files need of task.c; @end is 0 or ticks that the program gave. */
+/* Functions of task.c; @end is 0 or ticks that the program gave. */
 void itt_task_push(uint64_t id);
 /* Ids that are not 0 as arguments.  Return: how many. */
 size_t itt_id_args(struct xsprof_kv kv[2], uint64_t id, uint64_t parent);

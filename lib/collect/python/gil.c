@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <xsprof/python-names.h>
+
 #include "collect/common/peek.h"
 #include "collect/common/say.h"
 #include "collect/python/local.h"
@@ -100,14 +102,14 @@ static bool prepare(const void *caller)
 	state = OFF;
 	if (!python_open(caller) || !python_user_open())
 		return false;
-	category = python_user.category("python");
+	category = python_user.category(XSPROF_PYTHON_CATEGORY);
 	if (category < 0)
 		category = 0;
-	wait_name = python_user.name(category, "GIL wait");
-	held_name = python_user.name(category, "GIL held, wanted");
-	taken_name = python_user.name(category, "GIL taken");
-	held_by = python_user.name(0, "held_by");
-	lock_key = python_user.name(0, "gil");
+	wait_name = python_user.name(category, XSPROF_GIL_WAIT);
+	held_name = python_user.name(category, XSPROF_GIL_HELD);
+	taken_name = python_user.name(category, XSPROF_GIL_TAKEN);
+	held_by = python_user.name(0, XSPROF_GIL_KEY_HOLDER);
+	lock_key = python_user.name(0, XSPROF_GIL_KEY_LOCK);
 	/* All of that is begun by a thread that takes the lock. */
 	if (python_is_free_threaded())
 		collect_say("Python: a free-threaded build: while its global lock is off its "

@@ -56,7 +56,7 @@ static void thread_ends(void *mem)
 	free(c);
 }
 
-/* What is under way in the parent is its own. */
+/* Calls that are open in the parent are not the child's. */
 static void forked(void)
 {
 	if (calls)

@@ -72,7 +72,7 @@ static bool wanted(const struct xsr_kineto *k, const struct xsr_activity *a)
 	return (a->on & XSR_ON_HOST && k->host) || (a->on & XSR_ON_DEVICE && k->gpu);
 }
 
-/* What other events may belong to. */
+/* Ranges that other events may belong to. */
 static bool is_of_host(const struct xsr_activity *a)
 {
 	return !strcmp(a->type, "cpu_op") || !strcmp(a->type, "user_annotation");

@@ -38,7 +38,7 @@ static const struct xsr_limits *keep(struct xsr_kineto *k, uint64_t key,
 	return &k->limits[k->nr_limits++];
 }
 
-/* What its device can hold, as its collector said. */
+/* The limits of its device, from the collector's description. */
 static const struct xsr_limits *limits_of(struct xsr_kineto *k, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;

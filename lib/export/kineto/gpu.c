@@ -87,7 +87,7 @@ static void take_around(struct xsr_kineto *k, struct gpu *g, uint32_t kind, uint
 	g->tag = *tag;
 }
 
-/* What was open on the thread that called: another thread writes the call's record later. */
+/* Ranges that were open on the calling thread: another thread writes the call's record later. */
 static void find_then(struct xsr_kineto *k, struct gpu *g)
 {
 	struct xsp_track *thread = xsp_tracks_get(k->tracks, g->ev->producer, g->ev->pid,

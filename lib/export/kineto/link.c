@@ -43,7 +43,7 @@ struct note {
 	bool		is_step;
 };
 
-/* What a stream did for one. */
+/* The activities of a stream that belong to an annotation. */
 struct span {
 	uint64_t	tag;
 	uint64_t	stream;
@@ -123,7 +123,7 @@ uint64_t xsr_link_around(struct xsr_kineto *k, struct xsp_track *thread)
 	uint64_t tag = xsr_user_tag(k, thread);
 	uint32_t i;
 
-	/* What the program says goes before what was found out. */
+	/* An id that the program pushed takes precedence. */
 	if (tag)
 		return tag;
 	for (i = stack->n; i; i--) {

@@ -45,7 +45,7 @@ enum xsr_kineto_track {
 
 #define XSR_LANES	4096u	/* tracks of one kind and key; a tid is key * XSR_LANES + number */
 
-/* What a range is. */
+/* Kinds of ranges. */
 enum xsr_kineto_range {
 	XSR_RANGE_ANNOTATION	= 0,
 	XSR_RANGE_OP		= 1,
@@ -244,7 +244,7 @@ void xsr_kineto_host(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     const struct xsp_view *view);
 void xsr_kineto_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 		       uint64_t ns, enum xsp_why why);
-/* What waits for the rest of itself is all there is. */
+/* Write the event that waits for further ARGS records: none will come. */
 void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_track *thread);
 
 /* point.c */
@@ -306,7 +306,7 @@ char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, 
 
 /* gpu.c */
 void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsr_walk *walk);
-/* What waits for a call will wait no more. */
+/* Write the activities that wait for a call, without it. */
 void xsr_kineto_gpu_finish(struct xsr_kineto *k);
 
 /* fill.c: commas in front */
@@ -338,7 +338,7 @@ bool xsr_user_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t 
 		  uint64_t begin, uint64_t end);
 void xsr_user_finish(struct xsr_kineto *k);
 
-/* What a stream did for an annotation. */
+/* The activities of a stream that belong to an annotation. */
 struct xsr_gpu_note {
 	uint64_t	external;	/* 0 for none */
 	uint64_t	step;
@@ -369,7 +369,7 @@ void xsr_link_call(struct xsr_kineto *k, uint32_t producer, uint64_t correlation
 		   uint64_t external, uint64_t tag);
 bool xsr_link_find(struct xsr_kineto *k, uint32_t producer, uint64_t correlation,
 		   uint64_t *external, uint64_t *tag);
-/* What a GPU did for an annotation. */
+/* The activities of a GPU that belong to an annotation. */
 void xsr_link_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t stream,
 		  uint64_t begin, uint64_t end);
 /*

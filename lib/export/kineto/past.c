@@ -65,7 +65,7 @@ static bool grow(struct xsr_past *p, uint32_t *budget)
 	return true;
 }
 
-/* What began inside of number @n is in it. */
+/* Ranges that began inside of range number @n are nested in it. */
 static void adopt(struct xsr_past *p, uint64_t n)
 {
 	while (p->nr_loose) {

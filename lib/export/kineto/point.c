@@ -143,7 +143,7 @@ void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
 		put_flow(k, ev, thread, walk);
 		return;
 	}
-	/* What nothing ends, and an end of nothing, is no range. */
+	/* A begin without an end and an end without a begin are no ranges. */
 	if (!xsp_tracks_async(k->tracks, ev))
 		kind = XSPROF_REC_ASYNC_INSTANT - XSPROF_REC_ASYNC_BEGIN;
 	p = xsr_kineto_begin(k, thread, kinds[kind], ev->producer, ev->name, ev->ns);

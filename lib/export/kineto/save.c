@@ -8,7 +8,7 @@
 #include "export/save.h"
 #include "result/handle.h"
 
-/* What is written beside the trace. */
+/* Values that are written in addition to the trace. */
 struct beside {
 	const struct xsp_map	*posts;
 	const char		*name;

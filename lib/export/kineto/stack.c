@@ -59,7 +59,7 @@ static struct slot *find(struct xsr_stacks *s, uint32_t producer, uint64_t stack
 	return &s->slots[i];
 }
 
-/* What separates frames is no part of one. */
+/* A frame must not contain the separator. */
 static char *put_frame(char *p, const char *s)
 {
 	size_t len = xsp_utf8_piece(s, strnlen(s, FRAME_MAX), FRAME_MAX - 4);

@@ -21,7 +21,7 @@ struct user {
 	uint32_t	name;		/* 0: not known yet */
 };
 
-/* What a stream did for one. */
+/* The activities of a stream that belong to an annotation. */
 struct user_span {
 	uint64_t	begin;
 	uint64_t	end;

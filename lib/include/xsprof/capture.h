@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The capture file: a header, then chunks.  This header owns the layout of both, for the writer
- * (recorder, self-recording program) and the decoder; Documentation/format.rst says the same in
- * words.  It never holds code.
+ * The capture file: a header, then chunks.  This header defines the layout of both, for the writers
+ * (recorder, self-recording program) and the decoder; Documentation/format.rst describes it. It
+ * contains no code.
  *
- * A file is only appended to: cut off anywhere, it is valid up to its last whole chunk. There may
- * be an index at the end, which is optional. Numbers are little-endian; chunks are aligned to 8
- * bytes.
+ * A file is only appended to: cut off anywhere, it is valid up to its last whole chunk. It may end
+ * with an index. Numbers are little-endian; chunks are aligned to 8 bytes. "Ticks" are those of the
+ * markers' clock.
  */
 #ifndef XSPROF_CAPTURE_H
 #define XSPROF_CAPTURE_H
@@ -16,8 +16,8 @@
 #include <xsprof/abi.h>
 
 #define XSPROF_CAP_MAGIC	0x0a31706143707358ULL	/* "XspCap1\n" */
-#define XSPROF_CAP_MAJOR	1	/* another one: refuse */
-#define XSPROF_CAP_MINOR	3	/* a higher one: chunks or fields to skip */
+#define XSPROF_CAP_MAJOR	1	/* readers refuse any other */
+#define XSPROF_CAP_MINOR	3	/* a higher one has chunks or fields that readers skip */
 #define XSPROF_CHUNK_MAGIC	0x4b6e6843u		/* "ChnK" */
 
 #define XSPROF_CHUNK_MAX	(4u << 20)	/* bytes of payload, stored or raw */
@@ -60,12 +60,12 @@ struct xsprof_cap_header {
  * @XSPROF_CHUNK_THREADS: struct xsprof_cap_thread of @producer, any number
  * @XSPROF_CHUNK_NOTE: a message of the recorder about the recording
  * @XSPROF_CHUNK_END: struct xsprof_cap_end: the recorder ended regularly
- * @XSPROF_CHUNK_INDEX: struct xsprof_cap_index_entry for every chunk before, then nothing
+ * @XSPROF_CHUNK_INDEX: struct xsprof_cap_index_entry for every chunk before; the last chunk
  * @XSPROF_CHUNK_KERNEL: struct xsprof_cap_section, any number: facts about the kernel's tracer that
  *	are needed to decode its events
- * @XSPROF_CHUNK_FTRACE: whole sub-buffers of the kernel's tracer, as they come out of
- *	trace_pipe_raw: of CPU @ring, from slot @pos on; @producer is 0xffffffff, and first and
- *	last are in the tracer's clock.  At most XSPROF_FTRACE_CHUNK_MAX bytes, or one sub-buffer
+ * @XSPROF_CHUNK_FTRACE: whole sub-buffers of the kernel's tracer, as read from trace_pipe_raw: of
+ *	CPU @ring, from slot @pos on; @producer is 0xffffffff, and @first and @last are in the
+ *	tracer's clock.  At most XSPROF_FTRACE_CHUNK_MAX bytes, or one sub-buffer
  * @XSPROF_CHUNK_SWITCH: struct xsprof_cap_switch: another process changed the set of @producer's
  *	categories
  *
@@ -88,7 +88,7 @@ enum xsprof_chunk_type {
 	XSPROF_CHUNK_SWITCH	= 14,
 };
 
-/* A reader holds at most this much per CPU at a time. */
+/* Bytes: a reader has one such chunk per CPU in memory at a time. */
 #define XSPROF_FTRACE_CHUNK_MAX	(64u << 10)
 
 /*
@@ -109,8 +109,8 @@ enum xsprof_chunk_type {
  * @raw: bytes after @flags are undone; equal to @stored when there are none
  * @producer: number of the producer in this capture, from 0; 0xffffffff for none
  * @ring: ring number, for RING
- * @pos: first slot (RING); first byte (ARENA); CLOCK: all records older than this many ns before
- *	its last sync point precede it in the file, 0 for two seconds; else 0
+ * @pos: first slot (RING, FTRACE); first byte (ARENA); CLOCK: ns: all records that are older than
+ *	its last sync point by more than this precede it in the file, 0 for two seconds; else 0
  * @first: ticks of the first record, 0 when not known; a hint
  * @last: ticks of the last record, 0 when not known; a hint
  * @crc: CRC-32C of the stored bytes
@@ -139,10 +139,10 @@ struct xsprof_chunk {
  * enum xsprof_cap_section_kind - what a section of a KERNEL chunk is
  * @XSPROF_SECTION_INFO: lines "key=value": clock, subbuf_size, data_offset, commit_offset,
  *	commit_size, long_size, release; until: ticks of that clock up to which every event that
- *	the tracer kept is in the file. The recorder writes it again while it records, so that
- *	the last one tells where its events end
+ *	the tracer kept is in the file. The recorder writes the section again while it records;
+ *	the last "until" is the end of the kernel's events
  * @XSPROF_SECTION_FORMAT: the name of a system, a newline, the text of an event's format file
- * @XSPROF_SECTION_SYMBOLS: lines "address name": what addresses in events mean
+ * @XSPROF_SECTION_SYMBOLS: lines "address name": names of the addresses in events
  * @XSPROF_SECTION_TASKS: lines "tid tgid comm"
  * @XSPROF_SECTION_PRINTK: the text of printk_formats
  *
@@ -169,7 +169,7 @@ struct xsprof_cap_section {
 
 /**
  * struct xsprof_cap_producer - a producer as the recorder found it
- * @pid: process id as the recorder sees it, 0 when it cannot
+ * @pid: process id as the recorder sees it, 0 if it is not in the recorder's PID namespace
  * @reserved: 0
  * @found: ticks at which it was found
  * @ctl: the control page's fields as they were then
@@ -232,12 +232,11 @@ enum xsprof_cap_how {
  * @arena_missed: names, threads and facts that did not fit into the arena
  * @unsaved: records that were read but not stored for lack of room; 0 also if the recorder did not
  *	count them per producer
- * @lived: ticks at which it still ran: it ended after that and not after @ticks.  Equal to @ticks
- *	where that is exact; 0 where it is not known.  Since minor version 1; version 0 has only
- *	the fields before it
- * @ran: ticks at which it still ran its program: one that was killed is there until the kernel has
- *	freed its memory, but what was open in it ended before.  0 where it is not known.  Since
- *	minor version 2
+ * @lived: ticks at which the process still existed: it ended between @lived and @ticks.  Equal to
+ *	@ticks if that is exact; 0 if not known.  Since minor version 1; version 0 has only the
+ *	fields before it
+ * @ran: ticks at which the program still ran: a killed process exists until the kernel has freed
+ *	its memory, but its open ranges ended before.  0 if not known.  Since minor version 2
  */
 struct xsprof_cap_exit {
 	uint32_t	how;
@@ -263,7 +262,7 @@ struct xsprof_cap_thread {
 
 /**
  * struct xsprof_cap_switch - another process changed the set of a producer's categories
- * @ticks: when; where none is on any more, ranges that were open then have no end in the rings
+ * @ticks: when; if @enabled is empty, ranges that were open then have no end in the rings
  * @count: number of such changes so far, from the control page
  * @enabled: the set from then on; added by minor version 3, 0 before
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Profiling sessions: the functions of a framework's profiler, on top of the same rings as markers.
+ * Profiling sessions: the interface of a framework's profiler, on top of the same rings as markers.
  *
  * A program enables a session, runs, disables it and gets a result: the ops that ran, with inputs,
  * stacks and memory, as events, as a tree, as tables, and as a trace that PyTorch's tools load.
@@ -10,8 +10,8 @@
  * libxsprof-trace declares the functions of results: a program that uses them links with both
  * libraries (pkg-config xsprof-user xsprof-trace).
  *
- * Unless stated otherwise, functions return 0 or a negative errno, may be called from any thread,
- * are not async-signal-safe, and never change errno.
+ * Unless stated otherwise, functions return 0 or a negative errno, may be called from any thread
+ * and by several threads at once, are not async-signal-safe, and never change errno.
  */
 #ifndef XSPROF_PROFILER_H
 #define XSPROF_PROFILER_H
@@ -33,7 +33,7 @@ extern "C" {
  * enum xsprof_profiler_state - what a session does with ops
  * @XSPROF_PROFILER_DISABLED: nothing
  * @XSPROF_PROFILER_CPU: records them
- * @XSPROF_PROFILER_CUDA: records them; with GPU activities if there is a collector, and with device
+ * @XSPROF_PROFILER_CUDA: records them, with GPU activities if there is a collector, and with device
  *	times if xsprof_register_device_stubs() was called
  * @XSPROF_PROFILER_NVTX: sends them to an NVTX tool, and records nothing
  * @XSPROF_PROFILER_ITT: sends them to an ITT tool, and records nothing
@@ -59,7 +59,7 @@ enum xsprof_profiler_state {
 	XSPROF_PROFILER_STATES
 };
 
-/* What is traced; XSPROF_ACTIVITY(x) makes a set. */
+/* Kinds of devices whose activities are traced; XSPROF_ACTIVITY(x) is the bit of a set. */
 enum xsprof_activity {
 	XSPROF_ACTIVITY_CPU = 0,
 	XSPROF_ACTIVITY_XPU,
@@ -72,7 +72,7 @@ enum xsprof_activity {
 
 #define XSPROF_ACTIVITY(x)	(1u << XSPROF_ACTIVITY_##x)
 
-/* Where an op comes from; XSPROF_OP(x) makes a set. */
+/* The part of a framework that runs an op; XSPROF_OP(x) is the bit of a set. */
 enum xsprof_op_scope {
 	XSPROF_OP_FUNCTION = 0,
 	XSPROF_OP_BACKWARD_FUNCTION,
@@ -95,12 +95,12 @@ enum xsprof_op_scope {
  * @size: sizeof(struct xsprof_experimental)
  * @metrics: names of GPU metrics to measure, NULL for none
  * @nr_metrics: how many
- * @measure_per_kernel: measure them for each kernel
+ * @measure_per_kernel: measure @metrics for each kernel
  * @verbose: stacks and modules of each op; no effect: see with_stack and with_modules
  * @enable_cuda_sync_events: include waits on GPUs; see xsprof_kineto_activity_types()
- * @adjust_profiler_step: extend steps over what they started; no effect: there is no gap between
- *	steps
- * @disable_external_correlation: no ids for GPU collectors; no effect: ops have none
+ * @adjust_profiler_step: extend steps over the work that they started; no effect: there is no gap
+ *	between steps
+ * @disable_external_correlation: no ids for GPU collectors; no effect: ops have no such ids
  * @all_threads: record all threads, not only those that join
  * @capture_overload_names: names with their overload ("add.Tensor"); no effect: the program gives
  *	the full name
@@ -137,7 +137,8 @@ struct xsprof_profiler_event;
  * @with_modules: record the modules that ops belong to
  * @experimental: NULL for none
  * @trace_id: id of the trace, NULL for none
- * @buffer_size: bytes of one CPU's ring, 0 for the default; only before anything was recorded
+ * @buffer_size: bytes of one CPU's ring, 0 for the default; has no effect once the process has
+ *	recorded something
  * @post_process: called for each op of a result before the result is returned, by the thread that
  *	ends the session or makes the step that ends it; may be NULL. See @fn of
  *	xsprof_result_post_process()
@@ -208,10 +209,10 @@ XSPROF_API int xsprof_disable_profiler(struct xsprof_result **result);
 /**
  * xsprof_toggle_collection() - suspend or resume a running session
  * @on: true to resume, false to suspend
- * @activities: which; 0 for all of the session
+ * @activities: XSPROF_ACTIVITY() to suspend or resume; 0 for all of the session
  *
- * It applies to ops, memory and shaders, which are activities of the CPU; activities from device
- * collectors are not suspended.
+ * Only ops, memory and shaders are suspended, which are activities of the CPU. Activities from
+ * device collectors are recorded all the time.
  *
  * Return: 0; -ENOENT: no session is running; -EBUSY as xsprof_disable_profiler(); -ENOMEM.
  */
@@ -258,7 +259,7 @@ enum xsprof_profiler_action {
 	XSPROF_PROFILER_RECORD_AND_SAVE,
 };
 
-/* The action of a schedule for a step, counted from 0. */
+/* The action of a schedule for a step; the first step is 0. Async-signal-safe. */
 XSPROF_API enum xsprof_profiler_action
 xsprof_schedule_action(const struct xsprof_schedule *schedule, uint64_t step);
 
@@ -268,7 +269,7 @@ xsprof_schedule_action(const struct xsprof_schedule *schedule, uint64_t step);
  * @activities: as xsprof_enable_profiler()
  * @scopes: the same
  * @schedule: the schedule; copied
- * @ready: called for each result, by the thread that makes the step; it must free the result
+ * @ready: called with each result by the thread that calls xsprof_profiler_step(); must free it
  * @data: passed to it
  *
  * Step 0 begins here. xsprof_disable_profiler() ends the schedule and returns the result of an
@@ -283,10 +284,10 @@ XSPROF_API int xsprof_schedule_profiler(const struct xsprof_profiler_config *con
 					void *data);
 
 /**
- * xsprof_profiler_step() - the next step begins
+ * xsprof_profiler_step() - end the current step and begin the next one
  *
- * Records a step ("ProfilerStep#N"), advances the schedule, and advances requests by iterations
- * (<xsprof/ondemand.h>).
+ * Records a step as the range "ProfilerStep#N", advances the schedule, and advances requests by
+ * iterations (<xsprof/ondemand.h>).
  *
  * Return: 0; the error of a session that should have begun or ended here; or the return value of
  * its @post_process.
@@ -307,7 +308,12 @@ struct xsprof_profiler_backend {
 	void	*data;
 };
 
-/* @backend is not copied and must stay valid; NULL unregisters it. 0 or -EINVAL. */
+/**
+ * xsprof_profiler_register_backend() - register the callbacks of state PRIVATEUSE1
+ * @backend: not copied, must stay valid; NULL unregisters it
+ *
+ * Return: 0; -EINVAL: a callback is missing.
+ */
 XSPROF_API int xsprof_profiler_register_backend(const struct xsprof_profiler_backend *backend);
 
 /**
@@ -354,9 +360,10 @@ struct xsprof_device_stubs {
  * xsprof_register_device_stubs() - register functions that measure device times
  * @stubs: not copied, must stay valid; NULL unregisters all
  *
- * Functions for a @device_type of another state stay registered.
+ * Functions that were registered for another state, by another @device_type, stay registered.
  *
- * Return: 0; -EINVAL; -EBUSY: a running session uses them.
+ * Return: 0; -EINVAL: a required function or a valid @device_type is missing; -EBUSY: a running
+ * session uses them.
  */
 XSPROF_API int xsprof_register_device_stubs(const struct xsprof_device_stubs *stubs);
 

@@ -3,8 +3,9 @@
  * Results of profiling sessions and of captures: events, their tree, tables, and files for
  * PyTorch's tools. Part of libxsprof-trace.
  *
- * A result and its events and tables may be used by one thread at a time. Unless stated otherwise,
- * functions return 0 or a negative errno, and are not async-signal-safe.
+ * Threads may use different results at once; a result with its events and tables must be used by
+ * one thread at a time. No function is async-signal-safe. Unless stated otherwise, functions return
+ * 0 or a negative errno; after an error xsprof_result_error() has a message.
  */
 #ifndef XSPROF_RESULT_H
 #define XSPROF_RESULT_H
@@ -17,9 +18,9 @@ extern "C" {
 
 /**
  * struct xsprof_absence - a time whose ops, memory and shaders are left out of the result
- * @from: ticks of the trace, as of xsprof_now()
- * @to: the same; UINT64_MAX: to the end
- * @tid: of this thread, 0 for all
+ * @from: begin, in ticks of the trace as from xsprof_now()
+ * @to: end, the same; UINT64_MAX: the end of the trace
+ * @tid: only this thread's, 0 for all
  * @reserved: 0
  */
 struct xsprof_absence {
@@ -44,12 +45,12 @@ struct xsprof_absence {
  * @values: and JSON values
  * @nr_metadata: how many
  * @steps_from: leave out steps of xsprof_profiler_step() with a lower number
- * @absences: times to leave out, NULL for none; those of a thread do not overlap
+ * @absences: times to leave out, NULL for none; those of one thread must not overlap
  * @nr_absences: how many
- * @steps_to: steps with a lower number were over at @to_ns, and everything still open was open
- *	until then; 0: not known
- * @from_ticks: begin in ticks of the trace, as of xsprof_now(), which is exact where ns are
- *	converted; 0: use @from_ns
+ * @steps_to: steps with a lower number ended at or before @to_ns, and all other open ranges were
+ *	open until then; 0: not known
+ * @from_ticks: begin in ticks of the trace as from xsprof_now(), which are exact (ns are converted
+ *	from them); 0: use @from_ns
  * @to_ticks: end, the same; 0: use @to_ns
  */
 struct xsprof_result_options {
@@ -77,9 +78,10 @@ struct xsprof_result_options {
  * xsprof_result_open() - make a result from a capture file
  * @path: capture, of `xsprof record` or of a session
  * @opts: which part of it; copied; NULL: all
- * @result: set to it, NULL on error
+ * @result: set to the result, to be freed by xsprof_result_free(); NULL on error
  *
- * Return: 0, or as xsprof_trace_open().
+ * Return: 0; -EINVAL, -E2BIG: invalid @opts; -ENOMEM; else as xsprof_trace_open(), with a message
+ * in xsprof_trace_error(NULL).
  */
 int xsprof_result_open(const char *path, const struct xsprof_result_options *opts,
 		       struct xsprof_result **result);
@@ -89,7 +91,7 @@ void xsprof_result_free(struct xsprof_result *result);
 /* ns of CLOCK_REALTIME at which the trace began. */
 uint64_t xsprof_result_start_ns(const struct xsprof_result *result);
 
-/* Why the last call for this result failed, as a message; "" if none failed. */
+/* Why the last call for this result failed, as a message valid until the next call; "" if none. */
 const char *xsprof_result_error(const struct xsprof_result *result);
 
 /**
@@ -97,7 +99,8 @@ const char *xsprof_result_error(const struct xsprof_result *result);
  * @result: result
  * @path: file; compressed if it ends in ".gz". "scheme://..." is passed to the registered handler
  *
- * Written to a temporary file first and then renamed: @path is complete or not there.
+ * The trace is written to a temporary file, which is then renamed: @path is complete or does not
+ * exist. A result can be saved once.
  *
  * Return: 0; -EALREADY: already saved; -ENODATA: there is no trace; -EPROTONOSUPPORT: unknown
  * scheme; else the error of the file.
@@ -105,12 +108,12 @@ const char *xsprof_result_error(const struct xsprof_result *result);
 int xsprof_result_save(struct xsprof_result *result, const char *path);
 
 /**
- * xsprof_result_save_as() - xsprof_result_save() to a place that is not the trace's last one
+ * xsprof_result_save_as() - xsprof_result_save() to a file that will be moved or renamed
  * @result: result
- * @path: as xsprof_result_save() takes it
- * @name: what the trace says it is called ("traceName"); NULL: @path
- * @events: set to how many events of the program and of its devices were written, where that
- *	succeeds; NULL is allowed
+ * @path: as xsprof_result_save()
+ * @name: value of "traceName" in the file; NULL: @path
+ * @events: set to the number of events of the program and of its devices that were written; NULL
+ *	is allowed; not set on error
  *
  * Return: as xsprof_result_save().
  */
@@ -119,19 +122,21 @@ int xsprof_result_save_as(struct xsprof_result *result, const char *path, const 
 
 /**
  * xsprof_result_register_handler() - set the function that saves to "scheme://..."
- * @scheme: "s3" for "s3://..."; copied
- * @save: called with the given path and an unnamed file, at offset 0, that holds the whole trace;
- *	returns 0 or a negative errno. NULL removes the handler
+ * @scheme: "s3" for "s3://...", at most 64 bytes; copied
+ * @save: called with the given path and an unnamed file, at offset 0, that contains the whole
+ *	trace; returns 0 or a negative errno. NULL removes the handler
  * @data: passed to it
  *
- * Return: 0; -EEXIST: the scheme has a handler; -EINVAL; -ENOMEM.
+ * A handler is for all results of the process. It may be called by any thread.
+ *
+ * Return: 0; -EEXIST: the scheme has a handler; -EINVAL: not a scheme; -ENOMEM.
  */
 int xsprof_result_register_handler(const char *scheme,
 				   int (*save)(void *data, const char *path, int fd), void *data);
 
-/* Number of events, ordered by begin; they are built at the first call. -errno on failure. */
+/* Number of events; the first call reads the trace and builds them. -errno on failure. */
 int64_t xsprof_result_nr_events(struct xsprof_result *result);
-/* Event number @index, valid until the result is freed; NULL past the last. */
+/* Event number @index, ordered by begin; valid until the result is freed; NULL past the last. */
 const struct xsprof_profiler_event *xsprof_result_event(struct xsprof_result *result,
 							uint64_t index);
 
@@ -165,7 +170,7 @@ uint64_t xsprof_event_duration_ns(const struct xsprof_profiler_event *ev);
 uint64_t xsprof_event_self_ns(const struct xsprof_profiler_event *ev);
 /* True if it was open when the trace ended. */
 bool xsprof_event_unfinished(const struct xsprof_profiler_event *ev);
-/* True if records of its thread may have been lost inside it: its end may be that of another. */
+/* True if records of its thread may have been lost inside it: its end may be another event's. */
 bool xsprof_event_uncertain(const struct xsprof_profiler_event *ev);
 uint32_t xsprof_event_device_type(const struct xsprof_profiler_event *ev);
 int32_t xsprof_event_device_index(const struct xsprof_profiler_event *ev);
@@ -177,13 +182,13 @@ uint64_t xsprof_event_end_thread_id(const struct xsprof_profiler_event *ev);
 uint64_t xsprof_event_forward_thread_id(const struct xsprof_profiler_event *ev);
 int64_t xsprof_event_sequence_number(const struct xsprof_profiler_event *ev);
 uint64_t xsprof_event_record_function_id(const struct xsprof_profiler_event *ev);
-/* For an op its own correlation id, for others that of the runtime call that launched them. */
+/* An op's own correlation id; for an activity the id of the runtime call that launched it. */
 uint64_t xsprof_event_correlation_id(const struct xsprof_profiler_event *ev);
-/* For activities launched by an op: the op's correlation id. */
+/* The correlation id of the op that launched an activity. */
 uint64_t xsprof_event_linked_correlation_id(const struct xsprof_profiler_event *ev);
 /*
- * Time of an op on a device, measured by xsprof_register_device_stubs(); -1 if not measured. The
- * other two are the same for a GPU and for the program's own backend, as in other profilers.
+ * Time of an op on a device, measured with the functions of xsprof_register_device_stubs(); -1 if
+ * not measured. The other two return it in us, for a GPU and for the program's own backend.
  */
 int64_t xsprof_event_device_elapsed_ns(const struct xsprof_profiler_event *ev);
 int64_t xsprof_event_cuda_elapsed_us(const struct xsprof_profiler_event *ev);
@@ -191,7 +196,7 @@ int64_t xsprof_event_privateuse1_elapsed_us(const struct xsprof_profiler_event *
 uint32_t xsprof_event_scope(const struct xsprof_profiler_event *ev);
 bool xsprof_event_is_async(const struct xsprof_profiler_event *ev);
 bool xsprof_event_is_user_annotation(const struct xsprof_profiler_event *ev);
-/* Memory: bytes, negative if they were freed; copies: bytes moved. */
+/* Bytes: of memory, negative if it was freed; of a copy. */
 int64_t xsprof_event_nbytes(const struct xsprof_profiler_event *ev);
 uint64_t xsprof_event_address(const struct xsprof_profiler_event *ev);
 uint64_t xsprof_event_total_allocated(const struct xsprof_profiler_event *ev);
@@ -199,46 +204,54 @@ uint64_t xsprof_event_total_reserved(const struct xsprof_profiler_event *ev);
 /* By PyTorch's formulas for conv2d, mm, addmm, bmm, baddbmm, mul and add; 0 for other ops. */
 uint64_t xsprof_event_flops(const struct xsprof_profiler_event *ev);
 const char *xsprof_event_module(const struct xsprof_profiler_event *ev);
-/* As JSON: "[[2,3],[]]", the same of strides, "[\"float\",\"Scalar\"]", "[\"\",\"1\"]", {...} */
+/*
+ * As JSON: shapes and strides as "[[2,3],[]]", types as "[\"float\",\"Scalar\"]", values as
+ * "[\"\",\"1\"]", keyword arguments as an object.
+ */
 const char *xsprof_event_shapes(const struct xsprof_profiler_event *ev);
 const char *xsprof_event_strides(const struct xsprof_profiler_event *ev);
 const char *xsprof_event_dtypes(const struct xsprof_profiler_event *ev);
 const char *xsprof_event_concrete_inputs(const struct xsprof_profiler_event *ev);
 const char *xsprof_event_kwargs(const struct xsprof_profiler_event *ev);
-/* Number of inputs of an op, if inputs were recorded; including those of unknown type. */
+/* Number of inputs of an op, including those of unknown type; 0 if inputs were not recorded. */
 size_t xsprof_event_nr_inputs(const struct xsprof_profiler_event *ev);
 /**
  * xsprof_event_input_dims() - sizes of an input that is a tensor
  * @ev: event
- * @index: place of the input, from 0
+ * @index: position of the input, from 0
  * @nr: set to the number of sizes; 0 for a tensor without dimensions, for other inputs, and for a
- *	list of tensors, whose sizes xsprof_event_shapes() has
+ *	list of tensors (their sizes are in xsprof_event_shapes())
  *
- * Return: the sizes, -1 for one that is not known; NULL if there are none.
+ * Return: the sizes, valid until the result is freed, with -1 for an unknown size; NULL if there
+ * are none.
  */
 const int64_t *xsprof_event_input_dims(const struct xsprof_profiler_event *ev, size_t index,
 				       size_t *nr);
 /* The same for its strides, if they were recorded. */
 const int64_t *xsprof_event_input_strides(const struct xsprof_profiler_event *ev, size_t index,
 					  size_t *nr);
-/* "float", "Scalar", "ScalarList", "TensorList", or ""; the value of a scalar as Python has it. */
+/* "float", "Scalar", "ScalarList", "TensorList" or ""; the value of a scalar in Python's syntax. */
 const char *xsprof_event_input_dtype(const struct xsprof_profiler_event *ev, size_t index);
 const char *xsprof_event_input_concrete(const struct xsprof_profiler_event *ev, size_t index);
-/* Frames of its stack, innermost first. */
+/* Number of frames of its stack. */
 size_t xsprof_event_nr_frames(const struct xsprof_profiler_event *ev);
-/* "function at file.c:12", found with elfutils; an inlined function has a frame of its own. */
+/*
+ * Frame number @index, the innermost first: "function at file.c:12", found with elfutils; an
+ * inlined function has a frame of its own. "" past the last.
+ */
 const char *xsprof_event_frame(const struct xsprof_profiler_event *ev, size_t index);
+
 /**
  * xsprof_result_post_process() - let the program set stacks and modules of ops
  * @result: result, not saved yet
- * @fn: called for each op, ordered by begin; it may read all of the result. A value other than 0
- *	stops the iteration and is returned
+ * @fn: called for each op, in the order of their begins; it may read all of the result. A value
+ *	other than 0 stops the iteration and is returned
  * @data: passed to it
  *
- * For frames of interpreters and of generated code, which only the program can name.
- * xsprof_event_set_stack() and xsprof_event_set_module() may be called in @fn only. Accessors,
- * tables and files use the new values from then on; texts and tables obtained earlier do not
- * change.
+ * Only the program can name the frames of an interpreter or of generated code; @fn sets them by
+ * xsprof_event_set_stack() and xsprof_event_set_module(), which may be called in @fn only.
+ * Accessors, tables and files use the new values from then on; texts and tables obtained earlier do
+ * not change.
  *
  * xsprof_disable_profiler() does this itself if the session's configuration has @post_process
  * (struct xsprof_profiler_config).
@@ -263,12 +276,12 @@ int xsprof_event_set_stack(struct xsprof_profiler_event *ev, const char *const *
 /* The same for its modules, one text as op->module; "" for none. */
 int xsprof_event_set_module(struct xsprof_profiler_event *ev, const char *module);
 
-/* The tree: the parent, the first child, the next sibling; or NULL. */
+/* The tree: the parent, the first child, the next sibling; NULL if there is none. */
 const struct xsprof_profiler_event *xsprof_event_parent(const struct xsprof_profiler_event *ev);
 const struct xsprof_profiler_event *xsprof_event_child(const struct xsprof_profiler_event *ev);
 const struct xsprof_profiler_event *xsprof_event_next(const struct xsprof_profiler_event *ev);
 
-/* The first root of the tree; iterate over the roots with xsprof_event_next(). */
+/* The first root of the tree, NULL if there is none; xsprof_event_next() returns the next root. */
 const struct xsprof_profiler_event *xsprof_result_tree(struct xsprof_result *result);
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -295,10 +308,10 @@ enum xsprof_table_sort {
  * @shapes: BY_SHAPE: their shapes, as xsprof_event_shapes()
  * @stack: BY_STACK: their stack, one frame per line
  * @count: how many
- * @cpu_ns: time on the host; nested events of the same name are counted once
+ * @cpu_ns: time on the host; time in nested events of the same row counts once
  * @self_cpu_ns: the same without children
- * @device_ns: time of the activities that they launched, or their measured device time
- * @self_device_ns: the same without that of their children
+ * @device_ns: time of the device activities that they launched, or their measured device time
+ * @self_device_ns: the same without children
  * @flops: FLOPs
  * @cpu_memory: bytes allocated minus bytes freed, on the host
  * @device_memory: the same on devices
@@ -334,24 +347,32 @@ struct xsprof_table;
  * @sort: enum xsprof_table_sort, the largest first
  * @table: set to the table; valid until xsprof_table_free() or until the result is freed
  *
- * Return: 0, -EINVAL, -ENOMEM.
+ * Return: 0; -EINVAL: unknown @by or @sort; -ENOMEM; else as xsprof_result_nr_events().
  */
 int xsprof_result_table(struct xsprof_result *result, uint32_t by, uint32_t depth, uint32_t sort,
 			struct xsprof_table **table);
 size_t xsprof_table_nr_rows(const struct xsprof_table *table);
+/* Row number @index, valid as long as the table; NULL past the last. */
 const struct xsprof_table_row *xsprof_table_get_row(const struct xsprof_table *table, size_t index);
-/* The sums over all rows, with @count of all. */
+/* The sums over all rows, including @count. */
 const struct xsprof_table_row *xsprof_table_total(const struct xsprof_table *table);
 /* The first @rows rows (0: all) as text, to be freed with free(); NULL if out of memory. */
 char *xsprof_table_text(const struct xsprof_table *table, size_t rows);
+/* Free a table before its result. NULL is allowed. */
 void xsprof_table_free(struct xsprof_table *table);
 
 #define XSPROF_STACKS_CPU	0u	/* self time on the host */
 #define XSPROF_STACKS_DEVICE	1u	/* self time on devices */
 
-/*
- * Write folded stacks, "outer;inner 1234" (us), for flame graph tools, without the time of
- * uncertain events on the host. 0 or -errno.
+/**
+ * xsprof_result_save_stacks() - write folded stacks, "outer;inner 1234", for flame graph tools
+ * @result: result
+ * @path: file; an existing one is replaced
+ * @what: XSPROF_STACKS_*; times are in us
+ *
+ * The time on the host of uncertain events is left out.
+ *
+ * Return: 0; -EINVAL: unknown @what; -ENOMEM; the error of the file.
  */
 int xsprof_result_save_stacks(struct xsprof_result *result, const char *path, uint32_t what);
 
@@ -372,14 +393,24 @@ int xsprof_result_save_stacks(struct xsprof_result *result, const char *path, ui
 int xsprof_result_tensorboard_path(const char *dir, const char *worker, bool gzip, char *path,
 				   size_t size);
 
-/* ---- other exports -------------------------------------------------------------------------- */
+/*
+ * ---- other exports --------------------------------------------------------------------------
+ *
+ * Unlike xsprof_result_save() they may be called several times. @path and errors as there.
+ */
 
-/* Memory by category over time, as PyTorch's export_memory_timeline(): JSON, or ".json.gz". */
+/**
+ * xsprof_result_save_memory_timeline() - write memory by category over time
+ * @result: result
+ * @path: JSON as from PyTorch's export_memory_timeline(); ".raw.json" and ".raw.json.gz": its list
+ *	of single events
+ * @device: XSPROF_DEVICE() of the device
+ */
 int xsprof_result_save_memory_timeline(struct xsprof_result *result, const char *path,
 				       uint32_t device);
 /* A memory snapshot (pickle) for PyTorch's memory viewer. */
 int xsprof_result_save_memory_snapshot(struct xsprof_result *result, const char *path);
-/* The execution trace of ops (Chakra JSON), joined by record function id. */
+/* The execution trace of ops (Chakra JSON); its ops have their record function ids. */
 int xsprof_result_save_execution_trace(struct xsprof_result *result, const char *path);
 
 #ifdef __cplusplus

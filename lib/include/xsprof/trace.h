@@ -4,8 +4,10 @@
  * order. The library (libxsprof-trace) treats its input as hostile: it terminates, stays in bounds,
  * uses bounded memory, and never returns a record that was not written.
  *
- * A handle belongs to one thread at a time. Nothing here is async-signal-safe. All functions return
- * 0 or a negative errno unless stated otherwise.
+ * Threads may use different handles at once; a handle and everything obtained from it must be used
+ * by one thread at a time. No function is async-signal-safe. Functions return 0 or a negative errno
+ * unless stated otherwise; after an error xsprof_trace_error() has a message. Times are ns of
+ * CLOCK_MONOTONIC of the recorded machine unless stated otherwise.
  */
 #ifndef XSPROF_TRACE_H
 #define XSPROF_TRACE_H
@@ -44,9 +46,9 @@ struct xsprof_trace_options {
 };
 
 /*
- * The file may still grow: return -EAGAIN at its end. An event is returned when no older one can
- * follow, which is known from the recorder's sync points: two to three seconds late. Ring files and
- * pipes do not grow; they end normally.
+ * The file may still grow: return -EAGAIN at its end. The recorder's sync points tell when no older
+ * event can follow; an event is returned then, two to three seconds after it was recorded. Ring
+ * files and pipes do not grow; they end normally.
  */
 #define XSPROF_TRACE_FOLLOW	0x1u
 
@@ -59,8 +61,8 @@ struct xsprof_trace_options {
 #define XSPROF_EV_PRODUCER	0x101	/* a producer appears */
 #define XSPROF_EV_EXIT		0x102	/* a producer ended; value: how << 32 | status */
 /*
- * By an event of the kernel's tracer, thread tid of a producer ended before its process: the
- * thread's open ranges end here.  Not made in a file that grows.
+ * Thread tid of a producer ended before its process, as an event of the kernel's tracer shows: the
+ * thread's open ranges end here.  Not made with XSPROF_TRACE_FOLLOW.
  */
 #define XSPROF_EV_THREAD_EXIT	0x103
 /*
@@ -73,13 +75,13 @@ struct xsprof_trace_options {
 #define XSPROF_EV_KERNEL	0x110
 
 #define XSPROF_EVF_SLOTS	0x1u	/* value of a LOST event counts slots of 32 bytes */
-#define XSPROF_EVF_BACK		0x2u	/* its time was before its predecessor's: moved up */
+#define XSPROF_EVF_BACK		0x2u	/* it was older than its predecessor: ns is that one's */
 #define XSPROF_EVF_UNKNOWN	0x4u	/* LOST: the number is not known; value is 0 */
 #define XSPROF_EVF_OP		0x8u	/* a BEGIN of an op: xsprof_trace_op() */
 /*
- * When it was written, records were being lost in another ring of its producer, and its thread may
- * have written there since its last record. The LOST event with their number comes at the end of
- * that hole; a LOST event with this flag has a hole that lasts to the end of its producer.
+ * When it was written, another ring of its producer was losing records, and its thread may have
+ * written to that ring since its last record. The LOST event with their number comes at the end of
+ * that hole. On a LOST event: its hole lasts to the end of its producer.
  */
 #define XSPROF_EVF_HOLE		0x10u
 #define XSPROF_EVF_THREAD_EXIT	0x20u	/* a SCHED_OUT that is a XSPROF_EV_THREAD_EXIT as well */
@@ -127,15 +129,21 @@ struct xsprof_event {
  * xsprof_trace_open() - open a capture file or a producer's ring file
  * @path: file, or "-" for standard input; a pipe is first copied to an unnamed file
  * @opts: NULL for the defaults
- * @trace: set to the handle, NULL on error
+ * @trace: set to the handle, to be freed by xsprof_trace_close(); NULL on error
  *
- * A ring file is read in its current state, from the oldest record that can be trusted to its head;
- * nothing is consumed or changed.
+ * A ring file is read in its current state, from the oldest record that was not being overwritten
+ * to its head; nothing is consumed or changed. @opts is copied; @warn_data must stay valid as long
+ * as the handle.
  *
  * Return: 0, or -errno; xsprof_trace_error(NULL) says why.
  */
 int xsprof_trace_open(const char *path, const struct xsprof_trace_options *opts,
 		      struct xsprof_trace **trace);
+
+/**
+ * xsprof_trace_close() - free a handle, and its events and texts
+ * @trace: handle; NULL is allowed
+ */
 void xsprof_trace_close(struct xsprof_trace *trace);
 
 /**
@@ -166,14 +174,19 @@ int xsprof_trace_next(struct xsprof_trace *trace, const struct xsprof_event **ev
  */
 int xsprof_trace_next_batch(struct xsprof_trace *trace, struct xsprof_event *evs, size_t n);
 
-/* Start again from the beginning, with the same handle and filter. */
+/**
+ * xsprof_trace_rewind() - start again from the first event, with the same filter
+ * @trace: handle
+ *
+ * Return: 0.
+ */
 int xsprof_trace_rewind(struct xsprof_trace *trace);
 
 /**
  * struct xsprof_trace_filter - which events to return; fields of 0 do not filter
  * @size: sizeof(struct xsprof_trace_filter)
  * @from_ns: earliest time
- * @to_ns: latest time, 0 for none
+ * @to_ns: latest time
  */
 struct xsprof_trace_filter {
 	size_t		size;
@@ -181,6 +194,17 @@ struct xsprof_trace_filter {
 	uint64_t	to_ns;
 };
 
+/**
+ * xsprof_trace_set_filter() - set which events are returned from now on
+ * @trace: handle
+ * @filter: copied
+ *
+ * Events that were returned before do not come again: call it before the first event, or call
+ * xsprof_trace_rewind() after it.
+ *
+ * Return: 0; -EINVAL: its size is invalid, or it ends before it begins; -E2BIG: it has fields of a
+ *	later version that are not 0.
+ */
 int xsprof_trace_set_filter(struct xsprof_trace *trace, const struct xsprof_trace_filter *filter);
 
 /* ---- names: pointers are valid until xsprof_trace_close() ----------------------------------- */
@@ -222,12 +246,12 @@ struct xsprof_trace_arg {
 };
 
 /**
- * xsprof_trace_args() - walk a record's arguments
+ * xsprof_trace_args() - iterate over a record's arguments
  * @ev: event
  * @pos: position, 0 to start; updated
- * @arg: filled
+ * @arg: set to the next argument, which is valid as long as @ev
  *
- * Return: true and the next argument, false at the end.
+ * Return: true: there was an argument; false at the end.
  */
 bool xsprof_trace_args(const struct xsprof_event *ev, size_t *pos, struct xsprof_trace_arg *arg);
 
@@ -249,15 +273,21 @@ struct xsprof_trace_op {
 	uint64_t	stack;
 };
 
-/* Return: false if the event is not the begin of an op. */
+/**
+ * xsprof_trace_op() - get the fields of the begin of an op
+ * @ev: event
+ * @op: filled
+ *
+ * Return: false if @ev is not the begin of an op.
+ */
 bool xsprof_trace_op(const struct xsprof_event *ev, struct xsprof_trace_op *op);
 
 /**
  * struct xsprof_trace_sample - a sample of a thread's stack
  * @thread: the sampled thread; the event's own thread is the sampler
  * @how: enum xsprof_sample_how
- * @line: of the file of the event's name, its innermost function; 0: not known
- * @missed: of XSPROF_SAMPLE_MISSED: how many could not be taken
+ * @line: current line of the innermost function, which the event's name is; 0: not known
+ * @missed: for XSPROF_SAMPLE_MISSED the number of samples that could not be taken
  * @stack: id for xsprof_trace_stack(), 0 for none, XSPROF_STACK_MISSED if there was no room for it
  */
 struct xsprof_trace_sample {
@@ -268,7 +298,13 @@ struct xsprof_trace_sample {
 	uint32_t	stack;
 };
 
-/* Return: false if the event is no sample. */
+/**
+ * xsprof_trace_sample() - get the fields of a sample
+ * @ev: event
+ * @sample: filled
+ *
+ * Return: false if @ev is not a sample.
+ */
 bool xsprof_trace_sample(const struct xsprof_event *ev, struct xsprof_trace_sample *sample);
 
 #define XSPROF_TENSOR_DIMS	24u
@@ -305,17 +341,23 @@ struct xsprof_trace_tensor {
 	int64_t		strides[XSPROF_TENSOR_DIMS];
 };
 
-/* Return: false if the argument is not a tensor, or is damaged. */
+/**
+ * xsprof_trace_tensor() - get the fields of an argument that is a tensor
+ * @arg: argument
+ * @tensor: filled; @sizes and @strides only as far as @nr_sizes and @nr_strides say
+ *
+ * Return: false if the argument is not a tensor, or is damaged.
+ */
 bool xsprof_trace_tensor(const struct xsprof_trace_arg *arg, struct xsprof_trace_tensor *tensor);
 
 /**
  * xsprof_trace_arg_text() - format an argument that is neither number nor string
  * @trace: handle
- * @producer: whose
+ * @producer: producer of the record
  * @arg: an argument of type TENSOR, I64S, F64S, I32S, LIST or NONE
- * @buf: the text, cut and terminated: "float[2, 3]", "[1, 2]", "3 of:", "None"; with
- *	strides that do not follow from the sizes "float[2, 3] strides [1, 2]"
- * @size: room in @buf
+ * @buf: the text, terminated, cut if it is too long: "float[2, 3]", "[1, 2]", "3 of:", "None";
+ *	with strides that do not follow from the sizes "float[2, 3] strides [1, 2]"
+ * @size: bytes of @buf
  *
  * Return: bytes of the text.
  */
@@ -323,9 +365,9 @@ size_t xsprof_trace_arg_text(const struct xsprof_trace *trace, uint32_t producer
 			     const struct xsprof_trace_arg *arg, char *buf, size_t size);
 
 /**
- * xsprof_trace_stack() - the stack of an op
+ * xsprof_trace_stack() - the stack of an op or a sample
  * @trace: handle
- * @producer: whose
+ * @producer: producer of the record
  * @stack: its id
  * @nr: set to the number of addresses
  * @left_out: set to the number of outer addresses that were not recorded; may be NULL
@@ -339,138 +381,25 @@ const uint64_t *xsprof_trace_stack(const struct xsprof_trace *trace, uint32_t pr
 const char *xsprof_trace_map(const struct xsprof_trace *trace, uint32_t producer, uint32_t index);
 
 /**
- * xsprof_trace_stack_maps() - the mappings that a stack is of
+ * xsprof_trace_stack_maps() - number of mappings that existed when a stack was recorded
  * @trace: handle
- * @producer: whose
+ * @producer: producer of the record
  * @stack: its id
  *
- * A later mapping may reuse an earlier one's addresses: an address of the stack belongs to the
- * newest mapping that contains it, among the first mappings of its producer that this returns.
+ * A later mapping may reuse an earlier one's addresses. An address of the stack belongs to the
+ * newest mapping that contains it among the first so many mappings of its producer
+ * (xsprof_trace_map()).
  *
- * Return: how many these are; 0 if there is no such stack.
+ * Return: the number of mappings; 0 if there is no such stack.
  */
 uint32_t xsprof_trace_stack_maps(const struct xsprof_trace *trace, uint32_t producer,
 				 uint64_t stack);
-
-/* ---- facts about the capture ---------------------------------------------------------------- */
-
-/**
- * struct xsprof_trace_producer - a producer
- * @number: its number in this trace
- * @pid: process id as the recorder saw it, else the producer's own
- * @ctl: its control page when it was found
- * @how: enum xsprof_cap_how, 0 while not known
- * @status: exit status or signal
- * @exit_ns: when it ended, 0 when the recorder did not see it end
- * @records: events returned so far: records without padding, LOST and ARGS, which goes on with the
- *	record before
- * @lost_records: records dropped (drops + busy + nomem + late), and those for which the file had no
- *	room, as far as the recorder counted them per producer
- * @lost_slots: slots overwritten unread
- * @bad_slots: damaged slots, skipped by recorder or decoder
- * @rings: rings with data
- * @exit_within_ns: it ended at @exit_ns or up to so much earlier, UINT32_MAX: or still earlier,
- *	see xsprof_trace_lived_ns(); 0 where @exit_ns is exact or nothing more is known of it
- */
-struct xsprof_trace_producer {
-	uint32_t	number;
-	uint32_t	pid;
-	const struct xsprof_ctl *ctl;
-	uint32_t	how;
-	int32_t		status;
-	uint64_t	exit_ns;
-	uint64_t	records;
-	uint64_t	lost_records;
-	uint64_t	lost_slots;
-	uint64_t	bad_slots;
-	uint32_t	rings;
-	uint32_t	exit_within_ns;
-};
-
-/**
- * struct xsprof_trace_info - facts about the whole trace
- * @size_of: sizeof(struct xsprof_trace_info) of the caller, or 0
- * @producers: how many
- * @chunks: whole chunks in the file
- * @size: bytes of the file
- * @truncated: the file ends inside a chunk, or has no END chunk
- * @bad_chunks: chunks with a wrong checksum or content, skipped
- * @records: the sum over producers
- * @lost_records: the sum over producers, and those for which the file had no room, of any producer
- * @lost_slots: the sum
- * @bad_slots: the sum
- * @first_ns: earliest time seen in the file's hints, 0 when none
- * @last_ns: latest
- * @clock_kind: enum xsprof_clock_kind
- * @clock_freq: ticks per second, fitted
- * @clock_error_ns: bound of the error of times: residual of the fit plus the sync windows
- * @clock_points: sync points
- * @real_offset_ns: CLOCK_REALTIME - CLOCK_MONOTONIC at the first sync point
- * @end: the END chunk, NULL when there is none
- */
-struct xsprof_trace_info {
-	size_t		size_of;
-	uint32_t	producers;
-	uint32_t	truncated;
-	uint64_t	chunks;
-	uint64_t	size;
-	uint64_t	bad_chunks;
-	uint64_t	records;
-	uint64_t	lost_records;
-	uint64_t	lost_slots;
-	uint64_t	bad_slots;
-	uint64_t	first_ns;
-	uint64_t	last_ns;
-	uint32_t	clock_kind;
-	uint32_t	clock_points;
-	double		clock_freq;
-	uint64_t	clock_error_ns;
-	int64_t		real_offset_ns;
-	const struct xsprof_cap_end *end;
-};
-
-int xsprof_trace_get_info(struct xsprof_trace *trace, struct xsprof_trace_info *info);
-int xsprof_trace_get_producer(struct xsprof_trace *trace, uint32_t number,
-			      struct xsprof_trace_producer *producer);
-/*
- * When the process of a producer was last known to exist, ns, if its end is known as an interval
- * only, which @exit_ns ends; otherwise @exit_ns; 0 for no producer.
- */
-uint64_t xsprof_trace_lived_ns(const struct xsprof_trace *trace, uint32_t producer);
-/*
- * When it was last known to run, ns: ranges open at its end ended between that and @exit_ns. A
- * killed process exists until the kernel has freed its memory, but does not run.
- */
-uint64_t xsprof_trace_ran_ns(const struct xsprof_trace *trace, uint32_t producer);
-/* The ledger of ring @index (0, 1, ...) of a producer: -ENOENT past the last. */
-int xsprof_trace_get_ledger(struct xsprof_trace *trace, uint32_t producer, uint32_t index,
-			    struct xsprof_cap_ledger *ledger);
-/* A fact about the host ("hostname") or a process ("exe", "cmdline", "env.RANK"); NULL if none. */
-const char *xsprof_trace_host_fact(const struct xsprof_trace *trace, const char *key);
-const char *xsprof_trace_fact(const struct xsprof_trace *trace, uint32_t producer,
-			      const char *key);
-/* Fact number @index: 0 and the two pointers, or -ENOENT past the last. */
-int xsprof_trace_fact_at(const struct xsprof_trace *trace, uint32_t producer, uint32_t index,
-			 const char **key, const char **value);
-int xsprof_trace_host_fact_at(const struct xsprof_trace *trace, uint32_t index,
-			      const char **key, const char **value);
-/* Note number @index of the recorder, about the recording; NULL past the last. */
-const char *xsprof_trace_note(const struct xsprof_trace *trace, uint32_t index);
-
-/*
- * Sync point number @index, in the order of the file, which is not always that of time; -ENOENT
- * past the last. A clock that was not read is 0.
- */
-int xsprof_trace_get_sync(const struct xsprof_trace *trace, uint32_t index,
-			  struct xsprof_sync *sync);
-
-/* Convert ticks of this trace's clock to ns of CLOCK_MONOTONIC. */
-uint64_t xsprof_trace_ticks_to_ns(const struct xsprof_trace *trace, uint64_t ticks);
 
 #ifdef __cplusplus
 }
 #endif
 
+#include <xsprof/trace-facts.h>
 #include <xsprof/trace-kernel.h>
 #include <xsprof/pairer.h>
 

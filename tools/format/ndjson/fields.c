@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The fields of an object that depend on the type of its record: what aux, value and payload mean.
+ */
+#include "format/ndjson/local.h"
+#include "ranges/program.h"
+#include "text/json.h"
+
+char *ndjson_put_word(char *p, const char *word)
+{
+	size_t len = strlen(word);
+
+	*p++ = '"';
+	memcpy(p, word, len);
+	p[len] = '"';
+	return p + len + 1;
+}
+
+/* Records were lost inside the range: its end may be that of another. */
+char *ndjson_put_uncertain(const struct xsp_range *range, char *p)
+{
+	return range->lost ? put_lit(p, ",\"uncertain\":\"lost\"") : p;
+}
+
+static char *put_range(const struct xsprof_event *ev, char *p)
+{
+	p = FIELD(p, "begin_ns", put_u64, ev->begin_ns);
+	return FIELD(p, "end_ns", put_u64, ev->end_ns);
+}
+
+static char *put_gpu(const struct xsprof_event *ev, char *p)
+{
+	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
+
+	p = FIELD(p, "kind", ndjson_put_word, xsp_word_gpu(ev->aux));
+	p = put_range(ev, p);
+	if (!gpu)
+		return p;
+	p = FIELD(p, "start", put_u64, gpu->start);
+	p = FIELD(p, "end", put_u64, gpu->end);
+	p = FIELD(p, "clock", put_u32, gpu->clock);
+	p = FIELD(p, "device", put_u32, gpu->device);
+	p = FIELD(p, "context", put_u32, gpu->context);
+	p = FIELD(p, "stream", put_u32, gpu->stream);
+	p = FIELD(p, "bytes", put_u64, gpu->bytes);
+	p = FIELD(p, "graph", put_u64, gpu->graph);
+	p = FIELD(p, "graph_node", put_u64, gpu->graph_node);
+	return FIELD(p, "thread_id", put_u64, gpu->thread);
+}
+
+static char *put_mem(const struct xsprof_event *ev, char *p)
+{
+	const struct xsprof_rec_mem *mem = xsp_record(ev, struct xsprof_rec_mem);
+
+	if (mem) {
+		p = FIELD(p, "bytes", put_u64, mem->bytes);
+		p = FIELD(p, "total_allocated", put_u64, mem->total_allocated);
+		p = FIELD(p, "total_reserved", put_u64, mem->total_reserved);
+	}
+	p = FIELD(p, "device_type", put_u32, ev->aux >> 16);
+	return FIELD(p, "device", put_u32, ev->aux & 0xffff);
+}
+
+static char *put_frames(const struct xsprof_event *ev, char *p)
+{
+	const char *frames = (const char *)ev->rec + sizeof(*ev->rec);
+	size_t n = ev->rec_size > sizeof(*ev->rec) ?
+		   (ev->rec_size - sizeof(*ev->rec)) / sizeof(uint64_t) : 0, i;
+	uint64_t frame;
+
+	p = put_lit(p, ",\"frames\":[");
+	for (i = 0; i < n && i < ev->aux; i++) {
+		memcpy(&frame, frames + i * sizeof(frame), sizeof(frame));
+		if (i)
+			*p++ = ',';
+		p = put_u64(p, frame);
+	}
+	*p++ = ']';
+	return p;
+}
+
+/* A sample's are names; any other one is its address. */
+static char *put_stack(struct xsp_out *out, const struct xsprof_event *ev, uint32_t stack,
+		       char *p)
+{
+	uint32_t left_out = 0;
+	const uint64_t *frame;
+	const char *name;
+	size_t nr = 0, len;
+
+	frame = xsprof_trace_stack(out->trace, ev->producer, stack, &nr, &left_out);
+	p = put_lit(p, ",\"frames\":[");
+	for (size_t i = 0; frame && i < nr; i++) {
+		out->buf.p = p;
+		p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
+		if (i)
+			*p++ = ',';
+		if (!(frame[i] & XSPROF_FRAME_NAMED)) {
+			*p++ = '"';
+			p = put_hex(p, frame[i]);
+			*p++ = '"';
+			continue;
+		}
+		name = xsprof_trace_name_len(out->trace, ev->producer, (uint32_t)frame[i], &len);
+		*p++ = '"';
+		out->buf.p = p;
+		p = xsp_escape_json(out->scratch, name, len < XSP_NAME_BYTES ? len :
+				    XSP_NAME_BYTES, NULL);
+		xsp_buf_put(&out->buf, out->scratch, (size_t)(p - out->scratch));
+		p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
+		*p++ = '"';
+	}
+	*p++ = ']';
+	return left_out ? FIELD(p, "left_out", put_u32, left_out) : p;
+}
+
+static char *put_sample(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	struct xsprof_trace_sample sample;
+
+	if (!xsprof_trace_sample(ev, &sample))
+		return p;
+	p = FIELD(p, "of", put_u32, sample.thread);
+	p = FIELD(p, "how", ndjson_put_word, xsp_word_sample(sample.how));
+	if (sample.how == XSPROF_SAMPLE_MISSED)
+		return FIELD(p, "missed", put_u32, sample.missed);
+	if (sample.line)
+		p = FIELD(p, "line", put_u32, sample.line);
+	p = FIELD(p, "stack", put_u32, sample.stack);
+	return put_stack(out, ev, sample.stack, p);
+}
+
+static char *put_span_record(const struct xsprof_event *ev, char *p)
+{
+	const struct xsprof_rec_span *span = xsp_record(ev, struct xsprof_rec_span);
+
+	p = put_range(ev, p);
+	if (span) {
+		p = FIELD(p, "begin_ticks", put_u64, span->begin);
+		p = FIELD(p, "end_ticks", put_u64, span->end);
+		p = FIELD(p, "parent", put_u64, span->parent);
+	}
+	return FIELD(p, "scope", ndjson_put_word, xsp_word_scope(ev->aux));
+}
+
+static char *put_sched(const struct xsprof_event *ev, char *p)
+{
+	const char *comm;
+	size_t len;
+
+	if (ev->type == XSPROF_REC_SCHED_IN)
+		return p;
+	if (ev->type == XSPROF_REC_SCHED_MIGRATE) {
+		p = FIELD(p, "from", put_u32, (uint32_t)ev->value);
+		return FIELD(p, "to", put_u32, (uint32_t)(ev->value >> 32));
+	}
+	if (ev->type == XSPROF_REC_SCHED_OUT) {
+		p = put_lit(p, ",\"state\":\"");
+		*p++ = fmt_sched_state(ev->aux);
+		p = put_lit(p, "\",\"preempted\":");
+		p = ev->aux & XSPROF_SCHED_PREEMPTED ? put_lit(p, "true") : put_lit(p, "false");
+	} else {
+		p = put_lit(p, ",\"new\":");
+		p = ev->aux & XSPROF_SCHED_NEW ? put_lit(p, "true") : put_lit(p, "false");
+	}
+	p = FIELD(p, "other", ndjson_put_word, xsp_word_sched(ev->aux & XSPROF_SCHED_WHO));
+	if ((uint32_t)ev->value)
+		p = FIELD(p, "other_tid", put_u32, (uint32_t)ev->value);
+	comm = fmt_sched_comm(ev, &len);
+	return comm ? xsp_json_field(put_lit(p, ","), "other_comm", comm, len) : p;
+}
+
+static char *put_lost(const struct xsprof_event *ev, char *p)
+{
+	return ev->flags & XSPROF_EVF_SLOTS ? put_lit(p, ",\"unit\":\"slots\"") :
+					      put_lit(p, ",\"unit\":\"records\"");
+}
+
+static char *put_exit(const struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	uint64_t after = fmt_exit_after(out, ev);
+	uint32_t how = (uint32_t)(ev->value >> 32);
+
+	p = FIELD(p, "how", ndjson_put_word, xsp_word_how(how));
+	if (how == XSPROF_HOW_KILLED)
+		p = FIELD(p, "signal", put_u32, (uint32_t)ev->value);
+	else
+		p = FIELD(p, "status", put_i64, (int32_t)ev->value);
+	return after ? FIELD(p, "ended_after_ns", put_u64, after) : p;
+}
+
+static char *put_producer(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	const char *exe = xsprof_trace_fact(out->trace, ev->producer, "exe");
+	char text[XSP_PROGRAM_MAX];
+	const char *name = xsp_program(out->trace, ev->producer, text);
+
+	if (exe)
+		p = xsp_json_field(put_lit(p, ","), "exe", exe, strnlen(exe, XSPROF_TEXT_MAX));
+	return name ? xsp_json_field(put_lit(p, ","), "program", name, strlen(name)) : p;
+}
+
+static char *put_op(const struct xsprof_event *ev, char *p)
+{
+	struct xsprof_trace_op op;
+
+	if (!xsprof_trace_op(ev, &op))
+		return p;
+	p = FIELD(p, "op", ndjson_put_word, xsp_word_op(op.scope));
+	p = FIELD(p, "record_function_id", put_u64, op.record_function_id);
+	p = FIELD(p, "sequence", put_i64, op.sequence);
+	p = FIELD(p, "forward_thread", put_u64, op.forward_thread);
+	p = FIELD(p, "correlation", put_u64, op.correlation);
+	return FIELD(p, "stack", put_u64, op.stack);
+}
+
+static char *put_control(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	const char *off = xsp_words_off(out->trace, ev);
+
+	p = FIELD(p, "op", ndjson_put_word, xsp_word_control(ev->aux));
+	return *off ? xsp_json_field(put_lit(p, ","), "off", off, strlen(off)) : p;
+}
+
+char *ndjson_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
+{
+	const struct xsprof_event *ev = view->ev;
+	const struct xsprof_rec_relation *relation;
+	const struct xsprof_rec_clock *clock;
+	double f64;
+
+	switch (ev->type) {
+	case XSPROF_REC_BEGIN:
+		return put_op(ev, p);
+	case XSPROF_REC_END:
+		if (ev->aux & XSPROF_END_CONTINUED && !view->earlier)
+			p = put_lit(p, ",\"continued\":true");
+		if (view->earlier)
+			p = put_lit(p, ",\"earlier\":true");
+		if (view->range)
+			return ndjson_put_uncertain(view->range, p);
+		return view->unmatched ? put_lit(p, ",\"unmatched\":true") : p;
+	case XSPROF_REC_COMPLETE:
+		return put_range(ev, p);
+	case XSPROF_REC_INSTANT:
+		return FIELD(p, "scope", ndjson_put_word, xsp_word_scope(ev->aux));
+	case XSPROF_REC_COUNTER_I64:
+		return FIELD(p, "i64", put_i64, (int64_t)ev->value);
+	case XSPROF_REC_COUNTER_F64:
+		f64 = xsp_bits_double(ev->value);
+		return FIELD(p, "f64", xsp_json_double, f64);
+	case XSPROF_REC_ALLOC:
+	case XSPROF_REC_FREE:
+		return put_mem(ev, p);
+	case XSPROF_REC_SPAN:
+		return put_span_record(ev, p);
+	case XSPROF_REC_SYNC:
+		return FIELD(p, "op", ndjson_put_word, xsp_word_sync(ev->aux));
+	case XSPROF_REC_CONTROL:
+		return put_control(out, ev, p);
+	case XSPROF_REC_CLOCK:
+		clock = xsp_record(ev, struct xsprof_rec_clock);
+		if (!clock)
+			return p;
+		p = FIELD(p, "clock_ticks", put_u64, clock->ticks);
+		return FIELD(p, "window", put_u64, clock->window);
+	case XSPROF_REC_GPU:
+		return put_gpu(ev, p);
+	case XSPROF_REC_STACK:
+		return put_frames(ev, p);
+	case XSPROF_REC_RELATION:
+		relation = xsp_record(ev, struct xsprof_rec_relation);
+		return relation ? FIELD(p, "tail", put_u64, relation->tail) : p;
+	case XSPROF_REC_SAMPLE:
+		return put_sample(out, ev, p);
+	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
+		return put_sched(ev, p);
+	case XSPROF_EV_LOST:
+		return put_lost(ev, p);
+	case XSPROF_EV_PRODUCER:
+		return put_producer(out, ev, p);
+	case XSPROF_EV_EXIT:
+		return put_exit(out, ev, p);
+	default:
+		return p;
+	}
+}
