@@ -28,6 +28,7 @@
  *	make-capture exec FILE		two programs of a process
  *	make-capture steps FILE		steps of a training
  *	make-capture hung FILE		steps, the last of which does not end
+ *	make-capture launches FILE	calls, and what they started on a device
  *	make-capture parts FILE		ranges that go on while the one around them ends
  *	make-capture passes FILE	steps of optimizers in backward passes
  *	make-capture switched FILE	steps, one of which has markers that were switched off in it
@@ -470,6 +471,8 @@ int main(int argc, char **argv)
 		make_rows();
 	else if (!strcmp(what, "links") && argc == 3)
 		make_links();
+	else if (!strcmp(what, "launches") && argc == 3)
+		cap_make_launches();
 	else if (!strcmp(what, "hostile-devices") && argc == 3)
 		cap_make_hostile_devices();
 	else if (!strcmp(what, "tasks") && argc == 3)

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Captures with calls of a device's runtime and what they started.
+ */
+#include "tools/capture.h"
+
+enum name { LAUNCH = 1, GRAPH, WAIT, KERNEL, NODE, COPY, EARLY, ALONE, NR_NAMES };
+
+static const char *const names[NR_NAMES] = {
+	[LAUNCH] = "cudaLaunchKernel", [GRAPH] = "cudaGraphLaunch",
+	[WAIT] = "cudaStreamSynchronize", [KERNEL] = "kernel", [NODE] = "node", [COPY] = "copy",
+	[EARLY] = "early", [ALONE] = "alone",
+};
+
+static void producer(uint32_t number, uint32_t pid)
+{
+	cap_producer(number, pid, T(0));
+	for (uint32_t i = 1; i < NR_NAMES; i++)
+		cap_name(0, i, names[i]);
+	cap_arena(number);
+	cap_thread(number, pid, "main");
+}
+
+static void put(struct cap_ring *r, uint32_t pid, uint32_t name, uint32_t kind, uint64_t call,
+		uint64_t begin, uint64_t end, uint32_t stream)
+{
+	const struct xsprof_rec_gpu gpu = {
+		.rec = cap_head(T(100), XSPROF_REC_GPU, pid, name, kind, call),
+		.start = T(begin), .end = T(end), .stream = stream, .context = 1,
+		.thread = kind == XSPROF_GPU_RUNTIME ? pid : 0,
+	};
+
+	cap_record(r, &gpu, sizeof(gpu) / XSPROF_SLOT_SIZE);
+}
+
+/*
+ * Two processes with the same correlation ids.  In the first a kernel, three activities of a graph
+ * that are told of before their launch, a wait, a kernel without a call, and one that begins before
+ * its call; in the second a kernel.
+ */
+void cap_make_launches(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=launches\n");
+	cap_clock(T(0), T(1000));
+	producer(0, 100);
+	producer(1, 200);
+	cap_ring_open(&r, 0, 0, 256);
+	put(&r, 100, LAUNCH, XSPROF_GPU_RUNTIME, 1, 10, 12, 0);
+	put(&r, 100, KERNEL, XSPROF_GPU_KERNEL, 1, 20, 30, 7);
+	put(&r, 100, NODE, XSPROF_GPU_KERNEL, 2, 40, 45, 7);
+	put(&r, 100, NODE, XSPROF_GPU_KERNEL, 2, 42, 50, 8);
+	put(&r, 100, COPY, XSPROF_GPU_MEMCPY, 2, 52, 55, 8);
+	put(&r, 100, GRAPH, XSPROF_GPU_RUNTIME, 2, 13, 15, 0);
+	put(&r, 100, WAIT, XSPROF_GPU_RUNTIME, 3, 16, 56, 0);
+	put(&r, 100, WAIT, XSPROF_GPU_SYNC, 3, 17, 55, 7);
+	put(&r, 100, ALONE, XSPROF_GPU_KERNEL, 4, 60, 65, 7);
+	put(&r, 100, LAUNCH, XSPROF_GPU_RUNTIME, 5, 70, 72, 0);
+	put(&r, 100, EARLY, XSPROF_GPU_KERNEL, 5, 69, 75, 7);
+	cap_ring_close(&r, 0);
+	cap_ring_open(&r, 1, 0, 256);
+	put(&r, 200, LAUNCH, XSPROF_GPU_RUNTIME, 1, 11, 12, 0);
+	put(&r, 200, KERNEL, XSPROF_GPU_KERNEL, 1, 21, 22, 7);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(110));
+	cap_exit(1, XSPROF_HOW_EXITED, 0, T(110));
+	cap_end(T(120));
+}
