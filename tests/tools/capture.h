@@ -112,5 +112,6 @@ int cap_make_devices(const char *kind, uint32_t n);
 void cap_make_hostile_devices(void);
 /* capture-gpu.c */
 void cap_make_launches(void);
+void cap_make_idle(void);
 
 #endif /* XSPROF_TESTS_TOOLS_CAPTURE_H */
