@@ -81,7 +81,8 @@ void copies_event(struct copies *copies, const struct xsprof_event *ev,
 	    (!half.copy && !gpu_is_call(ev->aux)) ||
 	    !xsp_filter_time(&copies->gpu->report->filter, ev->end_ns))
 		return;
-	xsp_groups_words(copies->gpu->report->groups, ev->producer, ev->name, &half.word, &category);
+	xsp_groups_words(copies->gpu->report->groups, ev->producer, ev->name, &half.word,
+			 &category);
 	if (other->key != half.key || other->copy == half.copy)
 		*other = half;
 	else

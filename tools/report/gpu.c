@@ -175,13 +175,6 @@ static struct gpu_device *device_of(struct reader *r, uint32_t producer, uint32_
 	return d;
 }
 
-int gpu_device_find(const struct gpu_report *gpu, uint32_t producer, uint32_t number)
-{
-	const uint64_t *known = xsp_map_get(&gpu->numbers, ((uint64_t)producer + 1) << 32 | number);
-
-	return known ? (int)*known - 1 : -1;
-}
-
 static struct gpu_stream *stream_of(struct gpu_report *gpu, const struct xsprof_event *ev,
 				    const struct xsprof_rec_gpu *rec, uint32_t device)
 {

@@ -247,7 +247,12 @@ static inline uint64_t gpu_overlap(const struct gpu_device *d)
 }
 
 /* The place of the device that a process calls by @number, -1 where it is not listed. */
-int gpu_device_find(const struct gpu_report *gpu, uint32_t producer, uint32_t number);
+static inline int gpu_device_find(const struct gpu_report *gpu, uint32_t producer, uint32_t number)
+{
+	const uint64_t *known = xsp_map_get(&gpu->numbers, ((uint64_t)producer + 1) << 32 | number);
+
+	return known ? (int)*known - 1 : -1;
+}
 
 /* From its first activity to its last. */
 static inline uint64_t gpu_idle_ns(const struct gpu_device *d)

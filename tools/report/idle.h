@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why devices had nothing to do, and which copies held up their caller: idle.c looks for the longest
- * idle times and the calls that ended them, idle-host.c for what the threads of these calls did
- * before, copies.c for calls that returned after their copy.
+ * Why devices had nothing to do, and which copies held up their caller: idle.c looks for the
+ * longest idle times and the calls that ended them, idle-host.c for what the threads of these calls
+ * did before, copies.c for calls that returned after their copy; idle-rows.c has the reasons.
  *
  * An idle time ends with an activity.  It was launched before the idle time began, or later; then
  * the thread that launched it did something else until it did.
@@ -96,7 +96,7 @@ static inline uint32_t idle_thread(const struct xsprof_event *ev, const struct x
 	return rec->thread ? (uint32_t)rec->thread : ev->tid;
 }
 
-/* idle.c: @class: enum cause_class, or 0. */
+/* idle-rows.c: @class: enum cause_class, or 0. */
 void idle_add(struct idle *idle, const struct idle_time *t, enum gpu_idle_why why, uint32_t class,
 	      uint32_t word, uint64_t ns);
 /* Reads the trace once more.  Return: 0 or -errno. */
