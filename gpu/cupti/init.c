@@ -60,6 +60,8 @@ int InitializeInjection(void)
 		cupti_wait_init();
 		cupti_memory_init();
 		cupti_managed_init();
+		cupti_pools_init();
+		cupti_jit_init();
 		if (!cupti_open()) {
 			/* The rate is measured now, not in the program's first call. */
 			(void)xsprof_ticks_ns(0);

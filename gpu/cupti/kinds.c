@@ -25,6 +25,10 @@ static void enable_details(void)
 		collect_say("this CUPTI does not tell of whole graphs: their nodes are recorded");
 	if (cupti_detail(CUPTI_DETAIL_MEMORY) && cupti.enable(CUPTI_MEMORY))
 		collect_say("this CUPTI does not tell of memory: it is not recorded");
+	if (cupti_detail(CUPTI_DETAIL_POOLS) && cupti.enable(CUPTI_POOL))
+		collect_say("this CUPTI does not tell of pools of memory: they are not recorded");
+	if (cupti_detail(CUPTI_DETAIL_JIT) && cupti.enable(CUPTI_JIT))
+		collect_say("this CUPTI does not tell what the driver compiles: it is not recorded");
 	if (cupti_detail(CUPTI_DETAIL_QUEUED) &&
 	    (!cupti.enable_latency || cupti.enable_latency(1)))
 		collect_say("this CUPTI does not tell when kernels are queued");
@@ -70,6 +74,10 @@ void cupti_kinds_pause(void)
 		(void)cupti.disable(CUPTI_MEMORY);
 	if (cupti_detail(CUPTI_DETAIL_MANAGED))
 		(void)cupti.disable(CUPTI_MANAGED);
+	if (cupti_detail(CUPTI_DETAIL_POOLS))
+		(void)cupti.disable(CUPTI_POOL);
+	if (cupti_detail(CUPTI_DETAIL_JIT))
+		(void)cupti.disable(CUPTI_JIT);
 	if (cupti_detail(CUPTI_DETAIL_QUEUED) && cupti.enable_latency)
 		(void)cupti.enable_latency(0);
 	later = false;

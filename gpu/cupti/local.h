@@ -13,6 +13,8 @@
  *	detail.c	what the user wants beside what is always recorded
  *	wait.c		waits, and which recording of an event they are for
  *	memory.c	what is allocated and freed
+ *	pools.c		pools of memory
+ *	jit.c		what the driver compiles
  *	managed.c	unified memory
  *	record.c	CUPTI's records into ours
  *	probe.c		how long launches take
@@ -134,6 +136,8 @@ enum cupti_detail {
 	CUPTI_DETAIL_GRAPHS,	/* launches of graphs as a whole, and not their nodes */
 	CUPTI_DETAIL_MEMORY,	/* what is allocated and freed */
 	CUPTI_DETAIL_MANAGED,	/* what unified memory moves */
+	CUPTI_DETAIL_POOLS,	/* pools of memory */
+	CUPTI_DETAIL_JIT,	/* what the driver compiles */
 	CUPTI_DETAIL_QUEUED,	/* when kernels were queued and submitted */
 	CUPTI_NR_DETAILS,
 };
@@ -179,6 +183,16 @@ void cupti_memory_init(void);
 /* It is kept until cupti_memory_settle(), to which all buffers of a flush have been read. */
 void cupti_memory(const struct cupti_memory *memory);
 void cupti_memory_settle(void);
+
+/* ---- pools.c --------------------------------------------------------------------------------- */
+
+void cupti_pools_init(void);
+void cupti_pools(const struct cupti_pool_change *change);
+
+/* ---- jit.c ----------------------------------------------------------------------------------- */
+
+void cupti_jit_init(void);
+void cupti_jit(const struct cupti_jit *jit);
 
 /* ---- managed.c ------------------------------------------------------------------------------- */
 

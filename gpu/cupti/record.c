@@ -283,6 +283,12 @@ static void take(const void *record)
 	case CUPTI_MEMORY:
 		cupti_memory(record);
 		break;
+	case CUPTI_POOL:
+		cupti_pools(record);
+		break;
+	case CUPTI_JIT:
+		cupti_jit(record);
+		break;
 	case CUPTI_MANAGED:
 		cupti_managed(record);
 		break;
