@@ -28,7 +28,8 @@ static void enable_details(void)
 	if (cupti_detail(CUPTI_DETAIL_POOLS) && cupti.enable(CUPTI_POOL))
 		collect_say("this CUPTI does not tell of pools of memory: they are not recorded");
 	if (cupti_detail(CUPTI_DETAIL_JIT) && cupti.enable(CUPTI_JIT))
-		collect_say("this CUPTI does not tell what the driver compiles: it is not recorded");
+		collect_say("this CUPTI does not tell what the driver compiles: it is not "
+			    "recorded");
 	if (cupti_detail(CUPTI_DETAIL_QUEUED) &&
 	    (!cupti.enable_latency || cupti.enable_latency(1)))
 		collect_say("this CUPTI does not tell when kernels are queued");

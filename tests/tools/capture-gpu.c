@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures with calls of a device's runtime and what they started.
+ * Captures with calls of a device's runtime and what they started, and with clocks of devices.
  */
 #include "tools/capture.h"
 
@@ -125,4 +125,27 @@ void cap_make_idle(void)
 	cap_ring_close(&r, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(160));
 	cap_end(T(170));
+}
+
+/* Two devices: the clock of one is known badly for a while. */
+void cap_make_clocks(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=clocks\n");
+	cap_clock(T(0), T(1000));
+	cap_producer(0, 100, T(0));
+	cap_name(0, 1, "clock of device 64: known within ns");
+	cap_name(0, 2, "clock of device 65: known within ns");
+	cap_name(0, 3, "clock of device 65: known within ns or so");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 64);
+	cap_event(&r, T(10), XSPROF_REC_COUNTER_I64, 100, 1, 0, 300);
+	cap_event(&r, T(20), XSPROF_REC_COUNTER_I64, 100, 1, 0, 50000);
+	cap_event(&r, T(30), XSPROF_REC_COUNTER_I64, 100, 2, 0, 250);
+	cap_event(&r, T(40), XSPROF_REC_COUNTER_I64, 100, 1, 0, 400);
+	cap_event(&r, T(50), XSPROF_REC_COUNTER_I64, 100, 3, 0, 90000);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(60));
+	cap_end(T(70));
 }

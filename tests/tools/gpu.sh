@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# report --gpu: why a device was idle, and which copies their calls waited for. TAP.
+# report --gpu: why a device was idle, and which copies their calls waited for; info: how far clocks
+# are apart. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -45,4 +46,17 @@ assert copies == {('Memcpy HtoD (Pageable -> Device)', 'cudaMemcpyAsync'): (1, 1
 	grep -q '^ *1 *1 .* Memcpy HtoD (Pageable -> Device), by cudaMemcpyAsync$' "$dir/log" &&
 	! grep -q '(Pinned -> Device), by' "$dir/log"
 result "the same as text" $?
+
+"$make_capture" clocks "$dir/clocks.data" || exit 1
+"$xsprof" info "$dir/clocks.data" >"$dir/log" 2>&1 &&
+	grep -q '^clocks  *markers and device 64 (process 100) up to 50.000 us apart: ' \
+		"$dir/log" &&
+	grep -q '^clocks  *markers and device 65 (process 100) at most 250 ns apart$' "$dir/log" &&
+	[ "$(grep -c '^clocks' "$dir/log")" = 2 ] &&
+	"$xsprof" info --json "$dir/clocks.data" 2>>"$dir/log" | python3 -c '
+import json, sys
+clocks = [(c["device"], c["last_error_ns"], c["worst_error_ns"], c["far"])
+          for c in json.load(sys.stdin)["device_clocks"]]
+assert clocks == [(64, 400, 50000, True), (65, 250, 250, False)], clocks' 2>>"$dir/log"
+result "info: clocks of devices, and those that are far from the markers" $?
 finish
