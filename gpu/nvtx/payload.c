@@ -49,14 +49,16 @@ static bool read_field(struct xsprof_kv *kv, const struct nvtx_field *f, const v
 static bool put_floats(struct nvtx_said *said, struct xsprof_kv *kv, const struct nvtx_field *f,
 		       const char *at, uint32_t *used)
 {
-	size_t size = nvtx_type_size(f->type), room = (NVTX_LIST - *used) * sizeof(int32_t), len = 0;
+	size_t room = (NVTX_LIST - *used) * sizeof(int32_t), len = 0;
+	size_t size = nvtx_type_size(f->type);
 	char *text = (char *)(said->list + *used);
 	struct xsprof_kv one;
 
 	for (size_t i = 0; i < f->size / size; i++) {
 		if (len >= room || !nvtx_type_read(&one, 0, f->type, at + i * size))
 			return false;
-		len += (size_t)snprintf(text + len, room - len, "%s%.9g", i ? ", " : "[", one.u.f64);
+		len += (size_t)snprintf(text + len, room - len, "%s%.9g", i ? ", " : "[",
+					one.u.f64);
 	}
 	if (len + 1 >= room)
 		return false;
