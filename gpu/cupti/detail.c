@@ -25,8 +25,8 @@ static void take(const char *word, size_t len)
 			return;
 		}
 	}
-	collect_say("%s: '%.*s' is none of graphs, memory, managed, pools, jit, queued: it is left "
-		    "out", VARIABLE, (int)len, word);
+	xsprof_say("%s: '%.*s' is none of graphs, memory, managed, pools, jit, queued: it is left "
+		   "out", VARIABLE, (int)len, word);
 }
 
 void cupti_detail_init(void)

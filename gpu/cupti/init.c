@@ -32,7 +32,7 @@ static int chain(void)
 		return 1;
 	memcpy(&entry, &symbol, sizeof(entry));
 	if (!entry)
-		collect_say("%s: %s", path, lib ? "it has no " ENTRY : dlerror());
+		xsprof_say("%s: %s", path, lib ? "it has no " ENTRY : dlerror());
 	return entry ? entry() : 1;
 }
 

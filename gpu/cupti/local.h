@@ -36,7 +36,6 @@
 
 #include <xsprof/collector.h>
 
-#include "collect/common/say.h"
 #include "gpu/cupti/cupti-abi.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))

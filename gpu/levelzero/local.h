@@ -26,7 +26,6 @@
 
 #include <xsprof/collector.h>
 
-#include "collect/common/say.h"
 #include "gpu/levelzero/pti-abi.h"
 #include "gpu/levelzero/ze-abi.h"
 
