@@ -36,6 +36,7 @@
 
 #include <xsprof/collector.h>
 
+#include "gpu/common/pool.h"
 #include "gpu/cupti/cupti-abi.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -69,22 +70,12 @@ void cupti_texts_keep(uint8_t *buffer, size_t valid);
 
 /* ---- pool.c ---------------------------------------------------------------------------------- */
 
-/**
- * struct cupti_buffer - one that CUPTI has filled
- * @data: at its begin
- * @valid: bytes of it
- */
-struct cupti_buffer {
-	uint8_t	*data;
-	size_t	valid;
-};
-
 void cupti_pool_request(uint8_t **buffer, size_t *size, size_t *max_records);
 void cupti_pool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 			 size_t valid);
 /* Return: there is one. */
-bool cupti_pool_take(struct cupti_buffer *buffer);
-void cupti_pool_give(const struct cupti_buffer *buffer);
+bool cupti_pool_take(struct gpu_buffer *buffer);
+void cupti_pool_give(const struct gpu_buffer *buffer);
 /* How many CUPTI has, are full, or are being read. */
 uint32_t cupti_pool_used(void);
 
@@ -206,7 +197,7 @@ void cupti_record_init(void);
 /* What it took to start, since @begin: readers know from it that activities will come. */
 void cupti_record_start(uint64_t begin);
 /* All records of a buffer. */
-void cupti_record_buffer(const struct cupti_buffer *buffer);
+void cupti_record_buffer(const struct gpu_buffer *buffer);
 
 /* ---- flush.c --------------------------------------------------------------------------------- */
 

@@ -317,7 +317,7 @@ static void take(const void *record)
 }
 
 /* Only CUPTI's own function knows how long a record is. */
-void cupti_record_buffer(const struct cupti_buffer *buffer)
+void cupti_record_buffer(const struct gpu_buffer *buffer)
 {
 	void *record = NULL;
 	int err;
