@@ -136,11 +136,13 @@ nvtx_srcs	:= $(sort $(wildcard gpu/nvtx/*.c))
 # What collectors share is linked into each; what knows Python into those that look into it.
 collect_srcs	:= lib/collect/common/say.c
 python_common	:= $(filter-out $(collect_srcs),$(sort $(wildcard lib/collect/common/*.c)))
-cupti_srcs	:= $(sort $(wildcard gpu/cupti/*.c)) $(collect_srcs)
-opencl_srcs	:= $(sort $(wildcard gpu/opencl/*.c)) $(collect_srcs)
+# The same of collectors of devices.
+gpu_common	:= $(sort $(wildcard gpu/common/*.c))
+cupti_srcs	:= $(sort $(wildcard gpu/cupti/*.c)) $(gpu_common)
+opencl_srcs	:= $(sort $(wildcard gpu/opencl/*.c))
 vulkan_srcs	:= $(sort $(wildcard gpu/vulkan/*.c))
-levelzero_srcs	:= $(sort $(wildcard gpu/levelzero/*.c)) $(collect_srcs)
-zeinit_srcs	:= $(sort $(wildcard gpu/levelzero/preload/*.c)) $(collect_srcs)
+levelzero_srcs	:= $(sort $(wildcard gpu/levelzero/*.c)) $(gpu_common)
+zeinit_srcs	:= $(sort $(wildcard gpu/levelzero/preload/*.c))
 # How libtorch's C++ calls and is called is known for these machines alone.
 torch_srcs	:= $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),\
 			$(sort $(wildcard lib/collect/torch/*.c)) $(collect_srcs) \

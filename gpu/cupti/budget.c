@@ -51,8 +51,8 @@ void cupti_budget_init(void)
 	if (*end == '%')
 		end++;
 	if (*end || !isfinite(percent) || percent < 0.1 || percent > 100)
-		collect_say("%s: '%s' is invalid: 0.1 to 100, in per cent of one CPU; there is no "
-			    "budget", VARIABLE, text);
+		xsprof_say("%s: '%s' is invalid: 0.1 to 100, in per cent of one CPU; there is no "
+			   "budget", VARIABLE, text);
 	else
 		budget.allowed = percent / 100;
 }

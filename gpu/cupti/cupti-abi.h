@@ -34,7 +34,9 @@
 #define CUPTI_SYNC		38u
 #define CUPTI_EXTERNAL		39u
 #define CUPTI_MEMORY		49u
+#define CUPTI_POOL		50u
 #define CUPTI_GRAPH		51u
+#define CUPTI_JIT		52u
 
 #define CUPTI_FLUSH_FORCED	1u
 #define CUPTI_THREAD_SYSTEM	1u	/* thread ids are the kernel's */
@@ -228,6 +230,37 @@ struct cupti_memory {
 	uint32_t	stream;
 	const char	*name;
 	uint32_t	async;
+};
+
+/* A pool of memory was created, destroyed, or trimmed. */
+struct cupti_pool_change {
+	uint32_t	kind;
+	uint32_t	operation;
+	uint32_t	pool;
+	uint32_t	correlation;
+	uint32_t	process;
+	uint32_t	device;
+	uint64_t	keep;
+	uint64_t	address;
+	uint64_t	size;
+	uint64_t	threshold;
+	uint64_t	timestamp;
+	uint64_t	used;
+};
+
+/* The driver compiled something, or used its cache. */
+struct cupti_jit {
+	uint32_t	kind;
+	uint32_t	entry;
+	uint32_t	operation;
+	uint32_t	device;
+	uint64_t	start;
+	uint64_t	end;
+	uint32_t	correlation;
+	uint32_t	pad;
+	uint64_t	operation_correlation;
+	uint64_t	cache_size;
+	const char	*cache_path;
 };
 
 /* Of unified memory: what was moved, or a fault. */

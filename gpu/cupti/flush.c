@@ -6,7 +6,7 @@
 
 void cupti_drain(void)
 {
-	struct cupti_buffer buffer;
+	struct gpu_buffer buffer;
 
 	while (cupti_pool_take(&buffer)) {
 		cupti_record_buffer(&buffer);

@@ -32,7 +32,7 @@ static int chain(void)
 		return 1;
 	memcpy(&entry, &symbol, sizeof(entry));
 	if (!entry)
-		collect_say("%s: %s", path, lib ? "it has no " ENTRY : dlerror());
+		xsprof_say("%s: %s", path, lib ? "it has no " ENTRY : dlerror());
 	return entry ? entry() : 1;
 }
 
@@ -60,6 +60,8 @@ int InitializeInjection(void)
 		cupti_wait_init();
 		cupti_memory_init();
 		cupti_managed_init();
+		cupti_pools_init();
+		cupti_jit_init();
 		if (!cupti_open()) {
 			/* The rate is measured now, not in the program's first call. */
 			(void)xsprof_ticks_ns(0);

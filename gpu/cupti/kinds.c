@@ -22,12 +22,17 @@ void cupti_kinds_later(void)
 static void enable_details(void)
 {
 	if (graphs && cupti.enable(CUPTI_GRAPH))
-		collect_say("this CUPTI does not tell of whole graphs: their nodes are recorded");
+		xsprof_say("this CUPTI does not tell of whole graphs: their nodes are recorded");
 	if (cupti_detail(CUPTI_DETAIL_MEMORY) && cupti.enable(CUPTI_MEMORY))
-		collect_say("this CUPTI does not tell of memory: it is not recorded");
+		xsprof_say("this CUPTI does not tell of memory: it is not recorded");
+	if (cupti_detail(CUPTI_DETAIL_POOLS) && cupti.enable(CUPTI_POOL))
+		xsprof_say("this CUPTI does not tell of pools of memory: they are not recorded");
+	if (cupti_detail(CUPTI_DETAIL_JIT) && cupti.enable(CUPTI_JIT))
+		xsprof_say("this CUPTI does not tell what the driver compiles: it is not "
+			   "recorded");
 	if (cupti_detail(CUPTI_DETAIL_QUEUED) &&
 	    (!cupti.enable_latency || cupti.enable_latency(1)))
-		collect_say("this CUPTI does not tell when kernels are queued");
+		xsprof_say("this CUPTI does not tell when kernels are queued");
 	later = cupti_detail(CUPTI_DETAIL_MANAGED);
 	cupti_kinds_later();
 }
@@ -70,6 +75,10 @@ void cupti_kinds_pause(void)
 		(void)cupti.disable(CUPTI_MEMORY);
 	if (cupti_detail(CUPTI_DETAIL_MANAGED))
 		(void)cupti.disable(CUPTI_MANAGED);
+	if (cupti_detail(CUPTI_DETAIL_POOLS))
+		(void)cupti.disable(CUPTI_POOL);
+	if (cupti_detail(CUPTI_DETAIL_JIT))
+		(void)cupti.disable(CUPTI_JIT);
 	if (cupti_detail(CUPTI_DETAIL_QUEUED) && cupti.enable_latency)
 		(void)cupti.enable_latency(0);
 	later = false;
@@ -86,11 +95,11 @@ void cupti_kinds_off(void)
 void cupti_tell(int err)
 {
 	if (err == CUPTI_SUBSCRIBED)
-		collect_say("another tool has CUPTI already, and there can be one: the GPU is not "
-			  "recorded");
+		xsprof_say("another tool has CUPTI already, and there can be one: the GPU is not "
+			   "recorded");
 	else if (err == CUPTI_NO_PRIVILEGE)
-		collect_say("the driver lets root alone trace the GPU (its option "
-			  "NVreg_RestrictProfilingToAdminUsers=0 lets all): it is not recorded");
+		xsprof_say("the driver lets root alone trace the GPU (its option "
+			   "NVreg_RestrictProfilingToAdminUsers=0 lets all): it is not recorded");
 	else
-		collect_say("CUPTI: %s (%d): the GPU is not recorded", cupti_text(err), err);
+		xsprof_say("CUPTI: %s (%d): the GPU is not recorded", cupti_text(err), err);
 }

@@ -73,7 +73,7 @@ static void *find(void)
 	if (named && *named) {
 		lib = dlopen(named, RTLD_NOW | RTLD_LOCAL);
 		if (!lib)
-			collect_say("%s: %s: the GPU is not recorded", VARIABLE, dlerror());
+			xsprof_say("%s: %s: the GPU is not recorded", VARIABLE, dlerror());
 		return lib;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(names) && !lib; i++)
@@ -85,8 +85,8 @@ static void *find(void)
 	for (size_t i = 0; i < ARRAY_SIZE(installed) && !lib; i++)
 		lib = try_in(installed[i]);
 	if (!lib)
-		collect_say("no libcupti was found (it is part of CUDA's toolkit, and of PyTorch's "
-			  "wheels): name it in %s; the GPU is not recorded", VARIABLE);
+		xsprof_say("no libcupti was found (it is part of CUDA's toolkit, and of PyTorch's "
+			   "wheels): name it in %s; the GPU is not recorded", VARIABLE);
 	return lib;
 }
 
@@ -144,11 +144,11 @@ int cupti_open(void)
 	if (!missing && !cupti.get_version(&cupti_version) && cupti_version >= CUPTI_OLDEST)
 		return 0;
 	if (missing)
-		collect_say("this libcupti has no %s: CUDA 11.8 or newer is needed; the GPU is not "
-			  "recorded", missing);
+		xsprof_say("this libcupti has no %s: CUDA 11.8 or newer is needed; the GPU is not "
+			   "recorded", missing);
 	else
-		collect_say("this libcupti has version %u: that of CUDA 11.8 (%u) or newer is "
-			  "needed; the GPU is not recorded", cupti_version, CUPTI_OLDEST);
+		xsprof_say("this libcupti has version %u: that of CUDA 11.8 (%u) or newer is "
+			   "needed; the GPU is not recorded", cupti_version, CUPTI_OLDEST);
 	return -ENOSYS;
 }
 

@@ -13,6 +13,8 @@
  *	detail.c	what the user wants beside what is always recorded
  *	wait.c		waits, and which recording of an event they are for
  *	memory.c	what is allocated and freed
+ *	pools.c		pools of memory
+ *	jit.c		what the driver compiles
  *	managed.c	unified memory
  *	record.c	CUPTI's records into ours
  *	probe.c		how long launches take
@@ -34,7 +36,7 @@
 
 #include <xsprof/collector.h>
 
-#include "collect/common/say.h"
+#include "gpu/common/pool.h"
 #include "gpu/cupti/cupti-abi.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -68,22 +70,12 @@ void cupti_texts_keep(uint8_t *buffer, size_t valid);
 
 /* ---- pool.c ---------------------------------------------------------------------------------- */
 
-/**
- * struct cupti_buffer - one that CUPTI has filled
- * @data: at its begin
- * @valid: bytes of it
- */
-struct cupti_buffer {
-	uint8_t	*data;
-	size_t	valid;
-};
-
 void cupti_pool_request(uint8_t **buffer, size_t *size, size_t *max_records);
 void cupti_pool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 			 size_t valid);
 /* Return: there is one. */
-bool cupti_pool_take(struct cupti_buffer *buffer);
-void cupti_pool_give(const struct cupti_buffer *buffer);
+bool cupti_pool_take(struct gpu_buffer *buffer);
+void cupti_pool_give(const struct gpu_buffer *buffer);
 /* How many CUPTI has, are full, or are being read. */
 uint32_t cupti_pool_used(void);
 
@@ -134,6 +126,8 @@ enum cupti_detail {
 	CUPTI_DETAIL_GRAPHS,	/* launches of graphs as a whole, and not their nodes */
 	CUPTI_DETAIL_MEMORY,	/* what is allocated and freed */
 	CUPTI_DETAIL_MANAGED,	/* what unified memory moves */
+	CUPTI_DETAIL_POOLS,	/* pools of memory */
+	CUPTI_DETAIL_JIT,	/* what the driver compiles */
 	CUPTI_DETAIL_QUEUED,	/* when kernels were queued and submitted */
 	CUPTI_NR_DETAILS,
 };
@@ -180,6 +174,16 @@ void cupti_memory_init(void);
 void cupti_memory(const struct cupti_memory *memory);
 void cupti_memory_settle(void);
 
+/* ---- pools.c --------------------------------------------------------------------------------- */
+
+void cupti_pools_init(void);
+void cupti_pools(const struct cupti_pool_change *change);
+
+/* ---- jit.c ----------------------------------------------------------------------------------- */
+
+void cupti_jit_init(void);
+void cupti_jit(const struct cupti_jit *jit);
+
 /* ---- managed.c ------------------------------------------------------------------------------- */
 
 void cupti_managed_init(void);
@@ -193,7 +197,7 @@ void cupti_record_init(void);
 /* What it took to start, since @begin: readers know from it that activities will come. */
 void cupti_record_start(uint64_t begin);
 /* All records of a buffer. */
-void cupti_record_buffer(const struct cupti_buffer *buffer);
+void cupti_record_buffer(const struct gpu_buffer *buffer);
 
 /* ---- flush.c --------------------------------------------------------------------------------- */
 

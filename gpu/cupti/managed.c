@@ -45,8 +45,8 @@ bool cupti_managed_on(void)
 	if (err == NOT_READY || err == NOT_INITIALIZED)
 		return false;
 	if (err)
-		collect_say("CUPTI: %s (%d): unified memory is not recorded",
-			    err < 0 ? "it has no counters of it" : cupti_text(err), err);
+		xsprof_say("CUPTI: %s (%d): unified memory is not recorded",
+			   err < 0 ? "it has no counters of it" : cupti_text(err), err);
 	return true;
 }
 

@@ -283,6 +283,12 @@ static void take(const void *record)
 	case CUPTI_MEMORY:
 		cupti_memory(record);
 		break;
+	case CUPTI_POOL:
+		cupti_pools(record);
+		break;
+	case CUPTI_JIT:
+		cupti_jit(record);
+		break;
 	case CUPTI_MANAGED:
 		cupti_managed(record);
 		break;
@@ -311,7 +317,7 @@ static void take(const void *record)
 }
 
 /* Only CUPTI's own function knows how long a record is. */
-void cupti_record_buffer(const struct cupti_buffer *buffer)
+void cupti_record_buffer(const struct gpu_buffer *buffer)
 {
 	void *record = NULL;
 	int err;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * What the collector's thread does: it takes the buffers that CUPTI has filled, and four times a
- * second those that are not full and in which all activities are over.  So a program that is killed
+ * second, and when a session of the program ends, those that are not full and in which all
+ * activities are over.  So a program that is killed
  * loses what its devices did in its last quarter of a second, and what a thread whose device is
  * never idle launched since its buffer was full.  The thread is the library's.
  */
@@ -46,7 +47,7 @@ static uint64_t work(void *unused)
 		next = now + PERIOD;
 	cupti_drain();
 	until = cupti_budget(now);
-	if (now >= next) {
+	if (now >= next || xsprof_collector_asked(&cupti_collector)) {
 		next = now + PERIOD;
 		cupti_flush(0);
 		cupti_kinds_later();

@@ -32,9 +32,9 @@ static bool is_recording(void)
 static void tell_driver(int err, bool sycl)
 {
 	if (err == -ENOSYS)
-		collect_say("this driver is older than Level Zero 1.3: PTI cannot record it");
+		xsprof_say("this driver is older than Level Zero 1.3: PTI cannot record it");
 	else if (!sycl)
-		collect_say("Level Zero has no driver for a GPU here: nothing of it is recorded");
+		xsprof_say("Level Zero has no driver for a GPU here: nothing of it is recorded");
 }
 
 static void record(void)

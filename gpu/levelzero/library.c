@@ -71,7 +71,7 @@ static void *find(void)
 	if (named && *named) {
 		lib = dlopen(named, RTLD_NOW | RTLD_LOCAL);
 		if (!lib)
-			collect_say("%s: %s: Level Zero is not recorded", VARIABLE, dlerror());
+			xsprof_say("%s: %s: Level Zero is not recorded", VARIABLE, dlerror());
 		return lib;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(names) && !lib; i++)
@@ -83,9 +83,9 @@ static void *find(void)
 	for (size_t i = 0; i < ARRAY_SIZE(installed) && !lib; i++)
 		lib = try_in(installed[i]);
 	if (!lib)
-		collect_say("no libpti_view.so.1 was found (it is Intel's PTI, part of oneAPI, and "
-			    "Python's package intel-pti): name it in %s; Level Zero is not "
-			    "recorded", VARIABLE);
+		xsprof_say("no libpti_view.so.1 was found (it is Intel's PTI, part of oneAPI, and "
+			   "Python's package intel-pti): name it in %s; Level Zero is not "
+			   "recorded", VARIABLE);
 	return lib;
 }
 
@@ -140,9 +140,9 @@ static void tell_core(void *lib)
 			why = dlerror();
 		break;
 	}
-	collect_say("PTI %s cannot work: %s; it needs libxptifw.so of the SYCL runtime (Python's "
-		    "package intel-cmplr-lib-rt) and a new Level Zero loader; Level Zero is not "
-		    "recorded", pti.version(), why);
+	xsprof_say("PTI %s cannot work: %s; it needs libxptifw.so of the SYCL runtime (Python's "
+		   "package intel-cmplr-lib-rt) and a new Level Zero loader; Level Zero is not "
+		   "recorded", pti.version(), why);
 }
 
 /* PTI takes it that another tool has SYCL's calls where one is named there, as we are. */
@@ -173,8 +173,8 @@ int levelzero_open(void)
 		return -ENOENT;
 	missing = fill(lib);
 	if (missing) {
-		collect_say("this PTI has no %s: 0.12 or newer is needed; Level Zero is not "
-			    "recorded", missing);
+		xsprof_say("this PTI has no %s: 0.12 or newer is needed; Level Zero is not "
+			   "recorded", missing);
 		return -ENOSYS;
 	}
 	if (pti.get_name(PTI_GROUP_LEVELZERO, FIRST_FUNCTION, &name) == PTI_NOT_IMPLEMENTED) {

@@ -26,7 +26,7 @@
 
 #include <xsprof/collector.h>
 
-#include "collect/common/say.h"
+#include "gpu/common/pool.h"
 #include "gpu/levelzero/pti-abi.h"
 #include "gpu/levelzero/ze-abi.h"
 
@@ -43,21 +43,11 @@ const char *levelzero_text(int result);
 
 /* ---- pool.c ---------------------------------------------------------------------------------- */
 
-/**
- * struct levelzero_buffer - one that PTI has filled
- * @data: at its begin
- * @valid: bytes of it
- */
-struct levelzero_buffer {
-	uint8_t	*data;
-	size_t	valid;
-};
-
 void levelzero_pool_request(unsigned char **buffer, size_t *size);
 void levelzero_pool_complete(unsigned char *buffer, size_t size, size_t valid);
 /* Return: there is one. */
-bool levelzero_pool_take(struct levelzero_buffer *buffer);
-void levelzero_pool_give(const struct levelzero_buffer *buffer);
+bool levelzero_pool_take(struct gpu_buffer *buffer);
+void levelzero_pool_give(const struct gpu_buffer *buffer);
 /* How many are to be taken. */
 uint32_t levelzero_pool_full(void);
 

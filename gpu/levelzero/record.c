@@ -197,7 +197,7 @@ static void take(const void *record)
 }
 
 /* Only PTI's own function knows how long a record is; it does not look where the buffer ends. */
-static void take_buffer(const struct levelzero_buffer *buffer)
+static void take_buffer(const struct gpu_buffer *buffer)
 {
 	void *record = NULL;
 	int err;
@@ -215,7 +215,7 @@ static void take_buffer(const struct levelzero_buffer *buffer)
 
 void levelzero_drain(void)
 {
-	struct levelzero_buffer buffer;
+	struct gpu_buffer buffer;
 
 	while (levelzero_pool_take(&buffer)) {
 		take_buffer(&buffer);

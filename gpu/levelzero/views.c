@@ -75,8 +75,8 @@ bool levelzero_views(void)
 void levelzero_tell(int err)
 {
 	if (err == PTI_NO_TRACING)
-		collect_say("Level Zero was initialised without ZE_ENABLE_TRACING_LAYER=1 in the "
-			    "environment: it is not recorded");
+		xsprof_say("Level Zero was initialised without ZE_ENABLE_TRACING_LAYER=1 in the "
+			   "environment: it is not recorded");
 	else
-		collect_say("PTI: %s (%d): Level Zero is not recorded", levelzero_text(err), err);
+		xsprof_say("PTI: %s (%d): Level Zero is not recorded", levelzero_text(err), err);
 }

@@ -14,6 +14,18 @@ static struct {
 	uint64_t	id;	/* as we would have given it */
 } counters[COUNTERS];
 
+#define GROUPS		64u
+#define MEMBERS		24u
+#define TYPE_GROUP	0xfffffeu
+
+/* A counter of several numbers, by its name; the names of its members.  @nr is stored last. */
+static struct group {
+	xsprof_name_t			name;
+	uint32_t			nr;
+	const struct nvtx_schema	*schema;
+	xsprof_name_t			member[MEMBERS];
+} groups[GROUPS];
+
 static uint32_t place(uint64_t key, uint32_t probe)
 {
 	return ((uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40) + probe) % COUNTERS;
@@ -79,11 +91,41 @@ static bool is_delta(const struct nvtx_counter_attr *attr)
 	return false;
 }
 
+/* "counter.field" for each field of the schema.  Return: there was room, or it is there already. */
+static bool add_group(struct nvtx_domain d, xsprof_name_t name, const char *text,
+		      const struct nvtx_schema *schema)
+{
+	char member[XSPROF_TEXT_MAX / 2];
+	uint32_t n = nvtx_schema_fields(schema), i = 0;
+	size_t len = strlen(text);
+	struct group *g;
+
+	nvtx_lock();
+	while (i < GROUPS && groups[i].nr && groups[i].name != name)
+		i++;
+	g = &groups[i];
+	if (n && n <= MEMBERS && i < GROUPS && !g->nr) {
+		memcpy(member, text, len);
+		member[len] = '.';
+		for (uint32_t k = 0; k < n; k++) {
+			strcpy(member + len + 1, nvtx_schema_field(schema, k));
+			g->member[k] = xsprof_name_in((int)d.category, member);
+		}
+		g->name = name;
+		g->schema = schema;
+		__atomic_store_n(&g->nr, n, __ATOMIC_RELEASE);
+	}
+	nvtx_unlock();
+	return n && n <= MEMBERS && i < GROUPS;
+}
+
 static uint64_t counter_register(const void *domain, const struct nvtx_counter_attr *attr)
 {
 	struct nvtx_domain d = nvtx_chain_domain(domain);
+	const struct nvtx_schema *schema;
 	char text[XSPROF_TEXT_MAX / 4];
-	uint64_t id;
+	xsprof_name_t name;
+	uint64_t id, type;
 
 	if (!attr || attr->size < sizeof(*attr)) {
 		nvtx_miss(NVTX_MISS_SIZE);
@@ -93,8 +135,12 @@ static uint64_t counter_register(const void *domain, const struct nvtx_counter_a
 	text[sizeof(text) - 16] = 0;
 	if (is_delta(attr))
 		strcat(text, " (added)");
-	id = our_id(xsprof_name_in((int)d.category, text),
-		    nvtx_type_size(attr->schema) ? attr->schema : 0);
+	name = xsprof_name_in((int)d.category, text);
+	type = nvtx_type_size(attr->schema) ? attr->schema : 0;
+	schema = type ? NULL : nvtx_schema_find(d.index, attr->schema);
+	if (schema && add_group(d, name, text, schema))
+		type = TYPE_GROUP;
+	id = our_id(name, type);
 	if (!attr->id)
 		return id;
 	if (attr->id >= NVTX_DYNAMIC_ID || !keep(key_of(d.index, attr->id), id))
@@ -122,23 +168,55 @@ static void sample_f64(const void *domain, uint64_t counter, double value)
 		nvtx_miss(NVTX_MISS_COUNTER);
 }
 
-/* A number of a type; groups of numbers are counted only. */
+static void put_number(xsprof_name_t name, const struct xsprof_kv *kv)
+{
+	if (kv->type == XSPROF_ARG_F64)
+		xsprof_counter_f64(name, kv->u.f64);
+	else if (kv->type == XSPROF_ARG_I64 || kv->u.u64 <= INT64_MAX)
+		xsprof_counter(name, kv->u.i64);
+	else
+		xsprof_counter_f64(name, (double)kv->u.u64);
+}
+
+/* Each number of it is a counter. */
+static void sample_group(xsprof_name_t name, const void *value, size_t size)
+{
+	const struct group *g = groups;
+	struct xsprof_kv kv;
+	uint32_t n = 0;
+
+	/* Acquire: with the release in add_group(). */
+	while (g < groups + GROUPS && ((n = __atomic_load_n(&g->nr, __ATOMIC_ACQUIRE)) != 0) &&
+	       g->name != name)
+		g++;
+	if (g == groups + GROUPS || !n || !value) {
+		nvtx_miss(NVTX_MISS_SAMPLES);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (nvtx_schema_number(g->schema, i, value, size, &kv))
+			put_number(g->member[i], &kv);
+		else
+			nvtx_miss(NVTX_MISS_SAMPLES);
+	}
+}
+
+/* A number of a type, or a group of numbers. */
 static void sample(const void *domain, uint64_t counter, const void *value, size_t size)
 {
 	uint64_t id = find(nvtx_chain_domain(domain).index, counter), type = id >> 32 & 0xffffff;
 	struct xsprof_kv kv;
 
+	if (type == TYPE_GROUP) {
+		sample_group((xsprof_name_t)id, value, size);
+		return;
+	}
 	if (!id || !type || !value || size < nvtx_type_size(type) ||
 	    !nvtx_type_read(&kv, 0, type, value)) {
 		nvtx_miss(id ? NVTX_MISS_SAMPLES : NVTX_MISS_COUNTER);
 		return;
 	}
-	if (kv.type == XSPROF_ARG_F64)
-		xsprof_counter_f64((xsprof_name_t)id, kv.u.f64);
-	else if (kv.type == XSPROF_ARG_I64 || kv.u.u64 <= INT64_MAX)
-		xsprof_counter((xsprof_name_t)id, kv.u.i64);
-	else
-		xsprof_counter_f64((xsprof_name_t)id, (double)kv.u.u64);
+	put_number((xsprof_name_t)id, &kv);
 }
 
 /* Why there is no value: 0 it is 0, 1 it is as it was, else it could not be had. */

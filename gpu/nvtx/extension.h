@@ -19,9 +19,21 @@ struct nvtx_ext_entry {
 extern const struct nvtx_ext_entry nvtx_schema_ext_entries[], nvtx_event_ext_entries[],
 	nvtx_counter_ext_entries[];
 
-/* Bytes of a type of one value, or 0. */
+/* type.c: bytes of a type of one value, or 0. */
 size_t nvtx_type_size(uint64_t type);
 /* A value of such a type as an argument.  Return: false where there is none for it. */
 bool nvtx_type_read(struct xsprof_kv *kv, xsprof_name_t key, uint64_t type, const void *at);
+bool nvtx_type_is_read(uint64_t type);
+bool nvtx_type_is_number(uint64_t type);
+uint64_t nvtx_type_unsigned(const void *at, size_t size);
+
+/* schema.c, payload.c: what was registered, NULL: nothing; and its fields, by number. */
+struct nvtx_schema;
+const struct nvtx_schema *nvtx_schema_find(uint32_t domain, uint64_t id);
+uint32_t nvtx_schema_fields(const struct nvtx_schema *s);
+const char *nvtx_schema_field(const struct nvtx_schema *s, uint32_t i);
+/* Return: false: the field is no number, or not within @size. */
+bool nvtx_schema_number(const struct nvtx_schema *s, uint32_t i, const void *data, size_t size,
+			struct xsprof_kv *kv);
 
 #endif /* XSPROF_NVTX_EXTENSION_H */

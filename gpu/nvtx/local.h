@@ -173,6 +173,7 @@ static inline bool nvtx_no_room(xsprof_name_t name)
 
 #define NVTX_ARGS	28u
 #define NVTX_TEXT_MAX	1024u	/* of a wide text */
+#define NVTX_LIST	128u	/* numbers of all arrays of an event */
 
 /**
  * struct nvtx_said - what the attributes of a call say
@@ -180,6 +181,7 @@ static inline bool nvtx_no_room(xsprof_name_t name)
  * @n: arguments
  * @kv: the arguments
  * @text: memory of theirs
+ * @list: the same of arrays
  */
 struct nvtx_said {
 	xsprof_name_t		name;
@@ -187,6 +189,7 @@ struct nvtx_said {
 	struct xsprof_kv	kv[NVTX_ARGS];
 	char			color[16];
 	char			text[NVTX_TEXT_MAX];
+	int32_t			list[NVTX_LIST];
 };
 
 struct nvtx_payload;

@@ -115,12 +115,12 @@ int32_t clInitLayer(uint32_t nr, void *const *next, uint32_t *nr_ours, void *con
 	if (!is_recording())
 		return CL_OK;
 	if (!pin(next, n)) {
-		collect_say("OpenCL: its loader cannot be kept in memory: it is not recorded");
+		xsprof_say("OpenCL: its loader cannot be kept in memory: it is not recorded");
 		return CL_OK;
 	}
 	if (!complete()) {
-		collect_say("OpenCL: this loader lacks functions that are needed: it is not "
-			    "recorded");
+		xsprof_say("OpenCL: this loader lacks functions that are needed: it is not "
+			   "recorded");
 		return CL_OK;
 	}
 	begin = xsprof_now();

@@ -25,7 +25,6 @@
 
 #include <xsprof/collector.h>
 
-#include "collect/common/say.h"
 #include "gpu/opencl/opencl-abi.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))

@@ -72,6 +72,19 @@ void xsprof_collector_wake(struct xsprof_collector *collector)
 		ring(k, &k->rung);
 }
 
+int xsprof_collector_asked(struct xsprof_collector *collector)
+{
+	struct xsp_collector *k = __atomic_load_n(&collector->own, __ATOMIC_ACQUIRE);
+	bool asked;
+
+	if (!k)
+		return 0;
+	pthread_mutex_lock(&k->lock);
+	asked = k->done != k->asked;
+	pthread_mutex_unlock(&k->lock);
+	return asked;
+}
+
 /*
  * @asked: what @k->asked was before the work that is done now, and is set to for the next.
  * Return: go on.

@@ -10,7 +10,8 @@
 /**
  * xsp_collectors_flush() - have all collectors write what they know by now
  *
- * Waits for them, for a second at most.  Before a session ends, while it still records.
+ * Waits for them, for a second at most.  When a session has begun, so that they have as well; and
+ * before it ends, while it still records.
  */
 void xsp_collectors_flush(void) XSP_HIDDEN;
 

@@ -271,6 +271,7 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
 		err = begin_thread(r);
 	if (err)
 		goto err_pause;
+	xsp_collectors_flush();
 	*out = r;
 	return 0;
 

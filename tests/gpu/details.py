@@ -88,6 +88,29 @@ def check_memory():
           "and in Perfetto's")
 
 
+def check_pools():
+    for version in (1108, 1206, 1305):
+        _, gpu, events = record("--gpu=pools,jit", what=["details"], STAND_IN_VERSION=str(version))
+        used, kept = "used of the pool (bytes)", "kept at least (bytes)"
+        equal([(e["kind"], e["name"], e["bytes"], args_of(e).get(used), args_of(e).get(kept))
+               for e in gpu if e["kind"] in ("alloc", "free")],
+              [("alloc", "Pool Created", 1 << 20, 8192, None),
+               ("free", "Pool Destroyed", 1 << 20, 8192, None),
+               ("free", "Pool Trimmed", 1 << 20, 8192, 4096),
+               ("alloc", "Pool Created (Imported)", 0, None, None)],
+              f"CUDA {version // 100}.{version % 100}: --gpu=pools: pools of memory")
+        equal([(e["name"], args_of(e).get("cache size (bytes)")) for e in gpu
+               if e["kind"] == "overhead" and e["name"].startswith("JIT")],
+              [("JIT Cache Load (PTX to cubin)", 512), ("JIT Cache Store (PTX to cubin)", 512),
+               ("JIT Compile (PTX to cubin)", None), ("JIT Compile (NVVM IR to PTX)", None)],
+              "--gpu=jit: what the driver compiles, and its cache")
+        equal(gpulib.missed(events), {"not recorded: CUPTI records of an unknown kind": 2},
+              "operations that are not known are counted")
+    text = run("report", "--gpu", CAPTURE).stdout
+    equal(["Pool Trimmed" in text, "JIT Compile (PTX to cubin)" in text], [True, True],
+          "report --gpu has both")
+
+
 def check_details():
     gpu = check_chain(1108)
     check_chain(1206)
@@ -98,6 +121,8 @@ def check_details():
           "without a request there are no whole graphs and no unified memory")
     equal([k for e in gpu for k in args_of(e) if "before start" in k], [],
           "nor when kernels were queued")
+    equal([e["name"] for e in gpu if e["name"].startswith(("JIT", "Pool"))], [],
+          "nor pools of memory, nor what the driver compiles")
     check_memory()
     _, gpu, _ = record("--gpu=graphs,managed,queued", what=["details"])
     graph = [e for e in gpu if e["kind"] == "graph"]
@@ -161,5 +186,6 @@ def check_budget():
 
 
 check_details()
+check_pools()
 check_budget()
 finish()

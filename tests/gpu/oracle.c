@@ -65,6 +65,16 @@ typedef CUpti_ActivityMemory4 memory_t;
 #else
 typedef CUpti_ActivityMemory3 memory_t;
 #endif
+#if VERSION >= 1300
+typedef CUpti_ActivityMemoryPool3 pool_t;
+#else
+typedef CUpti_ActivityMemoryPool2 pool_t;
+#endif
+#if VERSION >= 1204
+typedef CUpti_ActivityJit2 jit_t;
+#else
+typedef CUpti_ActivityJit jit_t;
+#endif
 typedef CUpti_ActivityUnifiedMemoryCounterConfig config_t;
 typedef CUpti_ActivityMemcpyPtoP4 peer_t;
 typedef CUpti_ActivityMemset4 memset_t;
@@ -197,6 +207,25 @@ SAME(cupti_memory, context, memory_t, contextId);
 SAME(cupti_memory, stream, memory_t, streamId);
 SAME(cupti_memory, async, memory_t, isAsync);
 
+SAME(cupti_pool_change, operation, pool_t, memoryPoolOperationType);
+SAME(cupti_pool_change, pool, pool_t, memoryPoolType);
+SAME(cupti_pool_change, correlation, pool_t, correlationId);
+SAME(cupti_pool_change, device, pool_t, deviceId);
+SAME(cupti_pool_change, keep, pool_t, minBytesToKeep);
+SAME(cupti_pool_change, address, pool_t, address);
+SAME(cupti_pool_change, size, pool_t, size);
+SAME(cupti_pool_change, threshold, pool_t, releaseThreshold);
+SAME(cupti_pool_change, timestamp, pool_t, timestamp);
+SAME(cupti_pool_change, used, pool_t, utilizedSize);
+
+SAME(cupti_jit, entry, jit_t, jitEntryType);
+SAME(cupti_jit, operation, jit_t, jitOperationType);
+SAME(cupti_jit, device, jit_t, deviceId);
+SAME(cupti_jit, start, jit_t, start);
+SAME(cupti_jit, end, jit_t, end);
+SAME(cupti_jit, correlation, jit_t, correlationId);
+SAME(cupti_jit, cache_size, jit_t, cacheSize);
+
 SAME(cupti_managed, counter, managed_t, counterKind);
 SAME(cupti_managed, value, managed_t, value);
 SAME(cupti_managed, start, managed_t, start);
@@ -244,6 +273,8 @@ _Static_assert(CUPTI_EXTERNAL == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "kind
 _Static_assert(CUPTI_MEMORY == CUPTI_ACTIVITY_KIND_MEMORY2, "kind");
 _Static_assert(CUPTI_MANAGED == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, "kind");
 _Static_assert(CUPTI_EVENT == CUPTI_ACTIVITY_KIND_CUDA_EVENT, "kind");
+_Static_assert(CUPTI_POOL == CUPTI_ACTIVITY_KIND_MEMORY_POOL, "kind");
+_Static_assert(CUPTI_JIT == CUPTI_ACTIVITY_KIND_JIT, "kind");
 _Static_assert(CUPTI_GRAPH == CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "kind");
 _Static_assert(CUPTI_DOMAIN_DRIVER == CUPTI_CB_DOMAIN_DRIVER_API, "domain");
 _Static_assert(CUPTI_DOMAIN_RUNTIME == CUPTI_CB_DOMAIN_RUNTIME_API, "domain");
@@ -265,7 +296,8 @@ static const struct {
 	{ CUPTI_RUNTIME, sizeof(call_t) }, { CUPTI_DRIVER, sizeof(call_t) },
 	{ CUPTI_EXTERNAL, sizeof(external_t) }, { CUPTI_SYNC, sizeof(sync_t) },
 	{ CUPTI_OVERHEAD, sizeof(overhead_t) }, { CUPTI_EVENT, sizeof(event_t) },
-	{ CUPTI_MEMORY, sizeof(memory_t) },
+	{ CUPTI_MEMORY, sizeof(memory_t) }, { CUPTI_POOL, sizeof(pool_t) },
+	{ CUPTI_JIT, sizeof(jit_t) },
 	{ CUPTI_GRAPH, sizeof(graph_t) }, { CUPTI_MANAGED, sizeof(managed_t) },
 	{ CUPTI_DEVICE, sizeof(device_t) }, { CUPTI_CONTEXT, sizeof(context_t) },
 };

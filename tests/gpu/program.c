@@ -109,6 +109,12 @@ static void details(void)
 	sleep(1);
 	stand_in_memory(stand_in_call(false, 1), false, 65536, 2000000000);
 	stand_in_memory(stand_in_call(false, 1), true, 512, 0);
+	for (uint32_t i = 1; i <= 4; i++) {
+		stand_in_pool(stand_in_call(false, 1), i, 1);
+		stand_in_jit(0, 1, i);
+	}
+	stand_in_pool(stand_in_call(false, 1), 1, 2);
+	stand_in_jit(0, 2, 3);
 	stand_in_managed(1, 65536);
 	stand_in_managed(2, 4096);
 	printf("recordings: %u %u\n", first, second);

@@ -74,6 +74,10 @@ EXPORT size_t stand_in_length(uint32_t kind)
 		return v < 1208 ? 24 : v < 1305 ? 56 : 80;
 	case CUPTI_MEMORY:
 		return v < 1206 ? 120 : 128;
+	case CUPTI_POOL:
+		return v < 1300 ? 72 : 80;
+	case CUPTI_JIT:
+		return v < 1204 ? 64 : 72;
 	case CUPTI_GRAPH:
 		return v < 1204 ? 48 : 56;
 	case CUPTI_MANAGED:

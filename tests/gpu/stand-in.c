@@ -229,6 +229,28 @@ EXPORT void stand_in_memory(uint32_t corr, bool allocated, uint64_t bytes, uint6
 	(void)stand_in_put(&m, sizeof(m));
 }
 
+EXPORT void stand_in_pool(uint32_t corr, uint32_t operation, uint32_t pool)
+{
+	const struct cupti_pool_change c = {
+		.kind = CUPTI_POOL, .operation = operation, .pool = pool, .correlation = corr,
+		.device = 1, .keep = 4096, .address = 0x7f10, .size = 1 << 20, .threshold = 65536,
+		.timestamp = stand_in_now(), .used = 8192,
+	};
+
+	(void)stand_in_put(&c, sizeof(c));
+}
+
+EXPORT void stand_in_jit(uint32_t corr, uint32_t entry, uint32_t operation)
+{
+	struct cupti_jit j = {
+		.kind = CUPTI_JIT, .entry = entry, .operation = operation, .device = 1,
+		.correlation = corr, .cache_size = 512, .cache_path = (const char *)8,
+	};
+
+	set_times(&j.start, &j.end);
+	(void)stand_in_put(&j, sizeof(j));
+}
+
 EXPORT void stand_in_managed(uint32_t counter, uint64_t bytes)
 {
 	struct cupti_managed m = {

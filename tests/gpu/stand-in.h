@@ -60,6 +60,10 @@ void stand_in_sync_event(uint32_t correlation, uint32_t stream, uint32_t event, 
 void stand_in_graph(uint32_t correlation, uint32_t stream, uint32_t graph);
 /* Memory of a device, so many ns ago. */
 void stand_in_memory(uint32_t correlation, bool allocated, uint64_t bytes, uint64_t ago);
+/* A pool of memory, by CUPTI's numbers of what happened and of what it is. */
+void stand_in_pool(uint32_t correlation, uint32_t operation, uint32_t pool);
+/* The driver compiles; the path of its cache is nowhere. */
+void stand_in_jit(uint32_t correlation, uint32_t entry, uint32_t operation);
 /* Unified memory: a counter of CUPTI's, and bytes. */
 void stand_in_managed(uint32_t counter, uint64_t bytes);
 void stand_in_overhead(uint32_t type);

@@ -105,6 +105,52 @@ static void fields(void)
 	nvtxDomainMarkEx(domain, &e);
 }
 
+/* A schema inside of another, arrays, and numbers that are too large for a list. */
+static void nested(void)
+{
+	struct inner {
+		int32_t	a;
+		double	b[2];
+	};
+	struct outer {
+		uint8_t		k;
+		struct inner	in;
+		uint16_t	few[3];
+		uint64_t	large[2];
+		struct inner	last;
+	};
+	static const nvtxPayloadSchemaEntry_t of_inner[] = {
+		{ .type = T(INT32), .name = "a" },
+		{ .flags = NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, .type = T(DOUBLE),
+		  .name = "b", .arrayOrUnionDetail = 2 },
+	};
+	uint64_t inner = schema(of_inner, 2, sizeof(struct inner), 0);
+	/* Where what is behind a schema lies, follows from its size and alignment. */
+	const nvtxPayloadSchemaEntry_t of_outer[] = {
+		{ .type = T(UINT8), .name = "k" },
+		{ .type = inner, .name = "in" },
+		{ .flags = NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, .type = T(UINT16),
+		  .name = "few", .arrayOrUnionDetail = 3 },
+		{ .flags = NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, .type = T(UINT64),
+		  .name = "large", .arrayOrUnionDetail = 2 },
+		{ .type = inner, .name = "last" },
+	};
+	const struct outer payload = {
+		.k = 1, .in = { -2, { 0.5, -4 } }, .few = { 7, 8, 65535 },
+		.large = { 1, 5000000000 }, .last = { 9, { 1e30, 0 } },
+	};
+	nvtxPayloadData_t data = { schema(of_outer, 5, sizeof(payload), 0), sizeof(payload),
+				   &payload };
+	nvtxEventAttributes_t e = { .version = NVTX_VERSION, .size = sizeof(e) };
+
+	e.messageType = NVTX_MESSAGE_TYPE_ASCII;
+	e.message.ascii = "nested";
+	e.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+	e.reserved0 = 1;
+	e.payload.ullValue = (uint64_t)(uintptr_t)&data;
+	nvtxDomainMarkEx(domain, &e);
+}
+
 /* No offsets, a name in the payload, and ranges that are nothing but payloads. */
 static void alone(void)
 {
@@ -207,6 +253,18 @@ static void counters(void)
 	uint64_t added = counter("more", T(INT64), 0, NVTX_COUNTER_FLAG_VALUETYPE_DELTA);
 	uint32_t value = 4000000000u;
 
+	static const nvtxPayloadSchemaEntry_t both[] = {
+		{ .type = T(UINT32), .name = "used" }, { .type = T(DOUBLE), .name = "share" },
+	};
+	const struct {
+		uint32_t	used;
+		double		share;
+	} group = { 7, 0.75 };
+	uint64_t groups = counter("memory", schema(both, 2, sizeof(group), 0), 0, 0);
+
+	nvtxCounterSample(domain, groups, &group, sizeof(group));
+	/* The second is not there. */
+	nvtxCounterSample(domain, groups, &group, 4);
 	for (int i = 0; i < 5; i++)
 		nvtxCounterSampleInt64(domain, words, -i);
 	nvtxCounterSampleNoValue(domain, words, NVTX_COUNTER_SAMPLE_ZERO);
@@ -223,6 +281,7 @@ int main(void)
 {
 	domain = nvtxDomainCreateA("extension");
 	fields();
+	nested();
 	alone();
 	beyond();
 	counters();

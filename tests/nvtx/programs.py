@@ -171,11 +171,17 @@ def check_extension(tap, what, out, events):
     tap.equal(fields, {
         "tiny": -3, "small": 60000, "plain": -70000, "large": -5000000000,
         "big": 18446744073709551615, "half": 0.5, "whole": -0.125, "bytes": 4096, "at": 0x1234,
-        "embedded": "embed", "text": "pointed", "color": "green", "other": 7,
+        "embedded": "embed", "array": "[1, 2, 3]", "text": "pointed", "color": "green", "other": 7,
         "handle": "registered"}, f"{what}: fields of many types")
     tap.equal(args("instant", "cut"), [{"tiny": -3, "small": 60000, "plain": -70000}],
               f"{what}: a payload that is cut has the fields that are there")
     tap.equal(args("instant", "unknown"), [{}], f"{what}: a schema that nobody registered")
+    nested = args("instant", "nested")[0]
+    for found in (m for m in more if any(key in m for key in ("last.a", "last.b"))):
+        nested.update(found)
+    tap.equal(nested, {"k": 1, "in.a": -2, "in.b": "[0.5, -4]", "few": "[7, 8, 65535]",
+                       "last.a": 9, "last.b": "[1e+30, 0]"},
+              f"{what}: schemas inside of a schema, and arrays")
     payload = {"first": 1, "second": -2, "last": 3}
     tap.equal([args("begin", "named by a payload"), args("instant", "named by a payload"),
                args("begin", "(no name)")], [[payload], [payload], [{"payload": -42}]],
@@ -204,6 +210,7 @@ def check_extension(tap, what, out, events):
         if e["type"] == "counter":
             values[e["cat"], e["name"]].append(e.get("i64", e.get("f64")))
     tap.equal(dict(values), {
+        ("extension", "memory.used"): [7, 7], ("extension", "memory.share"): [0.75],
         ("extension", "words"): [0, -1, -2, -3, -4, 0], ("extension", "share"): [0.25],
         ("extension", "fixed"): [4000000000], ("extension", "more (added)"): [5],
         ("nvtx", "not recorded: payloads of which some fields are left out"): [1, 2],
@@ -215,7 +222,7 @@ def check_extension(tap, what, out, events):
         ("nvtx", "not recorded: ranges cut in two: one of another domain around them ended first"):
             [1],
         ("nvtx", "not recorded: samples of groups of counters, in batches, or without a value"):
-            [1],
+            [1, 2],
         ("nvtx", "not recorded: counters that are not known, and samples of them"): [1, 2],
     }, f"{what}: counters, and what was not recorded")
 

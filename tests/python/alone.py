@@ -201,7 +201,7 @@ def others():
     assert load("c.json")["early"] == 7 and not prof.events() and not prof.key_averages().table()
     refused(TypeError, "ProfilerActivity", profile, activities=["cpu"])
     refused(AssertionError, "empty", profile, activities=[])
-    refused(UserWarning, "record --gpu", profile, activities=[ProfilerActivity.CUDA])
+    refused(UserWarning, "record --gpu", profile, activities=[ProfilerActivity.XPU])
     refused(FutureWarning, "activities", profile, use_cuda=False)
     for _ in range(50):
         with profile() as prof:

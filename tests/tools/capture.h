@@ -110,5 +110,9 @@ int cap_make_cost(const char *kind, uint32_t n);
 /* capture-devices.c: more of these kinds. */
 int cap_make_devices(const char *kind, uint32_t n);
 void cap_make_hostile_devices(void);
+/* capture-gpu.c */
+void cap_make_launches(void);
+void cap_make_idle(void);
+void cap_make_clocks(void);
 
 #endif /* XSPROF_TESTS_TOOLS_CAPTURE_H */

@@ -40,6 +40,7 @@ counts = collections.Counter()
 closed_for_them = 0
 at = collections.Counter(e["ts"] for e in events if "ts" in e)
 asyncs = set()
+starts = set()                              # (pid, tid, begin) of ranges in one event
 
 
 # What the range that stands for the end of a flow has in common with it.
@@ -88,6 +89,7 @@ for after in events:
             closed_for_them += 1
     elif ph == "X":
         tracks[key].append((e["ts"], e["ts"] + e["dur"]))
+        starts.add((*key, e["ts"]))
         # It was open from before the window to its end; one of no duration has its begin here.
         args = e.get("args", {})
         if e["dur"] and (args.get("cut") is True or args.get("unfinished") is True):
@@ -95,7 +97,11 @@ for after in events:
     elif ph in "stf":
         if ph != "s" and e.get("bp") != "e":
             fail("a flow without bp: %r" % e)
-        if [before.get(k) for k in SAME] != [e[k] for k in SAME] or before["dur"] * 4096 != 1:
+        # From a call to what it started: both are there already.
+        if e["cat"] == "ac2g":
+            if (*key, e["ts"]) not in starts:
+                fail("an arrow without a range that begins there: %r" % e)
+        elif [before.get(k) for k in SAME] != [e[k] for k in SAME] or before["dur"] * 4096 != 1:
             fail("a flow without a range at its very time: %r" % e)
     elif ph == "C" and type(e["args"]["value"]) not in (int, float):
         fail("a counter that is no number: %r" % e)

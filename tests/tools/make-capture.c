@@ -28,6 +28,9 @@
  *	make-capture exec FILE		two programs of a process
  *	make-capture steps FILE		steps of a training
  *	make-capture hung FILE		steps, the last of which does not end
+ *	make-capture launches FILE	calls, and what they started on a device
+ *	make-capture idle FILE		a device that is idle, for several reasons
+ *	make-capture clocks FILE	clocks of devices, and how well they are known
  *	make-capture parts FILE		ranges that go on while the one around them ends
  *	make-capture passes FILE	steps of optimizers in backward passes
  *	make-capture switched FILE	steps, one of which has markers that were switched off in it
@@ -470,6 +473,12 @@ int main(int argc, char **argv)
 		make_rows();
 	else if (!strcmp(what, "links") && argc == 3)
 		make_links();
+	else if (!strcmp(what, "launches") && argc == 3)
+		cap_make_launches();
+	else if (!strcmp(what, "idle") && argc == 3)
+		cap_make_idle();
+	else if (!strcmp(what, "clocks") && argc == 3)
+		cap_make_clocks();
 	else if (!strcmp(what, "hostile-devices") && argc == 3)
 		cap_make_hostile_devices();
 	else if (!strcmp(what, "tasks") && argc == 3)

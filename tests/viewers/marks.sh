@@ -162,4 +162,30 @@ assert around["a"] is None and around["g"] is None, around' \
 			"$dir/said" $format >>"$dir/log" 2>&1
 	result "$format: ranges that begin with the one around them" $?
 done
+
+# Arrows from calls to what they started: one to each activity of a graph's launch.  In Perfetto's
+# own format they lead from each activity to the next.
+"$make_capture" launches "$dir/launches.data" || exit 1
+for format in perfetto chrome; do
+	"$dump" -q -f $format -o "$dir/launches.$format" "$dir/launches.data" 2>"$dir/log" &&
+		node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" \
+			"$dir/launches.$format" "$stats" \
+			"arrows=select a.name, a.ts, b.name, b.ts from flow f
+				join slice a on a.id = f.slice_out join slice b on b.id = f.slice_in
+				order by b.ts" >"$dir/said" 2>>"$dir/log" &&
+		python3 -c '
+import json, sys
+said = json.load(open(sys.argv[1]))
+assert not said[""] and not said["stats"], said
+got = [[a, at % 10 ** 12 // 1000, b, to % 10 ** 12 // 1000] for a, at, b, to in said["arrows"]]
+one = ["cudaLaunchKernel", 10, "kernel", 20], ["cudaLaunchKernel", 11, "kernel", 21]
+graph = "cudaGraphLaunch", 13
+if sys.argv[2] == "chrome":
+    want = [*one, [*graph, "node", 40], [*graph, "node", 42], [*graph, "copy", 52]]
+else:
+    want = [*one, [*graph, "node", 40], ["node", 40, "node", 42], ["node", 42, "copy", 52],
+            ["early", 69, "cudaLaunchKernel", 70]]
+assert got == want, got' "$dir/said" $format >>"$dir/log" 2>&1
+	result "$format: arrows from calls to what they started" $?
+done
 finish

@@ -95,6 +95,7 @@ static int read_all(struct info *info, struct set *set, struct xsprof_pairer *pa
 				continue;
 			info->lossy_ns = xst_losses_until(&evs[i], info->lossy_ns);
 			info_missed_event(info, &evs[i]);
+			info_clocks_event(info, &evs[i]);
 			/* One that wrote nothing is not counted for its end. */
 			ret = evs[i].type == XSPROF_EV_THREAD_EXIT ? 0 :
 			      count_thread(info, set, &evs[i]);

@@ -242,6 +242,7 @@ void info_print(const struct info *info)
 	print_line("ended", why_ended(all->end));
 	printf("%-16s%" PRIu64 " records, %" PRIu64 " slots overwritten unread, %" PRIu64
 	       " bad slots\n", "lost", all->lost_records, all->lost_slots, all->bad_slots);
+	info_clocks_print(info);
 	info_missed_print(info);
 	for (i = 0; (note = xsprof_trace_note(info->source.trace, i)); i++)
 		print_line("note", note);
@@ -374,6 +375,7 @@ void info_print_json(const struct info *info)
 		xsp_json_print(stdout, note, strlen(note));
 	}
 	putchar(']');
+	info_clocks_json(info);
 	info_missed_json(info);
 	json_kernel(info);
 	fputs(",\n\"processes\":[", stdout);

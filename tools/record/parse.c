@@ -102,8 +102,9 @@ static void help(void)
 	     "                          of OpenCL and Vulkan, through their loaders;\n"
 	     "                          of CUDA also: graphs (as a whole, not their nodes),\n"
 	     "                          memory (what is allocated and freed),\n"
-	     "                          managed (what unified memory moves), queued (when\n"
-	     "                          kernels were queued)\n"
+	     "                          managed (what unified memory moves), pools (of\n"
+	     "                          memory), jit (what the driver compiles), queued\n"
+	     "                          (when kernels were queued)\n"
 	     "      --gpu-budget PERCENT\n"
 	     "                          what that may cost, of one CPU: with more, graphs of\n"
 	     "                          CUDA are recorded as a whole, then GPUs no more\n"
@@ -235,7 +236,9 @@ static int take_categories(const char *list, const char **categories)
 
 static int take_gpu(struct record_options *opts, const char *words)
 {
-	static const char *const known[] = { "graphs", "memory", "managed", "queued" };
+	static const char *const known[] = {
+		"graphs", "memory", "managed", "pools", "jit", "queued",
+	};
 	size_t n, i;
 
 	opts->gpu = true;
@@ -246,7 +249,8 @@ static int take_gpu(struct record_options *opts, const char *words)
 				break;
 		if (i == sizeof(known) / sizeof(known[0]))
 			return tool_usage("record", "--gpu: '%.*s' is invalid: graphs, memory, "
-					  "managed, queued, or several of these with commas",
+					  "managed, pools, jit, queued, or several of these with "
+					  "commas",
 					  (int)n, p);
 	}
 	opts->gpu_what = words;

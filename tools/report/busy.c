@@ -213,3 +213,18 @@ uint64_t gpu_busy_late(const struct gpu_busy *b)
 {
 	return b->late;
 }
+
+void gpu_busy_gaps(const struct gpu_busy *b, void (*fn)(void *data, uint64_t begin, uint64_t end),
+		   void *data)
+{
+	uint64_t end = b->floor;
+
+	for (uint32_t i = 0; i < b->n; i++)
+		for (uint32_t k = 0; k < b->v[i]->n; k++) {
+			const struct piece *p = &b->v[i]->v[k];
+
+			if (end && p->begin > end)
+				fn(data, end, p->begin);
+			end = p->end;
+		}
+}

@@ -35,11 +35,13 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	       ",\"copies_beside_kernels_ns\":%" PRIu64 ",\"copied_bytes\":%" PRIu64
 	       ",\"uncounted_ns\":%" PRIu64 ",\"unrecorded_ns\":%" PRIu64
 	       ",\"memory_bytes\":%" PRIu64 ",\"collectives_ns\":%" PRIu64
-	       ",\"collectives_beside_kernels_ns\":%" PRIu64 "}",
+	       ",\"collectives_beside_kernels_ns\":%" PRIu64,
 	       d->first, d->last, all, kernels, copies, d->sets,
 	       kernels + copies > all ? kernels + copies - all : 0, d->bytes,
 	       gpu_busy_late(d->busy[GPU_BUSY_ALL]), d->unrecorded, d->in_use,
 	       gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]), gpu_overlap(d));
+	gpu_json_idle(gpu, number);
+	putchar('}');
 }
 
 static void print_row(const struct gpu_report *gpu, const struct gpu_row *row)
@@ -93,7 +95,9 @@ void gpu_print_json(const struct gpu_report *gpu)
 		print_text(name ? name : "");
 		putchar('}');
 	}
-	fputs("],\"not_recorded\":[", stdout);
+	putchar(']');
+	gpu_json_copies(gpu);
+	fputs(",\"not_recorded\":[", stdout);
 	for (uint32_t i = 0; i < gpu->nr_misses; i++) {
 		printf("%s{\"what\":", i ? "," : "");
 		print_text(gpu->misses[i].text);

@@ -186,6 +186,7 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 		if (s->device == number)
 			print_stream(gpu, s, span);
 	}
+	gpu_print_idle(gpu, number);
 }
 
 static void print_unrecorded(const struct gpu_report *gpu)
@@ -238,4 +239,5 @@ void gpu_print(const struct gpu_report *gpu)
 	print_rows(gpu, 0, work, "Activity");
 	print_rows(gpu, work, calls, "Call");
 	print_rows(gpu, calls, gpu->nr, "Wait, overhead or memory");
+	gpu_print_copies(gpu);
 }

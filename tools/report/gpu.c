@@ -26,7 +26,6 @@ struct waiting {
 struct reader {
 	struct gpu_report	gpu;
 	struct xsp_map		rows;	/* + 1, by the row's group */
-	struct xsp_map		devices;	/* + 1, by process and number; 0: not listed */
 	struct waiting		waiting[1u << BITS];
 };
 
@@ -158,7 +157,7 @@ static struct gpu_device *new_device(struct gpu_report *gpu, const char *facts, 
 static struct gpu_device *device_of(struct reader *r, uint32_t producer, uint32_t number)
 {
 	uint64_t key = ((uint64_t)producer + 1) << 32 | number;
-	const uint64_t *known = xsp_map_get(&r->devices, key);
+	const uint64_t *known = xsp_map_get(&r->gpu.numbers, key);
 	char text[sizeof(r->gpu.devices[0].uuid)];
 	struct gpu_device *d;
 	const char *facts;
@@ -172,7 +171,7 @@ static struct gpu_device *device_of(struct reader *r, uint32_t producer, uint32_
 	if (!d)
 		d = new_device(&r->gpu, facts, text, number);
 	/* One that finds no place will not find one later. */
-	(void)xsp_map_set(&r->devices, key, d ? (uint64_t)(d - r->gpu.devices) + 1 : 0);
+	(void)xsp_map_set(&r->gpu.numbers, key, d ? (uint64_t)(d - r->gpu.devices) + 1 : 0);
 	return d;
 }
 
@@ -438,7 +437,7 @@ static void done(struct reader *r)
 		gpu_busy_free(r->gpu.streams[i].busy);
 	xsp_groups_free(r->gpu.report->groups);
 	xsp_map_free(&r->rows);
-	xsp_map_free(&r->devices);
+	xsp_map_free(&r->gpu.numbers);
 	free(r->gpu.rows);
 	free(r);
 }
@@ -446,7 +445,7 @@ static void done(struct reader *r)
 int gpu_run(struct report *report)
 {
 	struct reader *r = calloc(1, sizeof(*r));
-	int status;
+	int status, ret;
 
 	if (!r || xsp_groups_new(report->source.trace, report->by & REPORT_BY_PATTERN, false,
 				 &report->groups)) {
@@ -463,6 +462,12 @@ int gpu_run(struct report *report)
 		status = tool_error("%s: nothing of a GPU matches the options: leave out --name, "
 				    "--category, --pid, --tid, --from or --to",
 				    report->source.path);
+	/* Of some threads or names alone it would not be known when a device was idle. */
+	if (!status && !report->filter.any) {
+		ret = gpu_idle(&r->gpu);
+		if (ret)
+			status = xsp_source_error(&report->source, ret);
+	}
 	if (!status) {
 		for (uint32_t i = 0; i < r->gpu.nr_devices; i++)
 			r->gpu.devices[i].unrecorded = unrecorded(&r->gpu, i);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What devices did: how busy they were, which kernels and copies took how long, and the calls that
- * started them.  gpu.c reads, busy.c adds up times, gpu-print.c and gpu-json.c
- * print.
+ * started them.  gpu.c reads, busy.c adds up times, idle.c finds out why devices were idle,
+ * idle-print.c, gpu-print.c and gpu-json.c print.
  */
 #ifndef XSPROF_REPORT_GPU_H
 #define XSPROF_REPORT_GPU_H
@@ -25,6 +25,9 @@ void gpu_busy_add(struct gpu_busy *busy, uint64_t begin, uint64_t end);
 uint64_t gpu_busy_ns(const struct gpu_busy *busy);
 /* What came too long after others to be counted: that much of it may be missing. */
 uint64_t gpu_busy_late(const struct gpu_busy *busy);
+/* Calls @fn for each time between those that are still known one by one. */
+void gpu_busy_gaps(const struct gpu_busy *busy,
+		   void (*fn)(void *data, uint64_t begin, uint64_t end), void *data);
 
 /* ---- gpu.c ----------------------------------------------------------------------------------- */
 
@@ -128,6 +131,67 @@ struct gpu_unrecorded {
 };
 
 /**
+ * enum gpu_idle_why - why a device had nothing to do
+ * @GPU_IDLE_LAUNCHED: what came next was launched already
+ * @GPU_IDLE_CALL: it was not, and the thread that launched it then was in a call
+ * @GPU_IDLE_OFF_CPU: ... was off the CPU
+ * @GPU_IDLE_RANGE: ... was in a range
+ * @GPU_IDLE_NO_RANGE: ... was in none
+ * @GPU_IDLE_UNKNOWN: the call of what came next is not known
+ * @GPU_IDLE_UNRECORDED: devices were not recorded in some of it
+ * @GPU_IDLE_OTHER: any of these, in rows that found no room
+ * @GPU_IDLE_SHORT: the idle time was not examined, as others are longer
+ */
+enum gpu_idle_why {
+	GPU_IDLE_LAUNCHED, GPU_IDLE_CALL, GPU_IDLE_OFF_CPU, GPU_IDLE_RANGE, GPU_IDLE_NO_RANGE,
+	GPU_IDLE_UNKNOWN, GPU_IDLE_UNRECORDED, GPU_IDLE_OTHER, GPU_IDLE_SHORT,
+};
+
+#define GPU_IDLE_ROWS	1024u
+
+/**
+ * struct gpu_idle_row - a reason
+ * @device: the device's place in the list
+ * @why: enum gpu_idle_why
+ * @class: OFF_CPU: enum cause_class
+ * @word: the call, or the range; 0: none
+ * @latest: the last idle time that it had a part in
+ * @count: idle times that it had a part in
+ * @ns: how long
+ */
+struct gpu_idle_row {
+	uint32_t	device;
+	uint32_t	why;
+	uint32_t	class;
+	uint32_t	word;
+	uint32_t	latest;
+	uint64_t	count;
+	uint64_t	ns;
+};
+
+#define GPU_COPY_ROWS	256u
+
+/**
+ * struct gpu_copy_row - copies of a kind, by a call
+ * @copy: its name
+ * @call: name of the call
+ * @count: copies
+ * @blocked: those whose call returned after the copy
+ * @bytes: that these moved
+ * @ns: how long their calls took
+ * @longest: the longest of them
+ */
+struct gpu_copy_row {
+	uint32_t	copy;
+	uint32_t	call;
+	uint64_t	count;
+	uint64_t	blocked;
+	uint64_t	bytes;
+	uint64_t	ns;
+	uint64_t	longest;
+};
+
+/**
  * struct gpu_report - what is reported
  * @devices: in the order in which they came; processes may call one by different numbers
  * @streams: in the order in which they came
@@ -140,6 +204,12 @@ struct gpu_unrecorded {
  * @early: activities that began before the call that started them
  * @busy: of all devices together, ns
  * @events: activities and calls
+ * @numbers: by process and number: the place of a device + 1, 0: not listed
+ * @idle: by device, the longest first; a row of GPU_IDLE_SHORT for each behind the others
+ * @nr_idle: how many
+ * @copies: copies and their calls
+ * @nr_copies: how many
+ * @unlisted_copies: copies that found no place there
  */
 struct gpu_report {
 	struct report		*report;
@@ -158,6 +228,12 @@ struct gpu_report {
 	uint64_t		early;
 	uint64_t		busy;
 	uint64_t		events;
+	struct xsp_map		numbers;
+	struct gpu_idle_row	idle[GPU_IDLE_ROWS + GPU_DEVICES];
+	uint32_t		nr_idle;
+	struct gpu_copy_row	copies[GPU_COPY_ROWS];
+	uint32_t		nr_copies;
+	uint64_t		unlisted_copies;
 };
 
 /* How long collectives ran beside other kernels, ns. */
@@ -169,6 +245,26 @@ static inline uint64_t gpu_overlap(const struct gpu_device *d)
 
 	return both > all ? both - all : 0;
 }
+
+/* The place of the device that a process calls by @number, -1 where it is not listed. */
+static inline int gpu_device_find(const struct gpu_report *gpu, uint32_t producer, uint32_t number)
+{
+	const uint64_t *known = xsp_map_get(&gpu->numbers, ((uint64_t)producer + 1) << 32 | number);
+
+	return known ? (int)*known - 1 : -1;
+}
+
+/* From its first activity to its last. */
+static inline uint64_t gpu_idle_ns(const struct gpu_device *d)
+{
+	uint64_t all = d->last > d->first ? d->last - d->first : 0;
+	uint64_t busy = gpu_busy_ns(d->busy[GPU_BUSY_ALL]);
+
+	return all > busy ? all - busy : 0;
+}
+
+/* idle.c: @idle and @copies.  Return: 0 or -errno. */
+int gpu_idle(struct gpu_report *gpu);
 
 /* Return: an exit status. */
 int gpu_run(struct report *report);
@@ -188,6 +284,12 @@ static inline bool gpu_is_memory(uint32_t kind)
 {
 	return kind == XSPROF_GPU_ALLOC || kind == XSPROF_GPU_FREE;
 }
+
+/* idle-print.c: of a device; and copies. */
+void gpu_print_idle(const struct gpu_report *gpu, uint32_t device);
+void gpu_print_copies(const struct gpu_report *gpu);
+void gpu_json_idle(const struct gpu_report *gpu, uint32_t device);
+void gpu_json_copies(const struct gpu_report *gpu);
 
 /* gpu-print.c, gpu-json.c */
 void gpu_print(const struct gpu_report *gpu);

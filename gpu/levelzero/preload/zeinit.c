@@ -9,8 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "collect/common/say.h"
+#include <unistd.h>
 
 #define EXPORT		__attribute__((visibility("default")))
 #define LOADER		"libze_loader.so.1"
@@ -50,7 +49,7 @@ static void *open_collector(void)
 		 info.dli_fname, COLLECTOR);
 	lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!lib)
-		collect_say("%s: Level Zero is not recorded", dlerror());
+		(void)dprintf(STDERR_FILENO, "xsprof: %s: Level Zero is not recorded\n", dlerror());
 	return lib;
 }
 

@@ -9,7 +9,8 @@
  *			xsprof_ns_ticks()
  *	activities	xsprof_device_activity(), xsprof_thread_id()
  *	a collector	xsprof_collector_add(), xsprof_collector_wake(), xsprof_collector_put(),
- *			xsprof_collector_missed(), XSPROF_COLLECTOR_ENTRY
+ *			xsprof_collector_asked(), xsprof_collector_missed(),
+ *			xsprof_say(), XSPROF_COLLECTOR_ENTRY
  *	a recorder that comes later	xsprof_join(), xsprof_leave()
  */
 #ifndef XSPROF_COLLECTOR_H
@@ -358,6 +359,26 @@ XSPROF_API int xsprof_collector_add(struct xsprof_collector *collector);
  * From any thread; takes a lock for some instructions: not signal-safe.
  */
 XSPROF_API void xsprof_collector_wake(struct xsprof_collector *collector);
+
+/**
+ * xsprof_collector_asked() - does a session wait for what is known by now?
+ * @collector: one that was added
+ *
+ * A session of the program ends, and waits for @work to return, for a second at most: a collector
+ * that writes activities later than they are over writes them now.  From @work alone.
+ *
+ * Return: 1, or 0.
+ */
+XSPROF_API int xsprof_collector_asked(struct xsprof_collector *collector);
+
+/**
+ * xsprof_say() - tell the user why something is not recorded
+ * @fmt: of printf(), without the end of the line
+ *
+ * A line on standard error, "xsprof: ...", cut after 512 bytes, without control characters.  Not
+ * signal-safe.
+ */
+XSPROF_API void xsprof_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /**
  * xsprof_collector_put() - record one activity of a batch

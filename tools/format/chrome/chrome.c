@@ -262,6 +262,7 @@ static void chrome_finish(struct xsp_out *out)
 	free(chrome->used);
 	free(chrome->others);
 	xsp_keys_free(&chrome->keys);
+	free(chrome->arrows);
 	free(chrome);
 	out->priv = NULL;
 }

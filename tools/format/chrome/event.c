@@ -5,7 +5,7 @@
  */
 #include "format/chrome/local.h"
 
-char *chrome_open(struct xsp_out *out, struct xsp_track *thread, char ph, uint64_t ns)
+static char *put_phase(struct xsp_out *out, char ph)
 {
 	struct chrome *chrome = out->priv;
 	char *p = xsp_buf_room(&out->buf, CHROME_ROOM);
@@ -14,7 +14,22 @@ char *chrome_open(struct xsp_out *out, struct xsp_track *thread, char ph, uint64
 	chrome->sep = ',';
 	memcpy(p, "\n{\"ph\":\"?\",", 11);
 	p[8] = ph;
-	p = chrome_put_thread(out, thread, p + 11);
+	return p + 11;
+}
+
+char *chrome_open(struct xsp_out *out, struct xsp_track *thread, char ph, uint64_t ns)
+{
+	char *p = chrome_put_thread(out, thread, put_phase(out, ph));
+
+	p = put_micros(p, chrome_rel(out, ns));
+	*p++ = ',';
+	return p;
+}
+
+char *chrome_open_at(struct xsp_out *out, const char *prefix, size_t len, char ph, uint64_t ns)
+{
+	char *p = mempcpy(put_phase(out, ph), prefix, len);
+
 	p = put_micros(p, chrome_rel(out, ns));
 	*p++ = ',';
 	return p;

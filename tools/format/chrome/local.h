@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of the Chrome format share: chrome.c turns events into JSON, range.c those that
- * are ranges, empty.c those of no length, event.c writes one, head.c what stands around them,
- * kernel.c the lines of the kernel's tracer, args.c arguments, track.c has the processes and tracks
- * that events are drawn on.
+ * are ranges, arrow.c arrows from calls to activities, empty.c ranges of no length, event.c writes
+ * one, head.c what stands around them, kernel.c the lines of the kernel's tracer, args.c arguments,
+ * track.c has the processes and tracks that events are drawn on.
  * Each calls those after it.
  */
 #ifndef XSPROF_CHROME_LOCAL_H
@@ -70,6 +70,7 @@ struct chrome_empty {
  * @sched: the module's records of the scheduler, NULL without
  * @running: what the tracer's events tell of running tasks, NULL without
  * @empty: ranges that may have no length
+ * @arrows: places of calls and activities, NULL before the first
  */
 struct chrome {
 	char			sep;
@@ -88,6 +89,7 @@ struct chrome {
 	struct fmt_sched	*sched;
 	struct fmt_running	*running;
 	struct chrome_empty	empty;
+	struct chrome_arrows	*arrows;
 };
 
 /*
@@ -155,6 +157,8 @@ static inline size_t chrome_offset(struct xsp_out *out)
 
 /* event.c: up to the name; the name; the arguments, where there are any, and the end. */
 char *chrome_open(struct xsp_out *out, struct xsp_track *thread, char ph, uint64_t ns);
+/* On the track that @prefix names, as chrome_put_thread() writes it. */
+char *chrome_open_at(struct xsp_out *out, const char *prefix, size_t len, char ph, uint64_t ns);
 char *chrome_put_name(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name, char *p);
 /*
  * @more: in front of all, in JSON; the note of @range; the fields and arguments of @ev.  Each may
@@ -176,6 +180,13 @@ void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range *range
 		   enum xsp_why why);
 void chrome_async_closed(void *data, struct xsp_track *thread, const struct xsprof_range *range,
 			 enum xsp_why why);
+
+/*
+ * arrow.c: the call or activity @ev was written on @track, from @begin on: an arrow to or from it,
+ * where its other end was written before.
+ */
+void chrome_arrow(struct xsp_out *out, const struct xsprof_event *ev,
+		  const struct xsp_track *track, uint64_t begin);
 
 /* empty.c: in front of a begin at @ns, and behind it. */
 void chrome_empty_open(struct xsp_out *out, uint64_t ns);

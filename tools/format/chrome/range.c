@@ -272,4 +272,6 @@ void chrome_put_range(struct xsp_out *out, const struct xsp_view *view)
 		put_complete(out, view, thread, at.begin, at.end, NULL);
 	else
 		put_async_range(out, view, at.begin, at.end);
+	if (thread && ev->type == XSPROF_REC_GPU)
+		chrome_arrow(out, ev, thread, at.begin);
 }

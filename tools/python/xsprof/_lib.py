@@ -12,6 +12,7 @@ from typing import Any, Dict, Iterable, List, Optional, Tuple
 USER = "libxsprof-user.so.0"
 TRACE = "libxsprof-trace.so.0"
 TORCH = "libxsprof-torch.so"
+CUPTI = "libxsprof-cupti.so"
 
 _HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
 _loaded: Dict[Tuple[str, bool], Any] = {}

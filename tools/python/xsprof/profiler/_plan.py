@@ -8,7 +8,7 @@ from . import _result
 
 
 class ProfilerActivity(enum.Enum):
-    """What is profiled. A session records the CPU; see Documentation/python-api.rst for GPUs."""
+    """What is profiled. A session records the CPU, and CUDA where CUPTI is."""
     CPU = 0
     XPU = 1
     CUDA = 2

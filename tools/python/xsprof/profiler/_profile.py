@@ -90,10 +90,13 @@ class _KinetoProfile:
         self._session: Optional[_session.Session] = None
         devices = self.activities - {ProfilerActivity.CPU}
         self.use_device: Optional[str] = None
+        if ProfilerActivity.CUDA in devices:
+            self.use_device = "cuda"
+            devices.remove(ProfilerActivity.CUDA)
         if devices:
             warnings.warn(
                 "xsprof: profile() has no activities of {}: 'xsprof record --gpu' records what "
-                "GPUs do".format(", ".join(sorted(a.name for a in devices))), stacklevel=3)
+                "devices do".format(", ".join(sorted(a.name for a in devices))), stacklevel=3)
         _session.collector.attach()
 
     def start(self) -> None:
@@ -243,11 +246,12 @@ class profile(_KinetoProfile):  # pylint: disable=invalid-name
                 train(batch)
                 prof.step()
 
-    activities: ProfilerActivity.CPU; others are accepted, and not recorded. schedule: which steps
-    are, by a function of their number. on_trace_ready: called with the profile at the end of each
-    cycle. record_shapes, profile_memory, with_stack, with_flops, with_modules: what is recorded of
-    ops. acc_events: events() has those of all cycles. The calling thread is recorded, with the
-    backward passes that it waits for; of all threads with experimental_config.profile_all_threads.
+    activities: ProfilerActivity.CPU and CUDA; others are accepted, and not recorded. schedule:
+    which steps are, by a function of their number. on_trace_ready: called with the profile at the
+    end of each cycle. record_shapes, profile_memory, with_stack, with_flops, with_modules: what is
+    recorded of ops. acc_events: events() has those of all cycles. The calling thread is recorded,
+    with the backward passes that it waits for; of all threads with
+    experimental_config.profile_all_threads.
     """
 
     def __init__(self, *, activities: Optional[Iterable[Any]] = None,

@@ -157,6 +157,7 @@ class Result:
                     parent.device_type == CPU and not parent.is_async:
                 parent.append_cpu_child(event)
                 event.set_cpu_parent(parent)
+        self._give_kernels(made)
         events = list(made.values())
         for ev, kind in memory:
             alone = self._account(ev, made) if kind == MEMORY else True
@@ -218,6 +219,16 @@ class Result:
             event.append_kernel(name, event.device_index, elapsed / 1000)
             event.is_legacy = True
         return event
+
+    @staticmethod
+    def _give_kernels(made: Dict[int, FunctionEvent]) -> None:
+        """What devices did, to the ops that launched it, as torch.profiler does."""
+        ops = {event.id: event for ev, event in made.items() if _of["kind"](ev) == OP}
+        for ev, event in made.items():
+            op = ops.get(event.linked_correlation_id)
+            if op is not None and event.device_type != CPU and not event.is_user_annotation and \
+                    not op.is_async:
+                op.append_kernel(event.name, event.device_index, event.time_range.elapsed_us())
 
     @staticmethod
     def _account(ev: int, made: Dict[int, FunctionEvent]) -> bool:

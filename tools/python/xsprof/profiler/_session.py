@@ -2,6 +2,7 @@
 """<xsprof/profiler.h>: sessions of this process; and the collector of PyTorch's ops for them."""
 import contextlib
 import ctypes
+import os
 import sys
 import warnings
 from ctypes import (POINTER, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64,
@@ -139,6 +140,43 @@ class _Collector:
 collector = _Collector()
 
 
+class _Device:
+    """libxsprof-cupti.so, which CUDA loads by itself under "xsprof record --gpu": here a session
+    does it, once. It collects while a session records.
+    """
+
+    def __init__(self) -> None:
+        self.tried = False
+
+    def attach(self) -> None:
+        """Where the process is recorded, which it is once a session was prepared."""
+        if self.tried:
+            return
+        self.tried = True
+        try:
+            library = ctypes.CDLL(_lib.CUPTI, mode=os.RTLD_NOLOAD)
+        except OSError:
+            try:
+                library = _lib.load(_lib.CUPTI)
+                _lib.declare(library, [("InitializeInjection", c_int, [])])
+            except ImportError as missing:
+                warnings.warn("xsprof: this profile has nothing of GPUs: {}".format(missing),
+                              stacklevel=5)
+                return
+            library.InitializeInjection()
+
+    @staticmethod
+    def settle() -> None:
+        """What devices have to do is done: else it would be missing from the profile."""
+        torch: Any = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
+            torch.cuda.synchronize()
+
+
+device = _Device()
+CUDA = 1 << 2   #: XSPROF_ACTIVITY(CUDA)
+
+
 class Session:
     """A session: what is recorded between begin() and end()."""
 
@@ -166,6 +204,8 @@ class Session:
         err = _calls.xsprof_prepare_profiler(self.config, self.activities)
         if err < 0:
             raise _lib.error(err, "profile", _CURES)
+        if self.activities & CUDA:
+            device.attach()
 
     def begin(self) -> None:
         """Record this thread, and those that join it."""
@@ -177,6 +217,8 @@ class Session:
 
     def end(self) -> Result:
         """What was recorded."""
+        if self.activities & CUDA:
+            device.settle()
         lost = _marker.stats()["lost"] - self.lost
         handle = c_void_p()
         err = _waiting.xsprof_disable_profiler(handle)

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Captures with calls of a device's runtime and what they started, and with clocks of devices.
+ */
+#include "tools/capture.h"
+
+enum name { LAUNCH = 1, GRAPH, WAIT, KERNEL, NODE, COPY, EARLY, ALONE, NR_NAMES };
+
+static const char *const names[NR_NAMES] = {
+	[LAUNCH] = "cudaLaunchKernel", [GRAPH] = "cudaGraphLaunch",
+	[WAIT] = "cudaStreamSynchronize", [KERNEL] = "kernel", [NODE] = "node", [COPY] = "copy",
+	[EARLY] = "early", [ALONE] = "alone",
+};
+
+static void producer(uint32_t number, uint32_t pid)
+{
+	cap_producer(number, pid, T(0));
+	for (uint32_t i = 1; i < NR_NAMES; i++)
+		cap_name(0, i, names[i]);
+	cap_arena(number);
+	cap_thread(number, pid, "main");
+}
+
+static void put(struct cap_ring *r, uint32_t pid, uint32_t name, uint32_t kind, uint64_t call,
+		uint64_t begin, uint64_t end, uint32_t stream)
+{
+	const struct xsprof_rec_gpu gpu = {
+		.rec = cap_head(T(150), XSPROF_REC_GPU, pid, name, kind, call),
+		.start = T(begin), .end = T(end), .stream = stream, .context = 1,
+		.thread = kind == XSPROF_GPU_RUNTIME ? pid : 0,
+	};
+
+	cap_record(r, &gpu, sizeof(gpu) / XSPROF_SLOT_SIZE);
+}
+
+/*
+ * Two processes with the same correlation ids.  In the first a kernel, three activities of a graph
+ * that are told of before their launch, a wait, a kernel without a call, and one that begins before
+ * its call; in the second a kernel.
+ */
+void cap_make_launches(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=launches\n");
+	cap_clock(T(0), T(1000));
+	producer(0, 100);
+	producer(1, 200);
+	cap_ring_open(&r, 0, 0, 256);
+	put(&r, 100, LAUNCH, XSPROF_GPU_RUNTIME, 1, 10, 12, 0);
+	put(&r, 100, KERNEL, XSPROF_GPU_KERNEL, 1, 20, 30, 7);
+	put(&r, 100, NODE, XSPROF_GPU_KERNEL, 2, 40, 45, 7);
+	put(&r, 100, NODE, XSPROF_GPU_KERNEL, 2, 42, 50, 8);
+	put(&r, 100, COPY, XSPROF_GPU_MEMCPY, 2, 52, 55, 8);
+	put(&r, 100, GRAPH, XSPROF_GPU_RUNTIME, 2, 13, 15, 0);
+	put(&r, 100, WAIT, XSPROF_GPU_RUNTIME, 3, 16, 56, 0);
+	put(&r, 100, WAIT, XSPROF_GPU_SYNC, 3, 17, 55, 7);
+	put(&r, 100, ALONE, XSPROF_GPU_KERNEL, 4, 60, 65, 7);
+	put(&r, 100, LAUNCH, XSPROF_GPU_RUNTIME, 5, 70, 72, 0);
+	put(&r, 100, EARLY, XSPROF_GPU_KERNEL, 5, 69, 75, 7);
+	cap_ring_close(&r, 0);
+	cap_ring_open(&r, 1, 0, 256);
+	put(&r, 200, LAUNCH, XSPROF_GPU_RUNTIME, 1, 11, 12, 0);
+	put(&r, 200, KERNEL, XSPROF_GPU_KERNEL, 1, 21, 22, 7);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(160));
+	cap_exit(1, XSPROF_HOW_EXITED, 0, T(160));
+	cap_end(T(170));
+}
+
+enum idle_name {
+	I_LAUNCH = 1, I_COPY_CALL, I_SYNC, I_KERNEL, I_COPY, I_PINNED, I_OP, I_UNRECORDED, NR_I,
+};
+
+/* The thread's ranges and what the scheduler did with it. */
+static void put_thread(struct cap_ring *r)
+{
+	const uint32_t slept = 'S' << XSPROF_SCHED_STATE_SHIFT | XSPROF_SCHED_IDLE;
+
+	cap_event(r, T(9), XSPROF_REC_SCHED_IN, 100, 0, 0, 0);
+	cap_event(r, T(31), XSPROF_REC_BEGIN, 100, I_OP, 0, 0);
+	cap_event(r, T(45), XSPROF_REC_SCHED_OUT, 100, 0, slept, 0);
+	cap_event(r, T(50), XSPROF_REC_SCHED_IN, 100, 0, 0, 0);
+	cap_event(r, T(54), XSPROF_REC_END, 100, I_OP, 0, 0);
+	cap_event(r, T(99), XSPROF_REC_INSTANT, 100, I_OP, 0, 0);
+}
+
+/*
+ * A device that is idle four times: its thread is late (in a call for 10 us, in a range for 9 and
+ * off the CPU for 5 us of it, in no range for 1, and the launch takes 5); the next kernel was
+ * launched long before (30); a kernel has no call (20); the device was not recorded (10).  Of two
+ * copies one is waited for by its call, for 17 us.
+ */
+void cap_make_idle(void)
+{
+	static const char *const texts[NR_I] = {
+		[I_LAUNCH] = "cudaLaunchKernel", [I_COPY_CALL] = "cudaMemcpyAsync",
+		[I_SYNC] = "cudaStreamSynchronize", [I_KERNEL] = "kernel",
+		[I_COPY] = "Memcpy HtoD (Pageable -> Device)",
+		[I_PINNED] = "Memcpy HtoD (Pinned -> Device)", [I_OP] = "aten::item",
+		[I_UNRECORDED] = "not recorded",
+	};
+	struct cap_ring r;
+
+	cap_host("hostname=idle\n");
+	cap_clock(T(0), T(1000));
+	cap_producer(0, 100, T(0));
+	for (uint32_t i = 1; i < NR_I; i++)
+		cap_name(0, i, texts[i]);
+	cap_arena(0);
+	cap_thread(0, 100, "main");
+	cap_ring_open(&r, 0, 0, 256);
+	put_thread(&r);
+	put(&r, 100, I_KERNEL, XSPROF_GPU_KERNEL, 3, 100, 110, 7);
+	put(&r, 100, I_LAUNCH, XSPROF_GPU_RUNTIME, 1, 10, 12, 0);
+	put(&r, 100, I_LAUNCH, XSPROF_GPU_RUNTIME, 3, 15, 16, 0);
+	put(&r, 100, I_SYNC, XSPROF_GPU_RUNTIME, 9, 28, 40, 0);
+	put(&r, 100, I_COPY_CALL, XSPROF_GPU_RUNTIME, 2, 55, 72, 0);
+	put(&r, 100, I_COPY_CALL, XSPROF_GPU_RUNTIME, 5, 145, 146, 0);
+	put(&r, 100, I_KERNEL, XSPROF_GPU_KERNEL, 1, 20, 30, 7);
+	put(&r, 100, I_COPY, XSPROF_GPU_MEMCPY, 2, 60, 70, 7);
+	put(&r, 100, I_KERNEL, XSPROF_GPU_KERNEL, 4, 130, 140, 7);
+	put(&r, 100, I_UNRECORDED, XSPROF_GPU_UNRECORDED, 0, 141, 149, 0);
+	put(&r, 100, I_PINNED, XSPROF_GPU_MEMCPY, 5, 150, 151, 7);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(160));
+	cap_end(T(170));
+}
+
+/* Two devices: the clock of one is known badly for a while. */
+void cap_make_clocks(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=clocks\n");
+	cap_clock(T(0), T(1000));
+	cap_producer(0, 100, T(0));
+	cap_name(0, 1, "clock of device 64: known within ns");
+	cap_name(0, 2, "clock of device 65: known within ns");
+	cap_name(0, 3, "clock of device 65: known within ns or so");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 64);
+	cap_event(&r, T(10), XSPROF_REC_COUNTER_I64, 100, 1, 0, 300);
+	cap_event(&r, T(20), XSPROF_REC_COUNTER_I64, 100, 1, 0, 50000);
+	cap_event(&r, T(30), XSPROF_REC_COUNTER_I64, 100, 2, 0, 250);
+	cap_event(&r, T(40), XSPROF_REC_COUNTER_I64, 100, 1, 0, 400);
+	cap_event(&r, T(50), XSPROF_REC_COUNTER_I64, 100, 3, 0, 90000);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(60));
+	cap_end(T(70));
+}

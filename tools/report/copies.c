@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Copies that held up their caller: the call returned when the copy was over, or later.  Records
+ * tell that much; whether the call had to is CUDA's to say.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "report/idle.h"
+
+#define BITS	16u
+
+/* A copy, or its call: whichever comes first waits for the other. */
+struct half {
+	uint64_t	key;
+	uint64_t	begin;
+	uint64_t	end;
+	uint64_t	bytes;
+	uint32_t	word;
+	bool		copy;
+};
+
+struct copies {
+	struct gpu_report	*gpu;
+	struct half		waiting[1u << BITS];
+};
+
+int copies_new(struct gpu_report *gpu, struct copies **copies)
+{
+	*copies = calloc(1, sizeof(**copies));
+	if (!*copies)
+		return -ENOMEM;
+	(*copies)->gpu = gpu;
+	return 0;
+}
+
+void copies_free(struct copies *copies)
+{
+	free(copies);
+}
+
+static void add(struct gpu_report *gpu, const struct half *copy, const struct half *call)
+{
+	struct gpu_copy_row *row = gpu->copies;
+	uint64_t ns = call->end - call->begin;
+
+	while (row < gpu->copies + gpu->nr_copies &&
+	       (row->copy != copy->word || row->call != call->word))
+		row++;
+	if (row == gpu->copies + GPU_COPY_ROWS) {
+		gpu->unlisted_copies++;
+		return;
+	}
+	if (row == gpu->copies + gpu->nr_copies)
+		gpu->copies[gpu->nr_copies++] = (struct gpu_copy_row){
+			.copy = copy->word, .call = call->word,
+		};
+	row->count++;
+	if (call->end < copy->end)
+		return;
+	row->blocked++;
+	row->bytes += copy->bytes;
+	row->ns += ns;
+	if (ns > row->longest)
+		row->longest = ns;
+}
+
+void copies_event(struct copies *copies, const struct xsprof_event *ev,
+		  const struct xsprof_rec_gpu *rec)
+{
+	struct half half = {
+		.key = xsp_hash_pair(ev->producer + 1ull, ev->value), .begin = ev->begin_ns,
+		.end = ev->end_ns, .bytes = rec->bytes, .copy = ev->aux == XSPROF_GPU_MEMCPY,
+	};
+	struct half *other = &copies->waiting[half.key >> (64 - BITS)];
+	uint32_t category;
+
+	/* A graph's copies are not waited for by its launch. */
+	if (!ev->value || ev->end_ns < ev->begin_ns || (half.copy && rec->graph) ||
+	    (!half.copy && !gpu_is_call(ev->aux)) ||
+	    !xsp_filter_time(&copies->gpu->report->filter, ev->end_ns))
+		return;
+	xsp_groups_words(copies->gpu->report->groups, ev->producer, ev->name, &half.word,
+			 &category);
+	if (other->key != half.key || other->copy == half.copy)
+		*other = half;
+	else
+		add(copies->gpu, half.copy ? &half : other, half.copy ? other : &half);
+}

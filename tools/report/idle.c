@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Idle times of devices: the longest ones, the activity that ended each, and its call.  What is not
+ * known of them, or not examined, is a row of its own: all rows together are the idle time.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "report/idle.h"
+
+#define BITS	16u	/* of calls that wait for the activity */
+
+struct launch {
+	uint64_t	key;
+	uint64_t	begin;
+	uint32_t	pid;
+	uint32_t	tid;
+};
+
+/**
+ * struct search - the activities and calls that are looked for
+ * @idle: the idle times, by device and end
+ * @copies: copies and their calls
+ * @first: by device: the first idle time, and after all the end
+ * @keys: by producer and correlation: number + 1 of an idle time
+ * @launches: the latest calls
+ */
+struct search {
+	struct idle	idle;
+	struct copies	*copies;
+	uint32_t	first[GPU_DEVICES + 1];
+	struct xsp_map	keys;
+	struct launch	launches[1u << BITS];
+};
+
+/* ---- the longest ----------------------------------------------------------------------------- */
+
+static int by_length(const void *pa, const void *pb)
+{
+	const struct idle_time *a = pa, *b = pb;
+	uint64_t la = a->end - a->begin, lb = b->end - b->begin;
+
+	return (lb > la) - (lb < la);
+}
+
+static int by_end(const void *pa, const void *pb)
+{
+	const struct idle_time *a = pa, *b = pb;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return (a->end > b->end) - (a->end < b->end);
+}
+
+struct finding {
+	struct idle	*idle;
+	uint32_t	device;
+};
+
+static void found(void *data, uint64_t begin, uint64_t end)
+{
+	const struct finding *finding = data;
+	struct idle *idle = finding->idle;
+
+	if (idle->n == 2 * IDLE_TIMES) {
+		qsort(idle->v, idle->n, sizeof(*idle->v), by_length);
+		idle->n = IDLE_TIMES;
+	}
+	idle->v[idle->n++] = (struct idle_time){
+		.begin = begin, .end = end, .device = finding->device,
+	};
+}
+
+static void find_longest(struct search *s)
+{
+	struct idle *idle = &s->idle;
+	uint32_t at = 0;
+
+	for (uint32_t d = 0; d < idle->gpu->nr_devices; d++)
+		gpu_busy_gaps(idle->gpu->devices[d].busy[GPU_BUSY_ALL], found,
+			      &(struct finding){ idle, d });
+	qsort(idle->v, idle->n, sizeof(*idle->v), by_length);
+	if (idle->n > IDLE_TIMES)
+		idle->n = IDLE_TIMES;
+	qsort(idle->v, idle->n, sizeof(*idle->v), by_end);
+	for (uint32_t d = 0; d < GPU_DEVICES; d++) {
+		s->first[d] = at;
+		while (at < idle->n && idle->v[at].device == d)
+			at++;
+	}
+	s->first[GPU_DEVICES] = at;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* The first idle time of the device that ends at @ns or later; the end of its list for none. */
+static uint32_t ends_from(const struct search *s, uint32_t device, uint64_t ns)
+{
+	uint32_t low = s->first[device], high = s->first[device + 1];
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (s->idle.v[mid].end < ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static void is_launched(struct idle_time *t, const struct launch *launch)
+{
+	t->known = true;
+	t->launched = launch->begin;
+	t->pid = launch->pid;
+	t->tid = launch->tid;
+}
+
+static void work(struct search *s, const struct xsprof_event *ev, const struct xsprof_rec_gpu *rec)
+{
+	int device = gpu_device_find(s->idle.gpu, ev->producer, rec->device);
+	uint32_t i = device < 0 ? 0 : ends_from(s, (uint32_t)device, ev->begin_ns);
+	struct idle_time *t = &s->idle.v[i];
+	const struct launch *launch;
+	uint64_t *same;
+
+	if (device < 0 || i == s->first[device + 1] || t->end != ev->begin_ns || t->key ||
+	    !ev->value)
+		return;
+	t->producer = ev->producer;
+	t->key = xsp_hash_pair(ev->producer + 1ull, ev->value);
+	launch = &s->launches[t->key >> (64 - BITS)];
+	if (launch->key == t->key) {
+		is_launched(t, launch);
+		return;
+	}
+	same = xsp_map_get(&s->keys, t->key);
+	t->same = same ? (uint32_t)*same : 0;
+	if (xsp_map_set(&s->keys, t->key, i + 1))
+		s->idle.err = -ENOMEM;
+}
+
+static void call(struct search *s, const struct xsprof_event *ev, const struct xsprof_rec_gpu *rec)
+{
+	const struct launch launch = {
+		.key = xsp_hash_pair(ev->producer + 1ull, ev->value), .begin = ev->begin_ns,
+		.pid = ev->pid, .tid = idle_thread(ev, rec),
+	};
+	const uint64_t *number = xsp_map_get(&s->keys, launch.key);
+
+	s->launches[launch.key >> (64 - BITS)] = launch;
+	for (uint32_t i = number ? (uint32_t)*number : 0; i; i = s->idle.v[i - 1].same)
+		is_launched(&s->idle.v[i - 1], &launch);
+}
+
+static void unrecorded(struct search *s, const struct xsprof_event *ev)
+{
+	for (uint32_t i = 0; i < s->idle.n; i++) {
+		struct idle_time *t = &s->idle.v[i];
+
+		t->unrecorded |= t->begin < ev->end_ns && t->end > ev->begin_ns;
+	}
+}
+
+static void search_event(void *data, const struct xsprof_event *ev)
+{
+	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
+	struct search *s = data;
+
+	if (ev->type != XSPROF_REC_GPU || ev->rec_size < sizeof(*rec))
+		return;
+	copies_event(s->copies, ev, rec);
+	if (gpu_is_work(ev->aux))
+		work(s, ev, rec);
+	else if (gpu_is_call(ev->aux) && ev->value)
+		call(s, ev, rec);
+	else if (ev->aux == XSPROF_GPU_UNRECORDED)
+		unrecorded(s, ev);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void add_device_part(struct idle *idle)
+{
+	for (uint32_t i = 0; i < idle->n; i++) {
+		const struct idle_time *t = &idle->v[i];
+		uint64_t launched = t->launched > t->begin ? t->launched : t->begin;
+
+		if (t->unrecorded)
+			idle_add(idle, t, GPU_IDLE_UNRECORDED, 0, 0, t->end - t->begin);
+		else if (!t->known)
+			idle_add(idle, t, GPU_IDLE_UNKNOWN, 0, 0, t->end - t->begin);
+		/* An activity that begins before its call: the clocks are apart. */
+		else if (launched < t->end)
+			idle_add(idle, t, GPU_IDLE_LAUNCHED, 0, 0, t->end - launched);
+	}
+}
+
+/* Of each device the idle time that is in no row yet. */
+static void add_rest(struct gpu_report *gpu)
+{
+	for (uint32_t d = 0; d < gpu->nr_devices; d++) {
+		uint64_t told = 0, all = gpu_idle_ns(&gpu->devices[d]);
+
+		for (uint32_t i = 0; i < gpu->nr_idle; i++)
+			told += gpu->idle[i].device == d ? gpu->idle[i].ns : 0;
+		if (all > told && gpu->nr_idle < GPU_IDLE_ROWS + GPU_DEVICES)
+			gpu->idle[gpu->nr_idle++] = (struct gpu_idle_row){
+				.device = d, .why = GPU_IDLE_SHORT, .ns = all - told,
+			};
+	}
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct gpu_idle_row *a = pa, *b = pb;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return (int)a->why - (int)b->why;
+}
+
+int gpu_idle(struct gpu_report *gpu)
+{
+	struct search *s = calloc(1, sizeof(*s));
+	int ret = -ENOMEM;
+
+	if (!s)
+		return ret;
+	s->idle.gpu = gpu;
+	s->idle.v = calloc(2 * IDLE_TIMES, sizeof(*s->idle.v));
+	if (s->idle.v && !copies_new(gpu, &s->copies)) {
+		find_longest(s);
+		ret = idle_read(gpu, search_event, s);
+		ret = ret ? ret : s->idle.err;
+	}
+	if (!ret) {
+		add_device_part(&s->idle);
+		ret = idle_host(&s->idle);
+	}
+	if (!ret) {
+		add_rest(gpu);
+		if (gpu->nr_idle)
+			qsort(gpu->idle, gpu->nr_idle, sizeof(*gpu->idle), by_time);
+	}
+	copies_free(s->copies);
+	xsp_map_free(&s->keys);
+	free(s->idle.calls);
+	free(s->idle.v);
+	free(s);
+	return ret;
+}
