@@ -191,7 +191,7 @@ class Gil(NamedTuple):
     waited_ns: int
     open: int           #: of the waits, those that had no end
     doubtful: int       #: waits in no row: records were lost inside them
-    left_out: int       #: records in no row: there are too many threads
+    left_out: int       #: records in no row: there are too many threads or locks
     threads: "Table"    #: of GilThread, the longest wait first
     pairs: "Table"      #: of GilPair, likewise
 
