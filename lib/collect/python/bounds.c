@@ -13,8 +13,6 @@
 #define SPAN	128u	/* bytes of a frame that are looked at */
 #define MOST	4u	/* frames of a probe */
 
-struct python_bounds python_bounds;
-
 static struct {
 	bool		byte[SPAN];	/* could be the one */
 	bool		shims;

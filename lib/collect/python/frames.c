@@ -9,6 +9,8 @@
 
 #include "collect/python/sample.h"
 
+struct python_bounds python_bounds;	/* bounds.c finds it */
+
 /* Return: NULL: it cannot be read. */
 static const char *look(struct python_reading *r, uintptr_t at, uint32_t len)
 {
