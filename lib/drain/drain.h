@@ -43,6 +43,7 @@ struct xsp_death {
  * @bad_slots: slots refused
  * @no_room: why rings of a process got no more memory, an errno; 0: all did
  * @devices: GPUs that processes have stated, each as often as it was
+ * @modules: bit k: a function of the module with that number was called, of --python-trace's
  * @bytes: of the file
  * @producers: seen
  * @live: not ended
@@ -62,6 +63,7 @@ struct xsp_drain_stats {
 	uint64_t	bad_slots;
 	uint32_t	no_room;
 	uint64_t	devices;
+	uint64_t	modules;
 	uint64_t	bytes;
 	uint32_t	producers;
 	uint32_t	live;

@@ -28,11 +28,24 @@ static bool states_device(const struct xsprof_entry *entry, const uint8_t *text)
 	       !memcmp(text, key, sizeof(key) - 1);
 }
 
+/* The bit of a module of --python-trace of which a function was called; 0: of none. */
+static uint64_t states_module(const struct xsprof_entry *entry, const uint8_t *text)
+{
+	static const char key[] = "python.module.";
+	uint32_t at = sizeof(key) - 1, number = 0;
+
+	if (entry->type != XSPROF_ENTRY_FACT || entry->text_len <= at || memcmp(text, key, at))
+		return 0;
+	for (; at < entry->text_len && text[at] >= '0' && text[at] <= '9' && number < 64; at++)
+		number = 10 * number + text[at] - '0';
+	return at < entry->text_len && text[at] == '=' && number < 64 ? 1ull << number : 0;
+}
+
 /*
- * Bytes of whole entries at the beginning of @buf; -1 when one of them makes no sense.  @devices:
- * raised by those that state one
+ * Bytes of whole entries at the beginning of @buf; -1 when one of them makes no sense.  What they
+ * state is added to @st.
  */
-static ssize_t whole_entries(const uint8_t *buf, size_t len, uint64_t *devices)
+static ssize_t whole_entries(const uint8_t *buf, size_t len, struct xsp_store *st)
 {
 	struct xsprof_entry entry;
 	size_t at = 0;
@@ -45,7 +58,8 @@ static ssize_t whole_entries(const uint8_t *buf, size_t len, uint64_t *devices)
 			return at ? (ssize_t)at : -1;
 		if (entry.size > len - at)
 			break;
-		*devices += states_device(&entry, buf + at + sizeof(entry));
+		st->devices += states_device(&entry, buf + at + sizeof(entry));
+		st->modules |= states_module(&entry, buf + at + sizeof(entry));
 		at += entry.size;
 	}
 	return at;
@@ -71,7 +85,7 @@ static void store_arena(struct xsp_store *st, struct xsp_producer *p)
 			len = XSP_CAP_RAW_MAX;
 		if (xsp_ring_copy_arena(&p->rf, p->arena_pos, st->buf, len))
 			break;
-		whole = whole_entries(st->buf, len, &st->devices);
+		whole = whole_entries(st->buf, len, st);
 		if (whole <= 0) {
 			p->arena_broken = true;
 			xsp_store_note(st, "%s: its names are damaged from byte %llu on",

@@ -20,6 +20,7 @@ void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stat
 		.bad_slots = d->gone_bad,
 		.no_room = d->gone_no_room,
 		.devices = d->st.devices,
+		.modules = d->st.modules,
 		.bytes = d->st.cap->size,
 		.producers = d->seen,
 		.live = d->nr_live,

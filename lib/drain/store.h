@@ -52,6 +52,7 @@ struct xsp_drain_ops {
  * @records: events stored
  * @slots: slots stored
  * @devices: facts that collectors state of GPUs, "device.N"; 0: no process used one
+ * @modules: bit k: "python.module.k" was stated, see record/explain.c
  * @unsaved_records: events read that the file had no room for
  * @unsaved_slots: slots
  * @error: the first error of the file, 0 while all is well
@@ -70,6 +71,7 @@ struct xsp_store {
 	uint64_t			records;
 	uint64_t			slots;
 	uint64_t			devices;
+	uint64_t			modules;
 	uint64_t			unsaved_records;
 	uint64_t			unsaved_slots;
 	int				error;

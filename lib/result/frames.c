@@ -59,6 +59,7 @@ static struct xsr_mappings *mappings_of(struct xsr_frames *fr, uint32_t producer
 
 struct found {
 	struct xsr_frames	*fr;
+	const char		*path;	/* of the file that it is of */
 	const char		*frames[XSR_SYMBOL_INLINES];
 	uint32_t		nr;
 	bool			begins;
@@ -72,6 +73,13 @@ static int add(struct found *f, const struct xsr_buf *b)
 		return -ENOMEM;
 	f->frames[f->nr++] = text;
 	return 0;
+}
+
+static const char *file_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }
 
 static int give(void *data, const struct xsr_frame *frame)
@@ -89,6 +97,8 @@ static int give(void *data, const struct xsr_frame *frame)
 	xsr_puts(&b, frame->name);
 	if (frame->file && f->fr->form == XSR_FRAME_AT)
 		xsr_printf(&b, " at %s:%d", frame->file, frame->line);
+	if (f->fr->form == XSR_FRAME_OBJECT)
+		xsr_printf(&b, " (%s)", file_of(f->path));
 	err = add(f, &b);
 	xsr_buf_free(&b);
 	return err;
@@ -132,6 +142,7 @@ static int look_up(uint32_t producer, uint64_t address, const struct xsr_mapping
 	if (!f->fr->files)
 		return -ENOMEM;
 	sscanf(m->build_id, "%63s", build_id);
+	f->path = m->path;
 	/* Where a call returns to may be another line already, or another function. */
 	known = xsr_files_look_up(f->fr->files, m->path, build_id,
 				  address - m->start + m->offset - (address > m->start), give, f);

@@ -16,6 +16,7 @@ struct xsr_frames;
 enum xsr_frame_form {
 	XSR_FRAME_AT,		/* "function at file.c:12" */
 	XSR_FRAME_PYTHON,	/* "file.c(12): function", as PyTorch writes its own */
+	XSR_FRAME_OBJECT,	/* "function (libfile.so)": one text for all of a function's code */
 };
 
 /* The frames of a stack, innermost first, inlined ones among them. */

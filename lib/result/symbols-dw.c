@@ -299,7 +299,8 @@ static struct place line_of(Dwarf_Die *unit, Dwarf_Addr pc)
 	return at;
 }
 
-static int give_dwarf(Dwarf_Die *unit, Dwarf_Addr pc, const char *symbol,
+/* @begins: the function does at @pc, which stands for all of it and not for what is inlined. */
+static int give_dwarf(Dwarf_Die *unit, Dwarf_Addr pc, const char *symbol, bool begins,
 		      int (*give)(void *data, const struct xsr_frame *frame), void *data)
 {
 	int nr = 0, err = 0, depth = 0;
@@ -311,7 +312,7 @@ static int give_dwarf(Dwarf_Die *unit, Dwarf_Addr pc, const char *symbol,
 	for (int i = 0; i < nr && !done && !err && depth < (int)XSR_SYMBOL_INLINES - 1; i++) {
 		int tag = dwarf_tag(&chain[i]);
 
-		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+		if ((tag != DW_TAG_inlined_subroutine || begins) && tag != DW_TAG_subprogram)
 			continue;
 		done = tag == DW_TAG_subprogram;
 		name = dwarf_diename(&chain[i]);
@@ -332,13 +333,14 @@ static int give_dwarf(Dwarf_Die *unit, Dwarf_Addr pc, const char *symbol,
 }
 
 /* The nearest symbol before it may be another function's: only one that has the address. */
-static const char *symbol_of(const struct file *f, Dwarf_Addr address)
+static const char *symbol_of(const struct file *f, Dwarf_Addr address, bool *begins)
 {
 	const char *name;
 	GElf_Off into;
 	GElf_Sym sym;
 
 	name = dwfl_module_addrinfo(f->module, address, &into, &sym, NULL, NULL, NULL);
+	*begins = name && !into;
 	return name && into < sym.st_size ? name : NULL;
 }
 
@@ -351,6 +353,7 @@ int xsr_files_look_up(struct xsr_files *files, const char *path, const char *bui
 	const char *symbol;
 	char *plain = NULL;
 	Dwarf_Die *unit;
+	bool begins;
 	struct file *f;
 	int err = get_file(files, path, build_id, &f);
 
@@ -360,7 +363,8 @@ int xsr_files_look_up(struct xsr_files *files, const char *path, const char *bui
 		return XSR_OTHER_FILE;
 	if (!f || !f->module || !address_of(f, offset, &address))
 		return XSR_UNKNOWN;
-	symbol = symbol_of(f, address);
+	/* No call ends in a function's first byte, so no address behind one is meant there. */
+	symbol = symbol_of(f, address, &begins);
 	/* A name may be made to take all memory: those of others stay as they are. */
 	if (symbol && f->trusted)
 		plain = xsr_demangle(symbol);
@@ -368,7 +372,7 @@ int xsr_files_look_up(struct xsr_files *files, const char *path, const char *bui
 		symbol = plain;
 	unit = unit_of(f->module, address, &bias);
 	if (unit)
-		err = give_dwarf(unit, address - bias, symbol, give, data);
+		err = give_dwarf(unit, address - bias, symbol, begins, give, data);
 	else if (symbol)
 		err = give_frame(symbol, &nowhere, give, data);
 	free(plain);

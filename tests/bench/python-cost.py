@@ -131,11 +131,13 @@ def main():
         "gil": lambda: Way("turns", []),
         "100": lambda: Way("turns", ["--python=100"]),
         "1000": lambda: Way("turns", ["--python=1000"]),
+        "native": lambda: Way("turns", ["--python=100", "--python-native"]),
     })
     differ = 100 * abs(min(took["bare"]) / min(took["again"]) - 1)
     took["bare"] = [min(both) for both in zip(took["bare"], took["again"])]
     for row, way in (("python_gil_off", "off"), ("python_gil", "gil"),
-                     ("python_100", "100"), ("python_1000", "1000")):
+                     ("python_100", "100"), ("python_1000", "1000"),
+                     ("python_native", "native")):
         percent(row, took, way)
         if differ > 0.5:
             print("%s\tdoubt\tbare ones differ by %.1f %%" % (row, differ))

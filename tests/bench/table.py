@@ -87,6 +87,7 @@ ROWS = [
     ("python", "python_gil", "the same, recorded", "%", "max", 1.0),
     ("python", "python_100", "the same, and sampled 100 times a second", "%", "max", 1.0),
     ("python", "python_1000", "1000 times a second", "%", "max", 5.0),
+    ("python", "python_native", "100 times a second, with frames of C", "%", "max", 2.0),
     ("python", "python_left", "after record -p has left it, beside one that was let be", "%",
      "max", 1.0),
     ("torch", "torch_names", "an op of PyTorch, --torch names / torch.profiler, CPU time",

@@ -83,6 +83,36 @@ assert len({s.tid for s in ran}) == 2 and len(ran) > len(samples) / 2, (len(ran)
 assert {"runs", "lock"} <= {s.how for s in ran}, ran
 END
 result "its samples are of both threads, with what called their function" $?
+# Waits for the lock: the same rows as the tool has, and none of a program of one thread.
+"$xsprof" record -q -o data -- "$python" "$here/gil.py" run >said 2>log &&
+	"$xsprof" report --gil --json -n 100000 data >report 2>>log &&
+	"$xsprof" record -q -o alone -- "$python" -c 'import xsprof; xsprof.instant("x")' 2>>log &&
+	"$python" - >>log 2>&1 <<'END'
+import json, xsprof
+with xsprof.open("data") as capture:
+    gil = capture.gil()
+report = json.load(open("report"))
+assert gil.waits == report["waits"] > 0 and gil.waited_ns == report["waited_ns"], gil
+assert (gil.open, gil.doubtful, gil.left_out) == tuple(
+    report[key] for key in ("open", "doubtful", "left_out")), gil
+assert gil.threads.to_dicts() == report["threads"], gil.threads
+assert gil.pairs.to_dicts() == report["pairs"], gil.pairs
+assert len(gil.threads) >= 4 and gil.threads.columns[0] == "pid", len(gil.threads)
+alone = xsprof.open("alone").gil()
+assert alone.waits == 0 and alone.threads == [] and alone.pairs == [], alone
+END
+result "gil() has what report --gil has" $?
+PATH=/nowhere XSPROF_LIBDIR=$dir/none "$python" - >>log 2>&1 <<END
+import sys
+import xsprof._lib
+xsprof._lib.find = lambda name: "$BUILD/lib/" + name
+try:
+    xsprof.open("data").gil()
+    sys.exit(1)
+except RuntimeError as err:
+    assert "bin/xsprof: No such file" in str(err) and "PATH" in str(err), err
+END
+result "where the tool is not there, it is said" $?
 "$python" - >log 2>&1 <<'END'
 import xsprof
 try:

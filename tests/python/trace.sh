@@ -40,6 +40,22 @@ json.dumps(json.loads("[1]"))' >out 2>log && "$xsprof" report data >report 2>>lo
 	grep -q 'json/decoder.py' report && ! grep -q 'json/encoder.py\|json/__init__.py' report
 result "of some modules: no others" $?
 
+# A name that is in no file's path is told, with each Python, where another one is not.
+while read -r version python; do
+	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || continue
+	"$xsprof" record --python-trace=none.such,json.decoder,calls.py,json -o data -- "$python" -c '
+import json
+json.loads("[1]")' >out 2>log
+	sed -n "s/^xsprof: --python-trace: no function of '\(.*\)' was called: .*/\1/p" log >told
+	[ "$(paste -sd' ' told)" = "none.such calls.py" ] &&
+		"$xsprof" report data 2>>log | grep -q 'json/decoder.py'
+	result "$version: a module of which no function was called is named" $?
+done < <(pythons)
+"$xsprof" record -o data --python-trace=,json.decoder -- /usr/bin/python3 -c 'import json
+json.loads("[1]")' >out 2>log && ! grep -q 'no function of' log &&
+	"$xsprof" report data 2>>log | grep -q 'json/decoder.py'
+result "an empty name is none" $?
+
 # Up to 3.11 there is one hook: what another has it for is not recorded, and it is said.
 cat >taken.py <<'END'
 import cProfile, gc

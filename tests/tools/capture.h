@@ -66,6 +66,7 @@ void cap_make_keys(void);
 void cap_make_crowded(void);
 /* capture-hostile.c */
 void cap_make_hostile_lock(void);
+void cap_make_lock(void);
 /* capture-args.c */
 void cap_make_long(void);
 void cap_make_empty(void);

@@ -9,6 +9,7 @@
  *	make-capture big FILE N		N events of 4 threads, as real programs have them
  *	make-capture many FILE N	N threads, each with a range of its own name left open
  *	make-capture hostile-lock FILE	such names of threads that wait for Python's lock
+ *	make-capture lock FILE		waits for Python's lock that are in no row
  *	make-capture grow FILE MS	written in three parts with pauses
  *	make-capture tasks FILE		a name in two categories
  *	make-capture waits FILE		waits for two objects
@@ -527,6 +528,8 @@ int main(int argc, char **argv)
 		cap_make_hung();
 	else if (!strcmp(what, "hostile-lock") && argc == 3)
 		cap_make_hostile_lock();
+	else if (!strcmp(what, "lock") && argc == 3)
+		cap_make_lock();
 	else if (!strcmp(what, "parts") && argc == 3)
 		cap_make_parts();
 	else if (!strcmp(what, "usage") && argc == 3)
@@ -564,6 +567,6 @@ usage:
 		"usage: make-capture all|hostile|keys|full|long|empty|empties|cover|together|"
 		"deep|overlap|lost|rows|links|tasks|async|kernel|left-out|crowded|threads|exits|"
 		"exec|programs|steps|hung|old-ledger|late|switched|passes|parts|usage|numbers|busy|"
-		"names|formats|crash|big|many|grow|mess FILE [N]\n");
+		"lock|names|formats|crash|big|many|grow|mess FILE [N]\n");
 	return 2;
 }

@@ -454,6 +454,25 @@ for verb in report info; do
 	grep -q 'error unknown' "$dir/out" && ! grep -q 18446744073709551615 "$dir/out"
 	result "$verb: the error of a clock that is not known" $?
 done
+"$make_capture" lock "$dir/lock.data"
+"$xsprof" report --gil --json --allow-lost -n 10000 "$dir/lock.data" >"$dir/out" 2>"$dir/log" &&
+	python3 - "$dir/out" 2>>"$dir/log" <<-'END'
+		import json, sys
+		r = json.load(open(sys.argv[1]))
+		assert (r["waits"], r["waited_ns"], r["open"]) == (3, 55000, 1), r["waits"]
+		assert (r["doubtful"], r["left_out"]) == (1, 3), (r["doubtful"], r["left_out"])
+		rows = {(t["tid"], t["lock"]): t for t in r["threads"]}
+		assert (rows[7, 0]["waits"], rows[7, 0]["waited_ns"]) == (2, 15000), rows[7, 0]
+		assert (rows[9, 0]["waits"], rows[9, 0]["longest_wait_ns"]) == (1, 40000), rows[9, 0]
+		assert sorted(lock for tid, lock in rows if tid == 8) == list(range(1, 4096)), len(rows)
+	END
+result "report --gil: a wait with a loss inside, one without an end, too many locks" $?
+"$xsprof" report --gil --allow-lost -n 1 "$dir/lock.data" >"$dir/out" 2>"$dir/log" &&
+	grep -q "^# .*: threads waited for Python's lock 3 times, 55.000 us in all; 1 waits had no end$" \
+		"$dir/out" &&
+	grep -q '^# 1 waits are in no row: records were lost inside them$' "$dir/out" &&
+	grep -q '^# 3 records are in no row: there are too many threads or locks$' "$dir/out"
+result "report --gil: lines that say so" $?
 "$make_capture" hostile "$dir/hostile.data"
 for verb in report info; do
 	"$xsprof" $verb "$dir/hostile.data" 2>"$dir/log" | LC_ALL=C tr -d '\n\200-\377' |

@@ -16,6 +16,7 @@
 #include "dump/local.h"
 #include "format/common/rows.h"
 #include "format/common/sched.h"
+#include "result/frames.h"
 
 #define BATCH		256u
 #define NAMES_MEMORY	(4u << 20)
@@ -308,6 +309,7 @@ static void finish(struct dump *dump)
 static void release(struct dump *dump)
 {
 	xsp_tracks_free(dump->out.tracks);
+	xsr_frames_free(dump->out.frames);
 	xsp_names_free(dump->out.names);
 	xsp_names_free(dump->out.keys);
 	fmt_rows_free(dump->out.rows);

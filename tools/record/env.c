@@ -266,6 +266,8 @@ static int add_python(const struct record_options *opts, char **env, size_t *n, 
 		err = record_env_add(env, n, "XSPROF_PYTHON_TRACE=%s", opts->python_trace);
 	if (!err && opts->python_hz)
 		err = record_env_add(env, n, "XSPROF_PYTHON=%" PRIu32, opts->python_hz);
+	if (!err && opts->python_native)
+		err = record_env_add(env, n, "XSPROF_PYTHON_NATIVE=1");
 	return err;
 }
 

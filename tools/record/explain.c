@@ -53,6 +53,24 @@ void record_explain_gpu(const struct recording *r)
 			  r->opts.output);
 }
 
+/* The collector numbers them as they stand there. */
+void record_explain_modules(const struct recording *r)
+{
+	const char *word = r->opts.python_trace;
+	size_t len;
+
+	if (!word || !strcmp(word, "all") || r->file_error)
+		return;
+	for (uint32_t i = 0; i < 64 && *word; word += len + (word[len] == ',')) {
+		len = strcspn(word, ",");
+		if (len && !(r->stats.modules & 1ull << i))
+			tool_note("--python-trace: no function of '%.*s' was called: a module is "
+				  "named as it is imported, the program by its file's name without "
+				  ".py", (int)len, word);
+		i += len != 0;
+	}
+}
+
 void record_explain_losses(const struct recording *r)
 {
 	uint64_t lost = r->stats.lost_records + r->stats.lost_slots, late = r->stats.late_records;

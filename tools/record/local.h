@@ -84,6 +84,7 @@ void record_look_at_room(struct recording *r);
 /* Of explain.c: why nothing came, and what helps against losses; quiet recordings have neither. */
 void record_explain_nothing(const struct recording *r);
 void record_explain_gpu(const struct recording *r);
+void record_explain_modules(const struct recording *r);
 void record_explain_losses(const struct recording *r);
 
 #endif /* XSPROF_RECORD_LOCAL_H */

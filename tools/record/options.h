@@ -55,6 +55,7 @@ struct flight_options {
  * @cstack: their native stacks as well
  * @python: what Python's threads wait for is recorded
  * @python_trace: modules whose functions are recorded, by commas, "all"; NULL: none
+ * @python_native: samples of Python have frames of C as well
  * @python_hz: and where they are, so often a second; 0: not
  * @wait_all: until all descendants have ended
  * @allow_lost: exit with status 0 if records were lost
@@ -76,6 +77,7 @@ struct record_options {
 	bool		cstack;
 	bool		python;
 	const char	*python_trace;
+	bool		python_native;
 	uint32_t	python_hz;
 	uint64_t	buffer;
 	uint64_t	duration;

@@ -35,6 +35,7 @@ enum {
 	OPT_NO_TORCH,
 	OPT_PYTHON,
 	OPT_NO_PYTHON,
+	OPT_PYTHON_NATIVE,
 	OPT_PYTHON_TRACE,
 	OPT_SCHED,
 };
@@ -55,6 +56,7 @@ static const struct option options[] = {
 	{ "torch",	 required_argument, NULL, OPT_TORCH },
 	{ "no-torch",	 no_argument,	    NULL, OPT_NO_TORCH },
 	{ "python",	 optional_argument, NULL, OPT_PYTHON },
+	{ "python-native", no_argument,	    NULL, OPT_PYTHON_NATIVE },
 	{ "python-trace", optional_argument, NULL, OPT_PYTHON_TRACE },
 	{ "no-python",	 no_argument,	    NULL, OPT_NO_PYTHON },
 	{ "categories",	 required_argument, NULL, OPT_CATEGORIES },
@@ -114,6 +116,7 @@ static void help(void)
 	     "      --no-torch          do not record PyTorch's ops\n"
 	     "      --python[=HZ]       also where Python's threads are, HZ times a second (100):\n"
 	     "                          their stacks, for report --by function\n"
+	     "      --python-native     and which functions of C run below those of Python\n"
 	     "      --python-trace[=MODULE,...]\n"
 	     "                          each call of a Python function as well, or of those of\n"
 	     "                          some modules: train,torch.nn\n"
@@ -328,6 +331,11 @@ static int take(struct record_options *opts, int c, char **argv)
 	case OPT_PYTHON:
 		opts->python = true;
 		return take_hz(optarg, &opts->python_hz);
+	case OPT_PYTHON_NATIVE:
+		opts->python = opts->python_native = true;
+		if (!opts->python_hz)
+			opts->python_hz = PYTHON_HZ;
+		break;
 	case OPT_PYTHON_TRACE:
 		opts->python_trace = optarg ? optarg : "all";
 		if (!*opts->python_trace)
@@ -338,6 +346,7 @@ static int take(struct record_options *opts, int c, char **argv)
 		opts->python = false;
 		opts->python_trace = NULL;
 		opts->python_hz = 0;
+		opts->python_native = false;
 		break;
 	case OPT_CATEGORIES:
 		return take_categories(optarg, &opts->categories);
@@ -392,6 +401,9 @@ static int check_attach(const struct record_options *opts, int argc, char **argv
 		return tool_usage("record", "--python-trace: functions are recorded of programs "
 				  "that xsprof starts: --python shows where they are; not with "
 				  "--%s", which);
+	if (opts->python_native)
+		return tool_usage("record", "--python-native: frames of C are recorded of programs "
+				  "that xsprof starts; not with --%s", which);
 	if (opts->torch && strcmp(opts->torch, "off"))
 		return tool_usage("record", "--torch: ops are recorded of programs that xsprof "
 				  "starts; not with --%s", which);

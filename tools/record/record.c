@@ -295,6 +295,7 @@ static void sum_up(struct recording *r, uint32_t why)
 	if (!r->stats.records && !r->stats.lost_records)
 		record_explain_nothing(r);
 	record_explain_gpu(r);
+	record_explain_modules(r);
 	if (why == WHY_DURATION && !r->launch.ended)
 		tool_note("the recording has ended, the command continues");
 	else if (why == WHY_ENDED && r->launch.children)

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "cli/tool.h"
+#include "format/common/stack.h"
 #include "report/functions.h"
+#include "result/frames.h"
 
 #define BATCH	256u
 
@@ -42,10 +44,9 @@ static uint32_t word_of(struct functions *f, uint32_t producer, uint32_t name)
 }
 
 /* A function that calls itself is in it once. */
-static int add_total(struct functions *f, uint32_t producer, uint32_t name, uint32_t how,
-		     uint64_t number)
+static int add_total(struct functions *f, uint32_t word, uint32_t how, uint64_t number)
 {
-	struct function *row = row_of(f, word_of(f, producer, name));
+	struct function *row = row_of(f, word);
 
 	if (!row)
 		return -ENOMEM;
@@ -55,12 +56,18 @@ static int add_total(struct functions *f, uint32_t producer, uint32_t name, uint
 	return 0;
 }
 
+static uint32_t word_of_text(struct functions *f, const char *text)
+{
+	return xsp_groups_intern_name(f->report->groups, text, strlen(text));
+}
+
 static int add(struct functions *f, const struct xsprof_event *ev)
 {
 	struct xsprof_trace_sample sample;
+	const char *const *texts;
 	const uint64_t *frame;
 	struct function *row;
-	uint32_t left = 0;
+	uint32_t left = 0, word;
 	uint64_t number;
 	size_t nr = 0;
 	int ret = 0;
@@ -74,20 +81,25 @@ static int add(struct functions *f, const struct xsprof_event *ev)
 	}
 	number = functions_all(f->samples) + 1;
 	f->samples[sample.how]++;
-	row = row_of(f, word_of(f, ev->producer, ev->name));
+	frame = xsprof_trace_stack(f->report->source.trace, ev->producer, sample.stack, &nr,
+				   &left);
+	texts = fmt_stack_texts(f->report->source.trace, &f->frames, ev->producer, sample.stack,
+				&nr);
+	/* The innermost of all may be one of C. */
+	row = row_of(f, texts && nr ? word_of_text(f, texts[0]) :
+					  word_of(f, ev->producer, ev->name));
 	if (!row)
 		return -ENOMEM;
 	row->self[sample.how]++;
-	frame = xsprof_trace_stack(f->report->source.trace, ev->producer, sample.stack, &nr,
-				   &left);
 	f->no_stack += !frame;
 	f->cut += left != 0;
 	if (!frame)
-		return add_total(f, ev->producer, ev->name, sample.how, number);
-	for (size_t i = 0; i < nr && !ret; i++)
-		ret = add_total(f, ev->producer,
-				frame[i] & XSPROF_FRAME_NAMED ? (uint32_t)frame[i] : 0,
-				sample.how, number);
+		return add_total(f, word_of(f, ev->producer, ev->name), sample.how, number);
+	for (size_t i = 0; i < nr && !ret; i++) {
+		word = texts ? word_of_text(f, texts[i]) :
+		       word_of(f, ev->producer, (uint32_t)frame[i]);
+		ret = add_total(f, word, sample.how, number);
+	}
 	return ret;
 }
 
@@ -158,6 +170,7 @@ int functions_run(struct report *report)
 	}
 	xsp_groups_free(report->groups);
 	report->groups = NULL;
+	xsr_frames_free(f.frames);
 	xsp_map_free(&f.by_word);
 	free(f.rows);
 	if (!status)

@@ -33,6 +33,7 @@ struct function {
  * @samples: by what the thread did; those that could not be taken as the first
  * @no_stack: of them, those whose stack found no room
  * @cut: those whose stack is not there as a whole
+ * @frames: names of code, NULL before the first sample that has some
  * @hz: how often a second threads were looked at, 0: not known, or not the same for all
  */
 struct functions {
@@ -45,6 +46,7 @@ struct functions {
 	uint64_t	no_stack;
 	uint64_t	cut;
 	uint64_t	hz;
+	struct xsr_frames *frames;
 };
 
 /* Samples in which a thread was on a CPU. */

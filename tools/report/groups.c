@@ -144,6 +144,11 @@ uint32_t xsp_groups_intern(struct xsp_groups *groups, const char *s, size_t len)
 	return intern(groups, &groups->texts, s, len);
 }
 
+uint32_t xsp_groups_intern_name(struct xsp_groups *groups, const char *s, size_t len)
+{
+	return intern(groups, &groups->names, s, len);
+}
+
 uint32_t xsp_groups_category(struct xsp_groups *groups, uint32_t producer, uint32_t name)
 {
 	const char *s = xsprof_trace_category(groups->trace, producer, name);

@@ -117,6 +117,8 @@ void xsp_groups_words(struct xsp_groups *groups, uint32_t producer, uint32_t nam
 uint32_t xsp_groups_category(struct xsp_groups *groups, uint32_t producer, uint32_t name);
 /* The number of a text that is no name; 0 where there is no room for it. */
 uint32_t xsp_groups_intern(struct xsp_groups *groups, const char *s, size_t len);
+/* The same of what stands among names. */
+uint32_t xsp_groups_intern_name(struct xsp_groups *groups, const char *s, size_t len);
 const char *xsp_groups_word(const struct xsp_groups *groups, uint32_t word, size_t *len);
 
 /* The row of @key, made when it is new; where there is no room "(other)", NULL for no range. */

@@ -119,7 +119,8 @@ static void print_summary(const struct handovers *h)
 		printf("# %" PRIu64 " waits are in no row: records were lost inside them\n",
 		       h->doubtful);
 	if (h->left_out)
-		printf("# %" PRIu64 " records are in no row: there are too many threads\n",
+		printf("# %" PRIu64 " records are in no row: there are too many threads or "
+		       "locks\n",
 		       h->left_out);
 }
 

@@ -108,7 +108,7 @@ struct handover_lock {
  * @waits: their number
  * @open: of these, those that had no end
  * @doubtful: waits in no row: records were lost inside them
- * @left_out: records in no row: there are too many threads
+ * @left_out: records in no row: there are too many threads or locks
  */
 struct handovers {
 	struct report		*report;

@@ -275,6 +275,7 @@ bool python_layout_find(void)
 		return false;
 	/* Without it there are stacks, and no modules. */
 	(void)take_word(found.self, &l->self);
+	l->objects = !found.object;
 	return take_state(l) && take_word(found.back, &l->back) &&
 	       take_word(found.code, &l->code) && take_at(l);
 }

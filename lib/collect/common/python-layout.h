@@ -18,6 +18,7 @@
  * @at_scale: of the int: bytes of one; 0: it is a pointer
  * @at_base: of the pointer: where a code's instructions begin
  * @self: of a frame: its first argument; 0: not found
+ * @objects: frames are objects of Python's, as up to 3.10
  */
 struct python_layout {
 	uint16_t	state;
@@ -29,6 +30,7 @@ struct python_layout {
 	uint16_t	at_scale;
 	uint16_t	at_base;
 	uint16_t	self;
+	bool		objects;
 };
 
 extern struct python_layout python_layout;

@@ -31,6 +31,8 @@ static struct {
 	int			is;
 	struct python_entry	*entry;
 	struct python_reading	reading;
+	struct native_stack	native;
+	uint32_t		unloads;	/* rules for it are of that time */
 } question;
 
 static const int candidates[] = { SIGURG, SIGWINCH };
@@ -66,15 +68,18 @@ static void asked(int sig, siginfo_t *info, void *context)
 	int saved = errno, is = ASKED;
 
 	(void)sig;
-	(void)context;
 	if (!entry || info->si_code != SI_TKILL)
 		return;
 	__atomic_store_n(&entry->asked, false, __ATOMIC_RELAXED);
 	if (__atomic_load_n(&question.entry, __ATOMIC_RELAXED) == entry &&
 	    __atomic_compare_exchange_n(&question.is, &is, BUSY, false, __ATOMIC_ACQUIRE,
 					__ATOMIC_RELAXED)) {
+		is = answer(entry);
+		question.native.nr = 0;
+		if (is == GOOD && python_native)
+			python_native_walk(&question.native, context, question.unloads);
 		/* Release: who sees it sees what was read. */
-		__atomic_store_n(&question.is, answer(entry), __ATOMIC_RELEASE);
+		__atomic_store_n(&question.is, is, __ATOMIC_RELEASE);
 		futex(FUTEX_WAKE, 1, NULL);
 	}
 	errno = saved;
@@ -151,6 +156,7 @@ bool python_ask(struct python_entry *entry, uint64_t now)
 	if (python_entry_holder() != entry)
 		return false;
 	entry->sent_ns = now;
+	question.unloads = python_native_unloads();
 	__atomic_store_n(&question.entry, entry, __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->asked, true, __ATOMIC_RELAXED);
 	/* Release: who answers sees who is asked. */
@@ -189,6 +195,13 @@ enum python_answer python_ask_answer(uint64_t until, struct python_reading **rea
 	__atomic_store_n(&question.is, IDLE, __ATOMIC_RELAXED);
 	return is == GOOD ? PYTHON_ANSWER : is == BAD ? PYTHON_ANSWER_BAD :
 	       is == LEFT ? PYTHON_ANSWER_LEFT : PYTHON_NO_ANSWER;
+}
+
+const struct native_stack *python_ask_native(uint32_t *unloads)
+{
+	*unloads = question.unloads;
+	/* What was unloaded meanwhile may have been read by rules of other code. */
+	return question.native.nr && python_native_unloads() == *unloads ? &question.native : NULL;
 }
 
 bool python_ask_cancel(void)

@@ -17,6 +17,7 @@
 static struct python_code codes[SLOTS];
 static uint32_t nr_codes;
 static char *words;		/* each ended by a 0, the last by two; NULL: all */
+static uint64_t stated;		/* bit k: that a function of the word k was called */
 static int category;
 static void *sys;		/* the module */
 
@@ -32,8 +33,24 @@ void python_codes_init(const char *wanted, void *module)
 		return;
 	/* Without memory for it: all. */
 	words = calloc(len + 2, 1);
-	for (size_t i = 0; words && i < len; i++)
-		words[i] = wanted[i] == ',' ? 0 : wanted[i] == '.' ? '/' : wanted[i];
+	/* An empty one would end them. */
+	for (size_t i = 0, at = 0; words && i < len; i++)
+		if (wanted[i] != ',' || (at && words[at - 1]))
+			words[at++] = wanted[i] == ',' ? 0 : wanted[i] == '.' ? '/' : wanted[i];
+	if (words && !python_user_can_state())
+		stated = UINT64_MAX;
+}
+
+/* The recorder tells the user which module no function was called of. */
+static void state(uint32_t number, const char *word)
+{
+	char key[32];
+
+	if (number >= 64 || stated & 1ull << number)
+		return;
+	stated |= 1ull << number;
+	snprintf(key, sizeof(key), "python.module.%u", number);
+	(void)python_user.fact(key, word);
 }
 
 /* Is it the module's of that name, or one of the package's? */
@@ -46,12 +63,19 @@ static bool is_of(const char *file, const char *word)
 
 static bool is_wanted(const char *file)
 {
+	uint32_t number = 0;
+	bool wanted = false;
+
 	if (!words)
 		return true;
-	for (const char *word = words; *word; word += strlen(word) + 1)
-		if (is_of(file, word))
-			return true;
-	return false;
+	for (const char *word = words; *word; word += strlen(word) + 1, number++) {
+		if (!is_of(file, word))
+			continue;
+		state(number, word);
+		/* A package and a module of it may both be named. */
+		wanted = true;
+	}
+	return wanted;
 }
 
 /*

@@ -9,6 +9,8 @@
 
 #include "collect/python/sample.h"
 
+struct python_bounds python_bounds;	/* bounds.c finds it */
+
 /* Return: NULL: it cannot be read. */
 static const char *look(struct python_reading *r, uintptr_t at, uint32_t len)
 {
@@ -103,7 +105,15 @@ static uint32_t frame_size(void)
 	const struct python_layout *l = &python_layout;
 	uint32_t most = l->back > l->code ? l->back : l->code;
 
+	most = most > python_bounds.at ? most : python_bounds.at;
 	return (most > l->at ? most : l->at) + (uint32_t)sizeof(uint64_t);
+}
+
+static void keep(struct python_reading *r, const void *code, uint64_t frame, const char *bytes)
+{
+	r->entry[r->nr] = python_bounds.each || (python_bounds.at && bytes[python_bounds.at] == 1);
+	r->frame[r->nr] = frame;
+	r->at[r->nr++] = code;
 }
 
 /* Where frames are, and what they are of. */
@@ -134,9 +144,11 @@ static bool walk(struct python_reading *r, const void *state)
 			if (!r->nr)
 				r->place = place_in(bytes, code);
 			if (r->nr < PYTHON_DEPTH)
-				r->at[r->nr++] = code;
+				keep(r, code, frame, bytes);
 			else
 				r->left++;
+		} else if (r->nr && !r->left) {
+			r->entry[r->nr - 1] = true;
 		}
 		memcpy(&frame, bytes + python_layout.back, sizeof(frame));
 	}

@@ -69,6 +69,8 @@ extern struct python_user python_user;
 bool python_user_open(void);
 /* The same of what samples need. */
 bool python_user_can_sample(void);
+/* The same of facts alone. */
+bool python_user_can_state(void);
 /* The same of what a process needs that runs. */
 bool python_user_can_join(void);
 

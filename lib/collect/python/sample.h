@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <sys/uio.h>
 
+#include "collect/common/native.h"
 #include "collect/common/python-layout.h"
 #include "collect/python/local.h"
 
@@ -230,6 +231,8 @@ struct python_way {
  * @line: of the innermost; 0: not known
  * @code: what they are of
  * @at: where these are
+ * @frame: where the frames are
+ * @entry: C called it, as far as the frame tells
  * @place: how far into the innermost it is
  * @ways: by states; a state may have lost its place to another
  * @window: for Python's memory
@@ -249,6 +252,8 @@ struct python_reading {
 	uint32_t		line;
 	struct sampled_code	code[PYTHON_DEPTH];
 	const void		*at[PYTHON_DEPTH];
+	uintptr_t		frame[PYTHON_DEPTH];
+	bool			entry[PYTHON_DEPTH];
 	int32_t			place;
 	uintptr_t		from;
 	uintptr_t		to;
@@ -271,6 +276,52 @@ struct python_reading {
  */
 bool python_read_frames(struct python_reading *reading, const void *state);
 
+/* ---- native.c: frames of C ------------------------------------------------------------------- */
+
+/* They are recorded. */
+extern bool python_native;
+
+void python_native_init(int category);
+/* They are not, and the user is told why. */
+void python_native_off(const char *why);
+/* How often code was unloaded, as unwind_rule() has it.  Not signal-safe. */
+uint32_t python_native_unloads(void);
+/*
+ * Calls that if nothing was unloaded since that number, and while nothing can be: the linker's lock
+ * is held, which comes before that of names.  Return: whether it was called.
+ */
+bool python_native_guard(uint32_t unloads, void (*call)(void *arg), void *arg);
+/* In the handler of a signal with that context.  Signal-safe. */
+void python_native_walk(struct native_stack *stack, const void *context, uint32_t unloads);
+
+/* ---- bounds.c: where C calls Python ---------------------------------------------------------- */
+
+/**
+ * struct python_bounds - which frames were entered from C
+ * @each: all of them
+ * @at: where a frame has a byte that is 1 if it was; 0: it has none
+ */
+struct python_bounds {
+	bool		each;
+	uint16_t	at;
+};
+
+extern struct python_bounds python_bounds;
+
+/* The lock is held, and frames can be read.  Return: false: it is not known. */
+bool python_bounds_find(void);
+
+/* ---- stacks.c: stacks of samples ------------------------------------------------------------- */
+
+/*
+ * @native: its frames of C, NULL: not known; @unloads: as they were walked with. *@name is set to
+ * the innermost function of Python.
+ *
+ * Return: the stack's id; 0: there are no frames.
+ */
+uint32_t python_stack_of(struct python_reading *reading, const struct native_stack *native,
+			 uint32_t unloads, xsprof_name_t *name);
+
 /* ---- ask.c: the thread that has the lock looks itself ---------------------------------------- */
 
 /* LEFT: it has not got the lock any more. */
@@ -288,6 +339,8 @@ bool python_ask_pending(void);
  */
 enum python_answer python_ask_answer(uint64_t until, struct python_reading **reading,
 				     struct python_entry **entry);
+/* That answer's frames of C; NULL: there are none. @unloads: as they were walked with. */
+const struct native_stack *python_ask_native(uint32_t *unloads);
 /* The answer is not waited for any longer.  Return: false: it comes just now. */
 bool python_ask_cancel(void);
 /* The signal is what it was before. */

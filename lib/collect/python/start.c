@@ -51,6 +51,7 @@ void python_sample_init(int category)
 	}
 	sample_peek_forked();
 	python_code_init(category);
+	python_native_init(category);
 	python_tick_init(hz, category);
 	python_ticker_own();
 	state = NEW;
@@ -103,6 +104,9 @@ bool python_sample_find(void)
 	if (!found) {
 		python.err_clear();
 		collect_say("Python: %s: its frames are not recorded", why_not_found());
+	} else if (python_native && !python_bounds_find()) {
+		python.err_clear();
+		python_native_off("it does not show which functions C has called");
 	}
 	python.err_restore(type, value, trace);
 	return found;

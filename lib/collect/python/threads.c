@@ -43,6 +43,9 @@ static __attribute__((noinline)) struct python_entry *enter(void)
 {
 	uint32_t nr = nr_entries, i = 0;
 
+	/* What the handler of a signal cannot ask. */
+	if (python_native)
+		native_thread_begins();
 	if (__atomic_load_n(&full, __ATOMIC_RELAXED))
 		i = PYTHON_THREADS;
 	for (; i < nr; i++)

@@ -70,31 +70,6 @@ static uint64_t cpu_ns(uint32_t tid)
 
 /* ---- what is recorded ------------------------------------------------------------------------ */
 
-/* Names what is new. Return: the stack's id; 0: there are no frames. */
-static uint32_t stack_of(struct python_reading *r, xsprof_name_t *name)
-{
-	/* What is left out is nothing that a name may be. */
-	uint64_t frames[PYTHON_DEPTH], key = (r->left + 1ull) * 0x9e3779b97f4a7c15u;
-	uint32_t n = 0, stack;
-
-	for (uint32_t i = 0; i < r->nr; i++) {
-		struct sampled_code *code = &r->code[i];
-
-		if (!code->name && !code->hidden)
-			python_code_name(code, r->at[i]);
-		if (code->hidden)
-			continue;
-		frames[n++] = XSPROF_FRAME_NAMED | code->name;
-		key = (key ^ code->name) * 0xd6e8feb86659fd93u;
-		key ^= key >> 32;
-	}
-	if (!n)
-		return 0;
-	*name = (xsprof_name_t)frames[0];
-	stack = python_user.stack_find(key);
-	return stack ? stack : python_user.stack_add(key, frames, n, r->left);
-}
-
 /* @tid: 0: of each thread */
 static void missed(uint32_t tid, uint32_t n)
 {
@@ -135,7 +110,7 @@ static bool read_thread(struct python_entry *entry, uint32_t turn)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (!python_entry_stands(entry, turn, &reading))
 		return false;
-	entry->stack = stack_of(&reading, &entry->name);
+	entry->stack = python_stack_of(&reading, NULL, 0, &entry->name);
 	entry->line = reading.line;
 	entry->seen = turn;
 	return true;
@@ -211,15 +186,17 @@ static bool waits_on(uint64_t now)
 static void take_answer(uint64_t until)
 {
 	struct python_reading *r;
+	const struct native_stack *native;
 	struct python_entry *entry;
+	uint32_t stack, unloads;
 	xsprof_name_t name;
-	uint32_t stack;
 
 	if (!python_ask_pending())
 		return;
 	switch (python_ask_answer(until, &r, &entry)) {
 	case PYTHON_ANSWER:
-		stack = stack_of(r, &name);
+		native = python_ask_native(&unloads);
+		stack = python_stack_of(r, native, unloads, &name);
 		entry->cpu_ns = cpu_ns(asked.tid);
 		entry->at_ns = clock_ns(CLOCK_MONOTONIC);
 		/* Until it answered it did not run: so long it was where it is. */

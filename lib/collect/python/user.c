@@ -68,6 +68,13 @@ bool python_user_can_sample(void)
 	return find(symbols, sizeof(symbols) / sizeof(symbols[0]), "its frames are");
 }
 
+bool python_user_can_state(void)
+{
+	const struct symbol fact = { &python_user.fact, "xsprof_fact" };
+
+	return find(&fact, 1, "which of its modules were called is");
+}
+
 bool python_user_can_join(void)
 {
 	const struct symbol symbols[] = {

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Native stacks of ops: whether they are recorded, what is no frame of them, and their ids in the
- * trace.  How a thread's frames are found is in walk.c.
+ * trace.  How a thread's frames are found is in collect/common/walk.c.
  */
 #include "collect/torch/native.h"
 
+#define FRAMES	32u	/* of a stack that are kept */
+
 bool torch_native;
-struct native_known native_known;
+struct native_known torch_native_known = { .frames = FRAMES };
 
 void torch_native_init(int category)
 {
-	struct native_range *own = &native_known.own;
+	struct native_range *own = &torch_native_known.own;
 
 	if (!unwind_init() || !unwind_object(own, &own->start, &own->end)) {
 		collect_say("PyTorch: the C library lacks _dl_find_object() (glibc 2.35 has it): "
 			    "ops are recorded without their native stacks");
 		return;
 	}
-	if (!unwind_sees_unloads()) {
+	if (!torch_sees_unloads()) {
 		collect_say("PyTorch: libxsprof-torch.so is not the first library that has "
 			    "dlclose(): ops are recorded without their native stacks: name it "
 			    "first in LD_PRELOAD");
 		return;
 	}
-	native_known.cut = torch_user.name(category, "[more native frames]");
-	native_known.lost = torch_user.name(category, "[no unwind information]");
+	torch_native_known.cut = torch_user.name(category, "[more native frames]");
+	torch_native_known.lost = torch_user.name(category, "[no unwind information]");
 	torch_native = true;
 }
 
@@ -34,9 +36,9 @@ void torch_native_skip(const void *inside)
 
 	if (!torch_native || !unwind_object(inside, &start, &end))
 		return;
-	native_known.skipped.start = start;
+	torch_native_known.skipped.start = start;
 	/* Release: pairs with the acquire in the walk. */
-	__atomic_store_n(&native_known.skipped.end, end, __ATOMIC_RELEASE);
+	__atomic_store_n(&torch_native_known.skipped.end, end, __ATOMIC_RELEASE);
 }
 
 uint64_t torch_native_key(const struct native_stack *stack, uint64_t more)

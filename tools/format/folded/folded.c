@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "format/common/out.h"
+#include "format/common/stack.h"
 #include "ranges/program.h"
 #include "text/escape.h"
 #include "text/put.h"
@@ -101,6 +102,20 @@ static void put_name(struct xsp_out *out, uint32_t producer, uint32_t name)
 	xsp_buf_put(&out->buf, entry->text, entry->len);
 }
 
+/* As name_text() has names. */
+static void put_text(struct xsp_out *out, const char *text)
+{
+	size_t len = strlen(text);
+	char *p = out->scratch, *end;
+
+	end = xsp_escape_text(p, text, len < XSP_NAME_BYTES ? len : XSP_NAME_BYTES);
+	for (; p < end; p++)
+		if (*p == ';')
+			*p = ':';
+	xsp_buf_puts(&out->buf, ";");
+	xsp_buf_put(&out->buf, out->scratch, (size_t)(end - out->scratch));
+}
+
 static void put_stack(struct xsp_out *out, const struct folded_stack *stack)
 {
 	static const char *const did[] = {
@@ -110,6 +125,7 @@ static void put_stack(struct xsp_out *out, const struct folded_stack *stack)
 	};
 	char text[XSP_PROGRAM_MAX], *p;
 	const char *program = xsp_program(out->trace, stack->producer, text);
+	const char *const *texts;
 	const uint64_t *frame;
 	uint32_t left = 0;
 	size_t nr = 0;
@@ -123,8 +139,11 @@ static void put_stack(struct xsp_out *out, const struct folded_stack *stack)
 		put_name(out, stack->producer, stack->name);
 	if (left)
 		xsp_buf_puts(&out->buf, ";[...]");
+	texts = fmt_stack_texts(out->trace, &out->frames, stack->producer, stack->stack, &nr);
 	while (frame && nr--)
-		if (frame[nr] & XSPROF_FRAME_NAMED)
+		if (texts)
+			put_text(out, texts[nr]);
+		else if (frame[nr] & XSPROF_FRAME_NAMED)
 			put_name(out, stack->producer, (uint32_t)frame[nr]);
 	if (stack->how < sizeof(did) / sizeof(did[0]) && did[stack->how])
 		xsp_buf_puts(&out->buf, did[stack->how]);

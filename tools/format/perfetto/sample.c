@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "format/common/stack.h"
 #include "format/perfetto/packet.h"
 #include "format/perfetto/sample.h"
 
@@ -23,6 +24,7 @@ enum { IID = 1, TEXT = 2, FRAME_FUNCTION = 2, FRAME_MAPPING = 3, STACK_FRAMES = 
 /* The only mapping, and its path: readers want one of each frame. */
 #define MAPPING		1
 #define FRAMES_MAX	64u
+#define TEXTS_MAX	(4 * FRAMES_MAX)	/* with inlined functions */
 
 /**
  * struct pf_samples - what was interned
@@ -104,6 +106,17 @@ static uint64_t frame_of(struct xsp_out *out, struct pf_samples *s, uint32_t pro
 	return xsp_map_set(&s->frames, key, iid) ? 0 : iid;
 }
 
+/* The same by a text of fmt_stack_texts(): no key of a name has its upper bits. */
+static uint64_t text_of(struct xsp_out *out, struct pf_samples *s, const char *text)
+{
+	uint64_t key = ~(uint64_t)(uintptr_t)text, *known = xsp_map_get(&s->frames, key), iid;
+
+	if (known)
+		return *known;
+	iid = add_frame(out, s, text, strlen(text));
+	return xsp_map_set(&s->frames, key, iid) ? 0 : iid;
+}
+
 /* What it did, where it did not just run. */
 static uint64_t doing(struct xsp_out *out, struct pf_samples *s, uint32_t how)
 {
@@ -125,8 +138,9 @@ static uint64_t stack_of(struct xsp_out *out, struct pf_samples *s, uint32_t pro
 			 const struct xsprof_trace_sample *sample)
 {
 	uint64_t key = (producer + 1ull) << 36 | (uint64_t)sample->how << 32 | sample->stack;
-	uint64_t *known = xsp_map_get(&s->stacks, key), iid[FRAMES_MAX + 1];
+	uint64_t *known = xsp_map_get(&s->stacks, key), iid[TEXTS_MAX + 1];
 	uint32_t n = 0, left_out;
+	const char *const *texts;
 	const uint64_t *frame;
 	char *p, *data, *start;
 	size_t nr;
@@ -134,11 +148,14 @@ static uint64_t stack_of(struct xsp_out *out, struct pf_samples *s, uint32_t pro
 	if (known)
 		return *known;
 	frame = xsprof_trace_stack(out->trace, producer, sample->stack, &nr, &left_out);
+	texts = fmt_stack_texts(out->trace, &out->frames, producer, sample->stack, &nr);
 	/* A file's may be longer than ours are. */
-	if (!frame || nr > FRAMES_MAX)
+	if (!frame || nr > (texts ? TEXTS_MAX : FRAMES_MAX))
 		return 0;
 	while (nr) {
-		iid[n] = frame_of(out, s, producer, frame[--nr]);
+		--nr;
+		iid[n] = texts ? text_of(out, s, texts[nr]) :
+				 frame_of(out, s, producer, frame[nr]);
 		if (!iid[n++])
 			return 0;
 	}

@@ -1,12 +1,47 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The command xsprof: it becomes the tool, which is a program of its own beside the libraries."""
+"""The tool, which is a program of its own beside the libraries: the command xsprof becomes it, and
+the package asks it for reports.
+"""
+import json
 import os
+import shutil
 import signal
+import subprocess
 import sys
+from typing import Any
+
+_OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "xsprof")
+#: The tool's exit status where the capture is damaged or cut, and was read as far as it goes.
+_CUT = 3
+
+
+def find() -> str:
+    """The tool: the package's own, else that beside XSPROF_LIBDIR, else that in PATH."""
+    beside = os.path.join(os.environ.get("XSPROF_LIBDIR", ""), os.pardir, "bin", "xsprof")
+    if os.path.exists(_OWN):
+        return _OWN
+    if "XSPROF_LIBDIR" in os.environ and os.path.exists(beside):
+        return beside
+    return shutil.which("xsprof") or _OWN
+
+
+def report(path: str, *options: str) -> Any:
+    """What xsprof report --json says of a capture."""
+    command = [find(), "report", "-q", "--json", "--allow-lost", *options, "--", path]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False)
+    except OSError as err:
+        raise RuntimeError("xsprof: {}: {}: install the package anew, or put xsprof into "
+                           "PATH".format(command[0], err.strerror)) from None
+    if done.returncode not in (0, _CUT):
+        raise RuntimeError(done.stderr.decode(errors="replace").strip() or
+                           "xsprof: report: exit status {}".format(done.returncode))
+    return json.loads(done.stdout)
 
 
 def main():
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "xsprof")
+    path = _OWN
     # The tool acts by the name that it is called by.
     name = os.path.basename(sys.argv[0])
     # Python ignores these, and what is executed would inherit it.

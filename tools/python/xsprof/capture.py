@@ -10,9 +10,9 @@ import math
 import os
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from . import _lib, _trace
+from . import _lib, _tool, _trace
 from ._reader import Reader, Tables
-from .tables import Kernel, Op, Process, Range, Step, Table, Thread
+from .tables import Gil, GilPair, GilThread, Kernel, Op, Process, Range, Step, Table, Thread
 
 BATCH = 1024
 OPTIMIZER = "Optimizer.step#"
@@ -20,6 +20,7 @@ OPTIMIZER = "Optimizer.step#"
 _HOW = ("unknown", "exited", "killed", "exec", "vanished", "running")
 _CLOCKS = ("none", "tsc", "cntvct", "mono_raw")
 _ENDS = ("ended", "open", "cut")
+_GIL = ("GIL wait", "GIL held, wanted")
 
 
 def _quantile(ordered: Sequence[int], q: float) -> Optional[int]:
@@ -196,6 +197,18 @@ class Capture:
     def samples(self, as_frame: bool = False) -> Any:
         """Where threads of Python were (xsprof record --python)."""
         return self._give(self._read().samples, as_frame)
+
+    def gil(self) -> Gil:
+        """How threads shared Python's lock: what xsprof report --gil prints, with its tables
+        threads and pairs. The capture is read once more for it, by the tool.
+        """
+        t = self._read()
+        if not any(r.name in _GIL for r in t.ranges) and not any(r.name in _GIL for r in t.whole):
+            return Gil(0, 0, 0, 0, 0, Table(GilThread), Table(GilPair))
+        r = _tool.report(self.path, "--gil", "--limit", str(2 ** 32))
+        threads = Table(GilThread, (GilThread(**row) for row in r.pop("threads")))
+        pairs = Table(GilPair, (GilPair(**row) for row in r.pop("pairs")))
+        return Gil(threads=threads, pairs=pairs, **r)
 
     def lost(self, as_frame: bool = False) -> Any:
         """Where records are missing."""

@@ -160,6 +160,42 @@ class Sample(NamedTuple):
     thread: str
 
 
+class GilThread(NamedTuple):
+    """A thread that waited for Python's lock, or had it while others waited."""
+    pid: int
+    tid: int
+    thread: str
+    lock: int           #: 0: the process's; else that of an interpreter with a lock of its own
+    waits: int
+    waited_ns: int
+    longest_wait_ns: int
+    holds: int          #: times that it had the lock while others waited
+    held_ns: int
+    longest_hold_ns: int
+
+
+class GilPair(NamedTuple):
+    """A thread that waited for Python's lock, and one that had it meanwhile."""
+    pid: int
+    lock: int
+    holder: Optional[int]       #: its thread id; None: not known
+    waiter: int
+    handed: int         #: times that the lock went from the one to the other
+    waited_ns: int      #: while the holder had it
+    longest_ns: int     #: of one wait
+
+
+class Gil(NamedTuple):
+    """How threads shared Python's lock (xsprof report --gil)."""
+    waits: int
+    waited_ns: int
+    open: int           #: of the waits, those that had no end
+    doubtful: int       #: waits in no row: records were lost inside them
+    left_out: int       #: records in no row: there are too many threads or locks
+    threads: "Table"    #: of GilThread, the longest wait first
+    pairs: "Table"      #: of GilPair, likewise
+
+
 class Lost(NamedTuple):
     """Records that are missing from here."""
     ns: int

@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <link.h>
 
-#include "collect/torch/elf.h"
+#include "collect/common/elf.h"
 
 /* What the first page has for certain: an object is mapped by whole pages. */
 #define LEAST_PAGE	4096u

@@ -2,10 +2,10 @@
 /*
  * What of a loaded object can be read: its unwind information may point anywhere.
  */
-#ifndef XSP_TORCH_ELF_H
-#define XSP_TORCH_ELF_H
+#ifndef XSPROF_COLLECT_ELF_H
+#define XSPROF_COLLECT_ELF_H
 
-#include "collect/torch/bytes.h"
+#include "collect/common/bytes.h"
 
 /**
  * struct elf_object - an object that is loaded
@@ -23,4 +23,4 @@ struct elf_object {
  */
 struct bytes elf_readable(const struct elf_object *object, uintptr_t at);
 
-#endif /* XSP_TORCH_ELF_H */
+#endif /* XSPROF_COLLECT_ELF_H */

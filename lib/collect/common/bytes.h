@@ -2,8 +2,8 @@
 /*
  * Numbers out of bytes, never beyond their end: there they are 0, and that is remembered.
  */
-#ifndef XSP_TORCH_BYTES_H
-#define XSP_TORCH_BYTES_H
+#ifndef XSPROF_COLLECT_BYTES_H
+#define XSPROF_COLLECT_BYTES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,4 +70,4 @@ static inline void skip(struct bytes *b, uint64_t size)
 		b->at += size;
 }
 
-#endif /* XSP_TORCH_BYTES_H */
+#endif /* XSPROF_COLLECT_BYTES_H */

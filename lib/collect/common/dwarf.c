@@ -5,7 +5,7 @@
  * and what is mapped of the object there: what the table and the entries point to may be nonsense.
  * What it does not know makes the rule unknown: it is never skipped over.
  */
-#include "collect/torch/dwarf.h"
+#include "collect/common/dwarf.h"
 
 #ifdef __aarch64__
 #define REG_FRAME	29u
@@ -382,6 +382,25 @@ static struct unwind_rule rule_of(const struct state *s)
 		rule.frame = UNWIND_LOST;
 	rule.kind = s->memory ? UNWIND_MEMORY : s->reg == REG_STACK ? UNWIND_STACK : UNWIND_FRAME;
 	return rule;
+}
+
+uintptr_t dwarf_function(const struct elf_object *object, const void *index, uintptr_t at)
+{
+	uintptr_t found = search(object, (uintptr_t)index, at), link;
+	uint64_t begin, size, back;
+	struct common common;
+	struct bytes b;
+
+	if (!found)
+		return 0;
+	b = entry(object, found);
+	link = (uintptr_t)b.at;
+	back = fixed(&b, 4);
+	if (b.bad || !back || !read_common(object, link - back, &common))
+		return 0;
+	begin = pointer(&b, common.encoding);
+	size = pointer(&b, common.encoding & 0x0f);
+	return b.bad || at < begin || at - begin >= size ? 0 : (uintptr_t)begin;
 }
 
 struct unwind_rule dwarf_rule(const struct elf_object *object, const void *index, uintptr_t at)

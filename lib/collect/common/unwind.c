@@ -7,10 +7,9 @@
  * Other rules (of signal frames, of code that has another register as its base) are none: a walk
  * ends there, and says so.
  */
-#include <dlfcn.h>
 #include <stdlib.h>
 
-#include "collect/torch/dwarf.h"
+#include "collect/common/dwarf.h"
 
 #define SLOTS		(1u << 15)	/* of the table, a power of two */
 #define NEAR		16u		/* slots looked at */
@@ -23,8 +22,6 @@ static struct slot {
 	uint64_t	key;
 	uint64_t	rule;
 } *slots;
-
-static uint32_t unloads = 1;
 
 #ifndef DLFO_STRUCT_HAS_EH_DBASE
 /* As in glibc 2.35, for a build with an older one's headers. */
@@ -63,6 +60,17 @@ bool unwind_init(void)
 	return slots;
 }
 
+uintptr_t unwind_function(uintptr_t ip)
+{
+	struct dl_find_object found;
+
+	if (!_dl_find_object || !find_object(ip - 1, &found) || !found.dlfo_eh_frame)
+		return 0;
+	return dwarf_function(&(struct elf_object){ (uintptr_t)found.dlfo_map_start,
+						    (uintptr_t)found.dlfo_map_end },
+			      found.dlfo_eh_frame, ip - 1);
+}
+
 static struct unwind_rule read_rule(uintptr_t ip)
 {
 	struct unwind_rule rule = { .kind = UNWIND_UNKNOWN };
@@ -79,12 +87,6 @@ static struct unwind_rule read_rule(uintptr_t ip)
 }
 
 _Static_assert(sizeof(struct unwind_rule) == sizeof(uint64_t), "a rule is one word");
-
-uint32_t unwind_unloads(void)
-{
-	/* Acquire: pairs with dlclose(): what comes then is not taken for what was there. */
-	return __atomic_load_n(&unloads, __ATOMIC_ACQUIRE);
-}
 
 /* Takes a free slot: it is this address's for good.  Where there is none it is read each time. */
 static __attribute__((cold, noinline)) struct unwind_rule add(uintptr_t ip, uint64_t key,
@@ -104,15 +106,14 @@ static __attribute__((cold, noinline)) struct unwind_rule add(uintptr_t ip, uint
 	return rule;
 }
 
-struct unwind_rule unwind_rule(uintptr_t ip)
+struct unwind_rule unwind_rule(uintptr_t ip, uint32_t unloads)
 {
-	uint32_t times = unwind_unloads();
-	uint64_t key = (uint64_t)times << ADDRESS_BITS | ip, there;
+	uint64_t key = (uint64_t)unloads << ADDRESS_BITS | ip, there;
 	uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 40);
 	struct unwind_rule rule;
 	struct slot *slot = NULL;
 
-	if (__builtin_expect(times >= UNLOADS_MAX || ip >> ADDRESS_BITS, 0))
+	if (__builtin_expect(unloads >= UNLOADS_MAX || ip >> ADDRESS_BITS, 0))
 		return add(ip, 0, NULL);
 	for (uint32_t i = 0; i < NEAR; i++) {
 		slot = &slots[(at + i) % SLOTS];
@@ -125,39 +126,4 @@ struct unwind_rule unwind_rule(uintptr_t ip)
 			return add(ip, key, slot);
 	}
 	return add(ip, 0, NULL);
-}
-
-/*
- * The program's dlclose() where we are preloaded: it comes before the C library's. What is loaded
- * after it may be where other code was. Counted twice: rules of code that is unloaded may be read
- * meanwhile.
- */
-static int close_library(void *handle)
-{
-	static int (*real)(void *handle);
-	int (*next)(void *handle) = __atomic_load_n(&real, __ATOMIC_RELAXED);
-	void *symbol;
-	int ret;
-
-	if (!next) {
-		symbol = dlsym(RTLD_NEXT, "dlclose");
-		if (!symbol)
-			abort();
-		memcpy(&next, &symbol, sizeof(next));
-		__atomic_store_n(&real, next, __ATOMIC_RELAXED);
-	}
-	__atomic_add_fetch(&unloads, 1, __ATOMIC_RELEASE);
-	ret = next(handle);
-	__atomic_add_fetch(&unloads, 1, __ATOMIC_RELEASE);
-	return ret;
-}
-
-TORCH_EXPORT int dlclose(void *handle) __attribute__((alias("close_library")));
-
-bool unwind_sees_unloads(void)
-{
-	void *first = dlsym(RTLD_DEFAULT, "dlclose");
-	int (*ours)(void *handle) = close_library;
-
-	return !memcmp(&first, &ours, sizeof(first));
 }

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "collect/torch/native.h"
+#include "collect/common/native.h"
 
 /*
  * Without a limit the first thread's stack is said to reach down to what is mapped below it, and a
@@ -23,14 +23,6 @@
 #define STEPS		128u	/* that are remembered */
 #define WORDS		3u	/* read for a step: the caller, its frame pointer and its CFA */
 
-/* Where a frame is. */
-struct place {
-	uintptr_t	ip;
-	uintptr_t	cfa;	/* of what it called */
-	uintptr_t	frame;
-	uintptr_t	known;	/* @frame is */
-};
-
 /**
  * struct step - from a frame to its caller
  * @from: the frame
@@ -38,7 +30,7 @@ struct place {
  * @word: what they were
  */
 struct step {
-	struct place	from;
+	struct native_place	from;
 	const uintptr_t	*at[WORDS];
 	uintptr_t	word[WORDS];
 };
@@ -62,6 +54,7 @@ struct last {
 /**
  * struct walk - a walk under way
  * @now: where it is
+ * @unloads: how often code was unloaded
  * @on: that is where the step is from that is at @at, and @now knows no more than its address
  * @last: the walk before; NULL: nothing is remembered
  * @at: the first step of it that may yet be met
@@ -70,8 +63,9 @@ struct last {
  * @crowded: there were more
  */
 struct walk {
-	struct place	now;
-	struct last	*last;
+	struct native_place	now;
+	struct last		*last;
+	uint32_t		unloads;
 	uint32_t	at;
 	uint32_t	met;
 	uint32_t	nr_fresh;
@@ -96,12 +90,27 @@ static void thread_ends(void *mem)
 	free(mem);
 }
 
-static __attribute__((cold)) void thread_begins(void)
+void native_thread_begins(void)
 {
-	struct last *mem = __cxa_thread_atexit_impl ? calloc(1, sizeof(*mem)) : NULL;
 	pthread_attr_t attr;
 	size_t size;
 	void *base;
+
+	if (own_stack.end || pthread_getattr_np(pthread_self(), &attr))
+		return;
+	if (!pthread_attr_getstack(&attr, &base, &size)) {
+		own_stack.start = (uintptr_t)base + size -
+				  (size < STACK_MAX ? size : STACK_MAX);
+		/* A signal's handler that sees the end sees the start. */
+		__atomic_signal_fence(__ATOMIC_RELEASE);
+		own_stack.end = (uintptr_t)base + size;
+	}
+	pthread_attr_destroy(&attr);
+}
+
+static __attribute__((cold)) void thread_remembers(void)
+{
+	struct last *mem = __cxa_thread_atexit_impl ? calloc(1, sizeof(*mem)) : NULL;
 
 	if (mem && __cxa_thread_atexit_impl(thread_ends, mem, &__dso_handle)) {
 		free(mem);
@@ -110,13 +119,7 @@ static __attribute__((cold)) void thread_begins(void)
 	if (mem)
 		mem->first = STEPS;
 	last_walk = mem ? mem : &no_memory;
-	if (own_stack.end || pthread_getattr_np(pthread_self(), &attr))
-		return;
-	if (!pthread_attr_getstack(&attr, &base, &size)) {
-		own_stack.end = (uintptr_t)base + size;
-		own_stack.start = own_stack.end - (size < STACK_MAX ? size : STACK_MAX);
-	}
-	pthread_attr_destroy(&attr);
+	native_thread_begins();
 }
 
 /* ---- by rules ------------------------------------------------------------------------------- */
@@ -148,9 +151,9 @@ static inline bool read_stack(struct step *step, uint32_t which, uintptr_t at, u
  * To the caller, by the rule of the code; @step: how.  Return: UNWIND_UNKNOWN: it is not found,
  * UNWIND_END: there is none.
  */
-static uint32_t by_rule(struct place *p, struct step *step)
+static uint32_t by_rule(struct native_place *p, struct step *step, uint32_t unloads)
 {
-	const struct unwind_rule rule = unwind_rule(p->ip);
+	const struct unwind_rule rule = unwind_rule(p->ip, unloads);
 	uintptr_t low = p->cfa, cfa = low + (intptr_t)rule.cfa, saved = 0;
 
 	*step = (struct step){ .from = *p };
@@ -184,7 +187,7 @@ static uint32_t by_rule(struct place *p, struct step *step)
 
 /* ---- by the last walk ----------------------------------------------------------------------- */
 
-static inline bool same_place(const struct place *a, const struct place *b)
+static inline bool same_place(const struct native_place *a, const struct native_place *b)
 {
 	return a->ip == b->ip && a->cfa == b->cfa && a->frame == b->frame && a->known == b->known;
 }
@@ -238,7 +241,7 @@ static uint32_t to_caller(struct walk *w)
 
 	if (w->last && by_last(w))
 		return UNWIND_STACK;
-	kind = by_rule(&w->now, &step);
+	kind = by_rule(&w->now, &step, w->unloads);
 	if (!w->last || kind <= UNWIND_END)
 		return kind;
 	/* The last walk went on otherwise: what it had up to there is this one's own. */
@@ -278,23 +281,74 @@ static inline void remember(struct walk *w)
 /* ---- the walk ------------------------------------------------------------------------------- */
 
 /* The last walk, by rules that are still those of the code. */
-static inline void take_last(struct walk *w, uint32_t unloads)
+static inline void take_last(struct walk *w)
 {
 	w->last = last_walk == &no_memory || last_walk->busy ? NULL : last_walk;
 	w->met = STEPS;
 	if (!w->last)
 		return;
 	set_busy(w->last, true);
-	if (w->last->unloads != unloads)
+	if (w->last->unloads != w->unloads)
 		w->last->first = STEPS;
-	w->last->unloads = unloads;
+	w->last->unloads = w->unloads;
 	w->at = w->last->first;
 }
 
-/* The caller of this function is of the library, so what is above it has to be found as well. */
-__attribute__((noinline)) void torch_native_walk(struct native_stack *stack)
+/* Return: false: there is no room. */
+static bool add_eval(struct native_stack *stack, const struct native_known *known)
 {
-	const struct native_known *known = &native_known;
+	uint64_t *last = stack->nr ? &stack->frame[stack->nr - 1] : NULL;
+
+	if (last && *last & NATIVE_EVALS) {
+		++*last;
+		return true;
+	}
+	if (stack->nr == known->frames)
+		return false;
+	stack->frame[stack->nr++] = NATIVE_EVALS | 1;
+	return true;
+}
+
+static void run(struct walk *w, struct native_stack *stack, const struct native_known *known)
+{
+	uint64_t key = native_mix(w->unloads, 0);
+	uint32_t kind = UNWIND_STACK;
+	struct native_range skip;
+
+	/* Acquire: pairs with the release where it is set: the start is known as well. */
+	skip.end = __atomic_load_n(&known->skipped.end, __ATOMIC_ACQUIRE);
+	skip.start = known->skipped.start;
+	for (uint32_t visited = 0; visited < VISITED_MAX; visited++) {
+		if (native_is_in(&skip, w->now.ip)) {
+			if (stack->inner > stack->nr)
+				stack->inner = stack->nr;
+			if (native_is_in(&known->eval, w->now.ip) && !add_eval(stack, known))
+				break;
+		} else if (stack->nr || !native_is_in(&known->own, w->now.ip)) {
+			if (stack->nr == known->frames)
+				break;
+			stack->frame[stack->nr++] = w->now.ip;
+			key = native_mix(key, w->now.ip);
+		}
+		kind = to_caller(w);
+		if (kind <= UNWIND_END)
+			break;
+	}
+	remember(w);
+	stack->whole = kind == UNWIND_END;
+	if (!stack->whole)
+		stack->frame[stack->nr++] = XSPROF_FRAME_NAMED |
+					    (kind == UNWIND_UNKNOWN ? known->lost : known->cut);
+	if (stack->inner > stack->nr)
+		stack->inner = stack->nr;
+	stack->key = native_mix(native_mix(key, kind > UNWIND_END ? UNWIND_STACK : kind),
+				stack->inner);
+}
+
+/* The caller of this function is of the library, so what is above it has to be found as well. */
+__attribute__((noinline)) void native_walk(struct native_stack *stack,
+					   const struct native_known *known, uint32_t unloads)
+{
 	struct walk w = {
 		.now = {
 			.ip = (uintptr_t)__builtin_return_address(0),
@@ -302,44 +356,36 @@ __attribute__((noinline)) void torch_native_walk(struct native_stack *stack)
 			.frame = *(uintptr_t *)__builtin_frame_address(0),
 			.known = true,
 		},
+		.unloads = unloads,
 	};
-	uint32_t kind = UNWIND_STACK, unloads = unwind_unloads();
-	uint64_t key = native_mix(unloads, 0);
-	struct native_range skip;
 
 	stack->nr = 0;
 	stack->inner = UINT32_MAX;
 	if (__builtin_expect(!last_walk, 0))
-		thread_begins();
+		thread_remembers();
 	/* Another stack than the thread's own (of a fibre, or of signals) has other limits. */
 	if (!native_is_in(&own_stack, w.now.cfa)) {
 		stack->inner = 0;
 		return;
 	}
-	/* Acquire: pairs with the release in torch_native_skip(): the start is known as well. */
-	skip.end = __atomic_load_n(&known->skipped.end, __ATOMIC_ACQUIRE);
-	skip.start = known->skipped.start;
-	take_last(&w, unloads);
-	for (uint32_t visited = 0; visited < VISITED_MAX; visited++) {
-		if (native_is_in(&skip, w.now.ip)) {
-			if (stack->inner > stack->nr)
-				stack->inner = stack->nr;
-		} else if (stack->nr || !native_is_in(&known->own, w.now.ip)) {
-			if (stack->nr == NATIVE_FRAMES)
-				break;
-			stack->frame[stack->nr++] = w.now.ip;
-			key = native_mix(key, w.now.ip);
-		}
-		kind = to_caller(&w);
-		if (kind <= UNWIND_END)
-			break;
-	}
-	remember(&w);
-	if (kind != UNWIND_END)
-		stack->frame[stack->nr++] = XSPROF_FRAME_NAMED |
-					    (kind == UNWIND_UNKNOWN ? known->lost : known->cut);
-	if (stack->inner > stack->nr)
-		stack->inner = stack->nr;
-	stack->key = native_mix(native_mix(key, kind > UNWIND_END ? UNWIND_STACK : kind),
-				stack->inner);
+	take_last(&w);
+	run(&w, stack, known);
+}
+
+/*
+ * Nothing is remembered, for which memory would be needed. What is read is this thread's stack from
+ * its stack pointer on, and rules of code: of an address that is on the stack, so that the object
+ * with its code stays loaded while the thread is stopped here.
+ */
+void native_walk_from(struct native_stack *stack, const struct native_known *known,
+		      uint32_t unloads, const struct native_place *from)
+{
+	struct walk w = { .now = *from, .unloads = unloads };
+
+	stack->nr = 0;
+	stack->inner = UINT32_MAX;
+	if (native_is_in(&own_stack, from->cfa))
+		run(&w, stack, known);
+	else
+		stack->inner = 0;
 }

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Frames of C of the thread that has the lock, where they are asked for (XSPROF_PYTHON_NATIVE): a
+ * walk from where the signal interrupted it. The walk is collect/common/walk.c's; which frames are
+ * the evaluator's is known by its symbol.
+ *
+ * The handler may run anywhere, also within malloc() or the dynamic linker. Nothing in the walk
+ * takes a lock or allocates: _dl_find_object() is signal-safe, as glibc's manual says; the table of
+ * rules was made before, and a place in it is taken by one compare and exchange; the stack's limits
+ * were asked for when the thread first took the lock. Reads are of this thread's stack from its
+ * stack pointer on, and of unwind information of the code of its frames, whose object nobody may
+ * unload while they are there.
+ *
+ * Rules are kept by how often the dynamic linker has unloaded an object. The ticking thread asks it
+ * that, since the question takes the linker's lock, before the thread is asked and after it has
+ * answered. If an object was unloaded in between, the frames of C are thrown away, and what was
+ * kept meanwhile is never used: the number has passed.
+ *
+ * That thread also has a new stack written, with what is mapped at its addresses. It runs no code
+ * of these objects, so it keeps the linker from unloading them meanwhile, by its lock.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#include "collect/common/say.h"
+#include "collect/python/sample.h"
+
+/* Not every C library has it, and we are loaded into programs of all. */
+#pragma weak dladdr1
+
+bool python_native;
+
+static struct native_known known = { .frames = NATIVE_FRAMES };
+
+/* Return: false: it has no such symbol, or one of no size. */
+static bool find_eval(void)
+{
+	const void *eval = python_symbol("_PyEval_EvalFrameDefault");
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if (!eval || !dladdr1 || !dladdr1(eval, &info, (void **)&symbol, RTLD_DL_SYMENT) ||
+	    !symbol || !symbol->st_size)
+		return false;
+	/* An address behind a call may be behind the last one of the function. */
+	known.eval = (struct native_range){
+		(uintptr_t)eval + 1, (uintptr_t)eval + symbol->st_size + 1,
+	};
+	return unwind_object(eval, &known.skipped.start, &known.skipped.end);
+}
+
+static const char *why_not(void)
+{
+#ifndef __x86_64__
+	return "this machine's registers in a signal's handler are not known";
+#else
+	if (!unwind_init() || !unwind_object(&known, &known.own.start, &known.own.end))
+		return "the C library lacks _dl_find_object() (glibc 2.35 has it)";
+	return find_eval() ? NULL : "the evaluator is not among this build's symbols";
+#endif
+}
+
+void python_native_init(int category)
+{
+	const char *text = getenv("XSPROF_PYTHON_NATIVE"), *why;
+
+	if (!text || strcmp(text, "1"))
+		return;
+	why = why_not();
+	if (why) {
+		python_native_off(why);
+		return;
+	}
+	known.cut = python_user.name(category, "[more native frames]");
+	known.lost = python_user.name(category, "[no unwind information]");
+	python_native = true;
+}
+
+void python_native_off(const char *why)
+{
+	python_native = false;
+	collect_say("Python: %s: frames of C are not recorded", why);
+}
+
+/* From 1 on. */
+static uint32_t number_of(const struct dl_phdr_info *info, size_t size)
+{
+	if (size < offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs))
+		return 1;
+	return info->dlpi_subs < UINT32_MAX ? (uint32_t)info->dlpi_subs + 1 : UINT32_MAX;
+}
+
+static int take_number(struct dl_phdr_info *info, size_t size, void *number)
+{
+	*(uint32_t *)number = number_of(info, size);
+	/* The first object has it as well as all others. */
+	return 1;
+}
+
+uint32_t python_native_unloads(void)
+{
+	uint32_t number = 1;
+
+	if (python_native)
+		dl_iterate_phdr(take_number, &number);
+	return number;
+}
+
+struct guarded {
+	uint32_t	unloads;
+	void		(*call)(void *arg);
+	void		*arg;
+	bool		called;
+};
+
+static int call_guarded(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct guarded *g = data;
+
+	g->called = number_of(info, size) == g->unloads;
+	if (g->called)
+		g->call(g->arg);
+	return 1;
+}
+
+bool python_native_guard(uint32_t unloads, void (*call)(void *arg), void *arg)
+{
+	struct guarded g = { .unloads = unloads, .call = call, .arg = arg };
+
+	dl_iterate_phdr(call_guarded, &g);
+	return g.called;
+}
+
+void python_native_walk(struct native_stack *stack, const void *context, uint32_t unloads)
+{
+#ifdef __x86_64__
+	const greg_t *reg = ((const ucontext_t *)context)->uc_mcontext.gregs;
+	/* Where it goes on is not behind a call: the rule is that of the next byte. */
+	const struct native_place from = {
+		.ip = (uintptr_t)reg[REG_RIP] + 1, .cfa = (uintptr_t)reg[REG_RSP],
+		.frame = (uintptr_t)reg[REG_RBP], .known = true,
+	};
+	uintptr_t begin;
+
+	native_walk_from(stack, &known, unloads, &from);
+	if (!stack->nr || stack->frame[0] != from.ip)
+		return;
+	/* Any instruction of a function may be interrupted: these would all be other stacks. */
+	begin = unwind_function(from.ip);
+	if (begin)
+		stack->frame[0] = begin + 1;
+#else
+	(void)context;
+	(void)unloads;
+	stack->nr = 0;
+#endif
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Stacks of samples: Python's functions, and those of C in between where they are known. In the
+ * place of each frame of the evaluator stand the functions that it evaluates.
+ *
+ * C that called the first function of Python is left out: stacks of a thread begin alike, whether
+ * its frames of C could be read or not.
+ */
+#include <string.h>
+
+#include "collect/python/sample.h"
+
+#define ALL	(PYTHON_DEPTH + NATIVE_FRAMES + 1)
+
+/* Python's part. @entered: from C. */
+struct functions {
+	uint32_t	nr;
+	uint64_t	frame[PYTHON_DEPTH];
+	bool		entered[PYTHON_DEPTH];
+};
+
+/* A stack on its way into the recording. */
+struct stack {
+	uint32_t	nr;
+	uint32_t	left;
+	uint64_t	frame[ALL];
+	uint64_t	key;
+	uint32_t	id;
+};
+
+/* Names what is new. */
+static void take_functions(struct python_reading *r, struct functions *f)
+{
+	f->nr = 0;
+	for (uint32_t i = 0; i < r->nr; i++) {
+		struct sampled_code *code = &r->code[i];
+
+		if (!code->name && !code->hidden)
+			python_code_name(code, r->at[i]);
+		if (code->hidden) {
+			/* It stands where C called the one before. */
+			if (f->nr)
+				f->entered[f->nr - 1] = true;
+			continue;
+		}
+		f->entered[f->nr] = r->entry[i];
+		f->frame[f->nr++] = XSPROF_FRAME_NAMED | code->name;
+	}
+}
+
+static uint64_t evals_of(uint64_t word)
+{
+	return word & XSPROF_FRAME_NAMED || !(word & NATIVE_EVALS) ? 0 : word & ~NATIVE_EVALS;
+}
+
+/* Where the interpreter runs itself there is nothing but frames of the evaluator. */
+static bool has_code(const struct native_stack *native)
+{
+	for (uint32_t i = 0; i < native->nr; i++)
+		if (!evals_of(native->frame[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Does each frame of the evaluator have its functions? Not while one begins or ends, nor where a
+ * part of the evaluator has another place in memory. Of a walk that came to no end it is not known.
+ */
+static bool fits(const struct functions *f, const struct native_stack *native, uint32_t left)
+{
+	uint64_t evals = 0, entered = 0;
+
+	for (uint32_t i = 0; i < native->nr; i++)
+		evals += evals_of(native->frame[i]);
+	for (uint32_t i = 0; i < f->nr; i++)
+		entered += f->entered[i];
+	return evals == entered || !native->whole || (left && evals > entered);
+}
+
+/* Up to one that was called from C.  Return: how many. */
+static uint32_t put_entered(uint64_t *to, const struct functions *f, uint32_t *at)
+{
+	uint32_t n = 0;
+
+	while (*at < f->nr) {
+		to[n++] = f->frame[*at];
+		if (f->entered[(*at)++])
+			break;
+	}
+	return n;
+}
+
+/* Return: how many. */
+static uint32_t merge(uint64_t *to, const struct functions *f, const struct native_stack *native,
+		      uint32_t left)
+{
+	bool turns = fits(f, native, left);
+	uint32_t n = 0, at = 0;
+
+	for (uint32_t i = 0; i < native->nr && at < f->nr; i++) {
+		uint64_t evals = evals_of(native->frame[i]);
+
+		/* What C called in turn is not known: all of them follow. */
+		if (evals && !turns)
+			break;
+		if (!evals)
+			to[n++] = native->frame[i];
+		for (; evals; evals--)
+			n += put_entered(to + n, f, &at);
+	}
+	memcpy(to + n, f->frame + at, (f->nr - at) * sizeof(*to));
+	return n + f->nr - at;
+}
+
+static uint64_t key_of(const struct stack *stack, uint32_t unloads)
+{
+	/* What is left out is nothing that a name may be. */
+	uint64_t key = (stack->left + 1ull) * 0x9e3779b97f4a7c15u, frame;
+
+	for (uint32_t i = 0; i < stack->nr; i++) {
+		frame = stack->frame[i];
+		key = native_mix(key, frame & XSPROF_FRAME_NAMED ? (uint32_t)frame : frame);
+	}
+	return unloads ? native_mix(key, unloads) : key;
+}
+
+static void add(void *stack)
+{
+	struct stack *s = stack;
+
+	s->id = python_user.stack_add(s->key, s->frame, s->nr, s->left);
+}
+
+/* Return: false: it has to do without frames of C. */
+static bool find_merged(struct stack *stack, const struct functions *f,
+			const struct native_stack *native, uint32_t unloads)
+{
+	stack->nr = merge(stack->frame, f, native, stack->left);
+	if (stack->nr == f->nr)
+		return false;
+	/* Other code may be where code of these addresses was. */
+	stack->key = key_of(stack, unloads);
+	stack->id = python_user.stack_find(stack->key);
+	return stack->id || python_native_guard(unloads, add, stack);
+}
+
+uint32_t python_stack_of(struct python_reading *r, const struct native_stack *native,
+			 uint32_t unloads, xsprof_name_t *name)
+{
+	struct stack stack = { .left = r->left };
+	struct functions f;
+
+	take_functions(r, &f);
+	if (!f.nr)
+		return 0;
+	*name = (xsprof_name_t)f.frame[0];
+	if (native && native->nr && has_code(native) && find_merged(&stack, &f, native, unloads))
+		return stack.id;
+	stack.nr = f.nr;
+	memcpy(stack.frame, f.frame, f.nr * sizeof(*f.frame));
+	stack.key = key_of(&stack, 0);
+	stack.id = python_user.stack_find(stack.key);
+	if (!stack.id)
+		add(&stack);
+	return stack.id;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Functions of C that native.py calls and is called by. With -DPAD=N and -DNAME=f it is a library
+ * whose only function has a frame of its own size, so that one is not unwound as another.
+ */
+#ifdef NAME
+#include <string.h>
+
+__attribute__((noinline)) static long spins(volatile char *room, long n)
+{
+	for (long i = 0; i < n; i++)
+		room[i % PAD] ^= (char)i;
+	return room[0];
+}
+
+long NAME(long n)
+{
+	volatile char room[PAD];
+
+	memset((void *)room, 1, sizeof(room));
+	return spins(room, n) + room[PAD - 1];
+}
+#else
+__attribute__((noinline)) static long leaf(long n)
+{
+	volatile long x = 0;
+
+	for (long i = 0; i < n; i++)
+		x += i;
+	return x;
+}
+
+__attribute__((noinline)) static long middle(long n)
+{
+	return leaf(n) + 1;
+}
+
+long outermost(long n)
+{
+	return middle(n) + 1;
+}
+
+__attribute__((noinline)) static int calls_back(int (*call)(int), int n)
+{
+	return call(n) + 1;
+}
+
+int takes_call(int (*call)(int), int n)
+{
+	return calls_back(call, n) + 1;
+}
+#endif

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Functions of C that call Python and are called by it, for native.sh.
+
+Usage: native.py run LIBRARY SECONDS, native.py come-and-go ONE OTHER SECONDS,
+native.py check EVENTS, native.py check-come-and-go EVENTS, native.py check-none EVENTS.
+
+run: two threads, one of them with a stack for signals. come-and-go: libraries take each other's
+place while another thread does the same with copies of them. check: samples of the former.
+"""
+import ctypes
+import faulthandler
+import json
+import shutil
+import sys
+import threading
+import time
+
+END = [0.0]
+CALL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int)
+
+
+# ---- the program -----------------------------------------------------------------------------
+
+def computes(library):
+    return library.outermost(30000)
+
+
+def inner(library):
+    return computes(library)
+
+
+def turns(library):
+    # What C calls calls a function of Python, which calls C.
+    def called(n):
+        return inner(library) > n
+
+    call = CALL(called)
+    while time.monotonic() < END[0]:
+        asks(library, call)
+        computes(library)
+
+
+def asks(library, call):
+    return library.takes_call(call, 1)
+
+
+def run(path, seconds):
+    # Signals have a stack of their own in this thread then.
+    faulthandler.enable()
+    END[0] = time.monotonic() + seconds
+    library = ctypes.PyDLL(path)
+    library.outermost.argtypes = [ctypes.c_long]
+    library.outermost.restype = ctypes.c_long
+    thread = threading.Thread(target=turns, args=(library,), name="second")
+    thread.start()
+    turns(library)
+    thread.join()
+
+
+def in_one(function):
+    return function(20000)
+
+
+def in_other(function):
+    return function(20000)
+
+
+def close(library):
+    # pylint: disable=protected-access
+    dlclose = ctypes.CDLL(None).dlclose
+    dlclose.argtypes = [ctypes.c_void_p]
+    if dlclose(library._handle):
+        sys.exit("native.py: dlclose() failed")
+
+
+def churn(paths):
+    """In another thread, with no lock of Python's held while libraries come and go."""
+    while time.monotonic() < END[0]:
+        for path in paths:
+            close(ctypes.CDLL(path))
+        # Samples that an unloading falls into have no frames of C.
+        time.sleep(0.01)
+
+
+def come_and_go(one, other, seconds):
+    END[0] = time.monotonic() + seconds
+    copies = [shutil.copy(path, path + ".copy.so") for path in (one, other)]
+    thread = threading.Thread(target=churn, args=(copies,))
+    thread.start()
+    places = set()
+    while time.monotonic() < END[0]:
+        for path, name, caller in ((one, "of_one", in_one), (other, "of_other", in_other)):
+            library = ctypes.PyDLL(path)
+            function = getattr(library, name)
+            places.add(ctypes.cast(function, ctypes.c_void_p).value)
+            for _ in range(400):
+                caller(function)
+            close(library)
+    thread.join()
+    print("places:", len(places))
+
+
+# ---- what was recorded -----------------------------------------------------------------------
+
+def stacks(path):
+    with open(path, encoding="utf-8") as events:
+        for line in events:
+            event = json.loads(line)
+            if event.get("type") == "sample" and event.get("how") == "runs":
+                yield [name_of(frame) for frame in event["frames"]], event["of"]
+
+
+def name_of(frame):
+    """ "turns" of "native.py(41): turns", "leaf" of "leaf (native.so)"."""
+    if "): " in frame:
+        frame = frame.split("): ", 1)[1]
+    return frame.split(" (")[0].split(".")[-1]
+
+
+def follow(stack, *names):
+    """Are they in the stack in this order, the innermost first?"""
+    at = -1
+    for name in names:
+        if name not in stack[at + 1:]:
+            return False
+        at = stack.index(name, at + 1)
+    return True
+
+
+def check(path):
+    by_thread, merged, called = {}, 0, 0
+    for stack, thread in stacks(path):
+        if stack[0] == "leaf":
+            assert stack[:3] == ["leaf", "middle", "outermost"], stack
+            assert follow(stack, "outermost", "computes"), stack
+            assert "computes" not in stack[:stack.index("outermost")], stack
+            by_thread[thread] = by_thread.get(thread, 0) + 1
+        if "computes" in stack and "inner" in stack and stack[0] == "leaf":
+            called += 1
+            merged += follow(stack, "leaf", "middle", "outermost", "computes", "inner",
+                             "called", "calls_back", "takes_call", "asks", "turns")
+        for outer in "_start", "__libc_start_call_main", "start_thread", "clone3":
+            assert outer not in stack, stack
+    assert len(by_thread) == 2, by_thread
+    assert min(by_thread.values()) >= 10, by_thread
+    # One in a hundred may be in the middle of a call.
+    assert called >= 10 and merged >= 0.9 * called, (merged, called)
+
+
+def check_come_and_go(path):
+    found = {"of_one": 0, "of_other": 0}
+    for stack, _ in stacks(path):
+        mine = [name for name in stack if name in found or name == "spins"]
+        caller = [name for name in stack if name in ("in_one", "in_other")]
+        for name in set(mine) - {"spins"}:
+            assert caller and caller[0] == "in_" + name[3:], stack
+            found[name] += 1
+        if mine[:1] == ["spins"]:
+            assert len(mine) == 2, stack
+        # By the other one's rule its caller is not found.
+        assert not mine or "[no unwind information]" not in stack, stack
+    assert min(found.values()) >= 10, found
+
+
+def check_none(path):
+    known = {"leaf", "middle", "outermost", "calls_back", "takes_call"}
+    assert not any(known & set(stack) for stack, _ in stacks(path))
+
+
+def main():
+    what, arguments = sys.argv[1], sys.argv[2:]
+    if what == "run":
+        run(arguments[0], float(arguments[1]))
+    elif what == "come-and-go":
+        come_and_go(arguments[0], arguments[1], float(arguments[2]))
+    else:
+        {"check": check, "check-come-and-go": check_come_and_go,
+         "check-none": check_none}[what](*arguments)
+
+
+if __name__ == "__main__":
+    main()

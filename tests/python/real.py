@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Programs as users have them, and what is known of their samples, for real.sh.
+
+Usage: real.py serve SECONDS, real.py table SECONDS, real.py tasks SECONDS: a web server with four
+clients in a process of their own; a job of pandas and numpy; tasks of asyncio. Then
+real.py check-serve|check-table|check-tasks EVENTS [GIL].
+"""
+import asyncio
+import collections
+import http.server
+import json
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+CLIENTS = 4
+END = [0.0]
+
+
+# ---- a web server ----------------------------------------------------------------------------
+
+def render(n):
+    rows = []
+    for i in range(n):
+        rows.append("<tr><td>%d</td><td>%x</td></tr>" % (i, i * i))
+    return "".join(rows).encode()
+
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = render(20000)
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format, *args):
+        pass
+
+
+CLIENT = """
+import sys, threading, time, urllib.request
+end = time.monotonic() + float(sys.argv[2])
+def ask():
+    while time.monotonic() < end:
+        urllib.request.urlopen("http://127.0.0.1:" + sys.argv[1]).read()
+threads = [threading.Thread(target=ask) for _ in range(%d)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+""" % CLIENTS
+
+
+def serve(seconds):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    subprocess.run([sys.executable, "-S", "-c", CLIENT, str(server.server_port), str(seconds)],
+                   env={}, check=True)
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+# ---- a job of pandas and numpy ---------------------------------------------------------------
+
+def score(row):
+    return sum(range(int(row["a"]))) + row["b"]
+
+
+def scores(frame):
+    return frame.apply(score, axis=1).groupby(frame["key"]).sum()
+
+
+def convert(numpy, numbers):
+    # Holds the lock: a list of Python's objects is read.
+    return numpy.array(numbers).sum()
+
+
+def multiply(numpy, matrix):
+    # Lets go of it.
+    return numpy.dot(matrix, matrix)
+
+
+def multiplies(numpy, matrix):
+    while time.monotonic() < END[0]:
+        multiply(numpy, matrix)
+
+
+def table(seconds):
+    import numpy
+    import pandas
+
+    END[0] = time.monotonic() + seconds
+    frame = pandas.DataFrame({"a": range(200), "b": range(200), "key": [i % 7 for i in range(200)]})
+    numbers = [float(i) for i in range(100000)]
+    thread = threading.Thread(target=multiplies, args=(numpy, numpy.ones((600, 600))))
+    thread.start()
+    while time.monotonic() < END[0]:
+        scores(frame)
+        for _ in range(5):
+            convert(numpy, numbers)
+    thread.join()
+
+
+# ---- tasks of asyncio ------------------------------------------------------------------------
+
+def spins(n):
+    return sum(i * i for i in range(n))
+
+
+async def inner(n):
+    spins(n)
+    await asyncio.sleep(0)
+
+
+class Fetcher:
+    async def fetch(self):
+        while time.monotonic() < END[0]:
+            await inner(3000)
+
+
+async def parse():
+    while time.monotonic() < END[0]:
+        await asyncio.sleep(0.001)
+        spins(6000)
+
+
+async def tasks():
+    await asyncio.gather(Fetcher().fetch(), parse())
+
+
+# ---- what is known of their samples ----------------------------------------------------------
+
+def samples(path):
+    with open(path, encoding="utf-8") as events:
+        for line in events:
+            event = json.loads(line)
+            if event.get("type") == "sample" and event["how"] != "missed":
+                yield event["how"], [name_of(f) for f in event.get("frames", ())], event
+
+
+def name_of(frame):
+    """Before 3.11 a name is the last part alone."""
+    return frame.split("): ", 1)[1].split(".")[-1] if "): " in frame else frame
+
+
+def follow(stack, *names):
+    at = -1
+    for name in names:
+        if name not in stack[at + 1:]:
+            return False
+        at = stack.index(name, at + 1)
+    return True
+
+
+def check_serve(path, gil_path):
+    ran, threads, idle = collections.Counter(), set(), 0
+    for how, stack, event in samples(path):
+        if "render" in stack:
+            assert follow(stack, "render", "do_GET", "handle_one_request",
+                          "process_request_thread"), stack
+            threads.add(event["of"])
+        if how == "runs" and "do_GET" in stack:
+            ran[stack[0]] += 1
+        idle += how == "off" and "serve_forever" in stack
+    # The page is what the server is busy with; the thread that accepts waits for connections.
+    assert ran.most_common(1)[0][0] == "render", ran
+    assert ran["render"] > 0.5 * sum(ran.values()) > 50, ran
+    assert len(threads) > CLIENTS and idle > 50, (len(threads), idle)
+    with open(gil_path, encoding="utf-8") as file:
+        gil = json.load(file)
+    workers = {t["tid"]: t for t in gil["threads"] if t["tid"] in threads}
+    # They wait for each other.
+    assert sum(t["waits"] for t in workers.values()) > 0.5 * gil["waits"] > 0, gil["waits"]
+    among = sum(p["waited_ns"] for p in gil["pairs"]
+                if p["holder"] in workers and p["waiter"] in workers)
+    assert among > 0.5 * gil["waited_ns"], (among, gil["waited_ns"])
+
+
+def check_table(path, _):
+    by_state = collections.defaultdict(collections.Counter)
+    native = applied = 0
+    for how, stack, _ in samples(path):
+        for name in {"score", "convert", "multiply"} & set(stack):
+            by_state[name][how] += 1
+        if "score" in stack:
+            assert follow(stack, "score", "apply_series_generator", "apply", "scores", "table"), \
+                stack
+            applied += 1
+        # C below convert(): what is inside of it in the stack.
+        if how == "runs" and "convert" in stack:
+            native += any("_multiarray_umath" in f for f in stack[:stack.index("convert")])
+    assert applied >= 20, applied
+    assert by_state["score"]["native"] == 0, by_state
+    assert by_state["multiply"]["native"] >= 20, by_state
+    assert by_state["multiply"]["native"] > 2 * by_state["multiply"]["runs"], by_state
+    assert native >= 20 and native > 0.5 * by_state["convert"]["runs"], (native, by_state)
+
+
+def check_tasks(path, _):
+    """The innermost but for what it calls: a task that runs is what the event loop's handle runs."""
+    found = collections.Counter()
+    for how, stack, _ in samples(path):
+        if how == "runs" and "spins" in stack:
+            assert "_run" in stack, stack
+            found[stack[stack.index("_run") - 1]] += 1
+    assert set(found) == {"fetch", "parse"} and min(found.values()) >= 10, found
+
+
+def main():
+    what = sys.argv[1]
+    if what == "tasks":
+        END[0] = time.monotonic() + float(sys.argv[2])
+        asyncio.run(tasks())
+    elif what in ("serve", "table"):
+        {"serve": serve, "table": table}[what](float(sys.argv[2]))
+    else:
+        {"check-serve": check_serve, "check-table": check_table,
+         "check-tasks": check_tasks}[what](*sys.argv[2:4])
+
+
+if __name__ == "__main__":
+    main()
