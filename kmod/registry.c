@@ -138,7 +138,7 @@ static bool has_its_rights(const struct xsp_producer *p)
 /*
  * "Own" as ptrace has it (PTRACE_MODE_READ_REALCREDS), with what the process was at attach: it may
  * have ended.  Besides, the caller must be able to name it: its pid namespace has it.  A process is
- * its own as long as it has the ids.  No security module is asked: that is not for modules to do.
+ * its own as long as it has the ids.  No security module is asked: what asks them is not exported.
  */
 static bool is_own(const struct xsp_producer *p)
 {
