@@ -1,29 +1,35 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The ops that were recorded of a job against those that torch.profiler has of the same run: as
-many, with the same names, parents, shapes, sequence numbers, and values of inputs that are
-numbers, bools and lists of these.
+"""The ops that were recorded of a job against those that torch.profiler has of the same run, op by
+op in the order of their begins: all that torch.profiler says of each in its event tree, in its
+events and in its JSON, and the order of both clocks' times.
 
-usage: compare.py THEIRS.json OURS.json [shapes [STRING...]]; OURS is what xsprof dump -f kineto
-writes, the strings are what inputs of ops have to be.
+usage: compare.py THEIRS.json KINETO NDJSON INFO [shapes [STRING...]]; THEIRS is what work.py writes,
+the others what xsprof dump -f kineto, -f ndjson and xsprof info --json write of the recording. The
+strings are what inputs of ops have to be.
 """
 import ast
-import collections
 import json
 import sys
 
 SHAPES = "shapes" in sys.argv
-STRINGS = set(sys.argv[4:])
-strings = set()
+STRINGS = set(sys.argv[6:])
+# Ids of the profiler's own: no recording can have the same.
+OWN = {"External id", "Record function id", "Ev Idx"}
+# By their numbers in PyTorch, as dump -f ndjson calls them.
+SCOPES = ["function", "backward-function", "torchscript-function", "kernel-function-dtype",
+          "custom-class", "build-feature", "lite-interpreter", "user-scope", "static-runtime-op",
+          "static-runtime-model"]
+strings, wrong = set(), []
 
 
-def plain(shapes):
-    """Of a list of tensors torch.profiler says nothing, or a list each; a scalar has none."""
-    return [s if s and not isinstance(s[0], list) else [] for s in shapes]
+def complain(text, *args):
+    wrong.append(text % args)
 
 
 def ours(path):
-    with open(path) as f:
+    """Ops inside of the ranges called profiled: [(op, place of the op around it or -1)]."""
+    with open(path, encoding="utf-8") as f:
         trace = json.load(f)
     stacks = any("Call stack" in e.get("args", {}) for e in trace["traceEvents"])
     assert trace["record_shapes"] == SHAPES and trace["with_stack"] == stacks, trace.keys()
@@ -33,35 +39,28 @@ def ours(path):
     assert not any("object" in e["args"].get("Input type", ()) for e in events)
     for args in (e["args"] for e in events):
         assert not args.get("Input Dims") or len(args["Input Dims"]) == len(args["Input Strides"])
+    # What oneDNN says of itself by ITT is not PyTorch's.
+    events = [e for e in events if "Record function id" in e["args"]]
     events.sort(key=lambda e: (e["tid"], e["ts"], -e["dur"]))
-    stack, out, before = [], [], {}
+    stack, out = [], []
     for e in events:
-        while stack and (stack[-1]["tid"] != e["tid"] or
-                         stack[-1]["ts"] + stack[-1]["dur"] <= e["ts"]):
+        e["begin"], e["end"] = e["ts"] * 1000, (e["ts"] + e["dur"]) * 1000
+        while stack and (stack[-1][0]["tid"] != e["tid"] or
+                         stack[-1][0]["ts"] + stack[-1][0]["dur"] <= e["ts"]):
             stack.pop()
-        # What oneDNN says of itself by ITT is not PyTorch's.
-        if "Record function id" not in e["args"]:
-            continue
-        e["children"] = 0
-        e["parent"] = stack[-1] if stack else None
-        e["before"] = before.get(e["tid"])
-        before[e["tid"]] = e
-        if stack:
-            stack[-1]["children"] += 1
-        stack.append(e)
-        if stack[0]["name"] == "profiled" and len(stack) > 1:
-            out.append(e)
-    return out
+        inside = stack and stack[0][0]["name"] == "profiled"
+        if inside:
+            out.append((e, stack[-1][1]))
+        stack.append((e, len(out) - 1 if inside else -1))
+    return out, trace["baseTimeNanoseconds"]
 
 
-def repeats(e, parents):
-    """An only child that is called as its parent: torch.profiler leaves it out. Where it has whole
-    microseconds it may take one for an only child that is none: of another, or of the op before it
-    in the same microsecond."""
-    before = e["before"]
-    if e["parent"]["name"] == e["name"]:
-        return not parents or e["parent"]["children"] == 1
-    return not parents and before and before["name"] == e["name"] and e["ts"] - before["ts"] < 1
+def scopes(path):
+    """By record function id."""
+    with open(path, encoding="utf-8") as f:
+        events = [json.loads(line) for line in f]
+    return {e["record_function_id"]: e["op"] for e in events
+            if e["type"] == "begin" and "op" in e}
 
 
 def value(text):
@@ -75,41 +74,133 @@ def value(text):
         return None
 
 
-def row(e):
-    args = e["args"]
-    return [e["name"], e["parent"]["name"], args.get("Input Dims", []) if SHAPES else None,
-            args.get("Sequence number", -1),
-            [value(v) for v in args.get("Concrete Inputs", [])] if SHAPES else None]
+def inputs(at, theirs, args, known):
+    """Those of one op; @known: what this version of PyTorch says of inputs."""
+    types, values = args.get("Input type", []), [value(v) for v in args.get("Concrete Inputs", [])]
+    if "ScalarList" not in known:
+        types = ["" if t == "ScalarList" else t for t in types]
+    sizes, strides = args.get("Input Dims", []), args.get("Input Strides", [])
+    if "lists" not in known:
+        # Of a list of tensors its sizes are [].
+        sizes, strides = ([[] if s and isinstance(s[0], list) else s for s in of]
+                          for of in (sizes, strides))
+        theirs["strides"] = [[] if s and isinstance(s[0], list) else s for s in theirs["strides"]]
+    if "values" not in known:
+        values = [v if isinstance(v, (int, float)) else None for v in values]
+    for name, mine in (("types", types), ("sizes", sizes), ("strides", strides),
+                       ("values", values)):
+        if theirs[name] != mine:
+            complain("op %d, %s: its %s are %s, not %s", at, theirs["name"], name, mine,
+                     theirs[name])
 
 
-def key(op, parents, values):
-    name, parent, shapes, sequence, concrete = op
-    if not parents:
-        parent = None
-    return json.dumps([name, parent, plain(shapes) if SHAPES else None, sequence,
-                       concrete if values else None])
+def known_of(rows):
+    known = {t for r in rows for t in r["types"]} if SHAPES else set()
+    if SHAPES and any(s and isinstance(s[0], list) for r in rows for s in r["sizes"]):
+        known.add("lists")
+    if SHAPES and any(isinstance(v, list) for r in rows for v in r["values"]):
+        known.add("values")
+    return known
+
+
+def json_args(at, theirs, args, tids):
+    """What its JSON says, word for word; there is none without Kineto."""
+    for key, want in (theirs["args"] or {}).items():
+        got = args.get(key)
+        if key == "Fwd thread id":
+            want = tids.get(want, want)
+        elif key == "Concrete Inputs":
+            got = ["" if v in strings else v for v in got or []]
+        if key not in OWN and got != want:
+            complain("op %d, %s: its %s is %s, not %s", at, theirs["name"], key, got, want)
+
+
+def op(at, theirs, mine, parent, tids):
+    args = mine["args"]
+    for what, got, want in (
+            ("name", mine["name"], theirs["name"]),
+            ("op around it", parent, theirs["parent"]),
+            ("sequence number", args.get("Sequence number", -1), theirs["sequence"]),
+            ("forward thread", args.get("Fwd thread id", 0),
+             tids.get(theirs["forward"]) if theirs["forward"] else 0),
+            ("scope", mine["scope"], SCOPES[theirs["scope"]])):
+        if got != want:
+            complain("op %d, %s: its %s is %s, not %s", at, theirs["name"], what, got, want)
+
+
+def edges(rows):
+    """Begins and ends in the order in which they were: [(place of the op, which)]."""
+    out, stack = [], []
+    for at, row in enumerate(rows):
+        while stack and stack[-1] != row["parent"]:
+            out.append((stack.pop(), "end"))
+        out.append((at, "begin"))
+        stack.append(at)
+    return out + [(at, "end") for at in reversed(stack)]
+
+
+def times(rows, events, base, info):
+    """
+    At an edge of an op both observers are called one after the other, and both before the next edge:
+    each of their times lies between ours of that edge and of the next one, once what the clocks are
+    apart is taken off. That is one number for all, but for the error of a clock, which info has of
+    ours; theirs is fitted to the same two clocks by the same reads. It is at most what the kernel
+    may turn the time of day by (500 ppm) since the recording took its offset.
+    """
+    order = edges(rows)
+    theirs = [rows[at][which] - base for at, which in order]
+    mine = [events[at][0][which] for at, which in order]
+    for name, of in (("torch.profiler", theirs), ("the recording", mine)):
+        back = [i for i in range(1, len(of)) if of[i] < of[i - 1]]
+        if back:
+            complain("the times of %s do not nest: %s", name,
+                     [(order[i], rows[order[i][0]]["name"]) for i in back[:3]])
+    error = 2 * info["clock"]["error_ns"]
+    least = max(t - n for t, n in zip(theirs, mine[1:]))
+    most = min(t - m for t, m in zip(theirs, mine))
+    if least > most + error:
+        complain("no offset of the clocks puts all times in order: above %d ns, below %d", least,
+                 most)
+    if abs(most) > error + (info["last_ns"] - info["first_ns"]) * 500e-6:
+        complain("the clocks are %d ns apart", most)
 
 
 def main():
-    with open(sys.argv[1]) as f:
-        ops = json.load(f)
-    parents = any(op[1] for op in ops)
-    # PyTorch 1.13 does not tell a program these.
-    values = any(op[4] for op in ops)
-    theirs = collections.Counter(key(op, parents, values) for op in ops)
-    events = ours(sys.argv[2])
-    mine, maybe = collections.Counter(), collections.Counter()
-    for e in events:
-        (maybe if repeats(e, parents) else mine)[key(row(e), parents, values)] += 1
-    theirs_alone = theirs - mine - (collections.Counter() if parents else maybe)
-    for text, n in sorted(theirs_alone.items()):
-        print("only torch.profiler has %d of %s" % (n, text))
-    for text, n in sorted((mine - theirs).items()):
-        print("only the recording has %d of %s" % (n, text))
+    with open(sys.argv[1], encoding="utf-8") as f:
+        said = json.load(f)
+    rows, scope = said["ops"], scopes(sys.argv[3])
+    events, base = ours(sys.argv[2])
+    with open(sys.argv[4], encoding="utf-8") as f:
+        info = json.load(f)
+    print("%d ops" % len(rows))
+    for at, (theirs, mine) in enumerate(zip(rows, events)):
+        if theirs["name"] != mine[0]["name"]:
+            print("op %d is %s, not %s" % (at, mine[0]["name"], theirs["name"]))
+            return 1
+    if not rows or len(rows) != len(events):
+        print("%d ops are recorded" % len(events))
+        return 1
+    # PyTorch's numbers of threads by what is known of them.
+    tids = {r["thread"]: e["tid"] for r, (e, _) in zip(rows, events)}
+    known = known_of(rows)
+    other = {r["forward"] for r in rows} - set(tids) - {0}
+    if len(other) != 1:
+        complain("forward ops are of other threads: %s", sorted(other))
+    tids.update((number, said["thread"]) for number in other)
+    for at, (theirs, (mine, parent)) in enumerate(zip(rows, events)):
+        mine["scope"] = scope[mine["args"]["Record function id"]]
+        op(at, theirs, mine, parent, tids)
+        if SHAPES:
+            inputs(at, theirs, mine["args"], known)
+        json_args(at, theirs, mine["args"], tids)
+    times(rows, events, base, info)
     if STRINGS and strings != STRINGS:
-        print("strings are %s, not %s" % (sorted(strings), sorted(STRINGS)))
-    print("%d ops%s" % (sum(theirs.values()), ", with values" if values else ""))
-    return bool(theirs_alone or mine - theirs or not theirs or STRINGS and strings != STRINGS)
+        complain("strings are %s, not %s", sorted(strings), sorted(STRINGS))
+    for line in wrong[:20]:
+        print(line)
+    print("%d ops%s%s" % (len(rows), ", with values" if "values" in known else "",
+                          ", as JSON" if any(r["args"] for r in rows) else ""))
+    return bool(wrong)
 
 
 sys.exit(main())

@@ -23,9 +23,10 @@ for detail in names shapes all; do
 	[ $detail = names ] || shapes=shapes strings='ij,jk->ik tanh'
 	# shellcheck disable=SC2086 # words on purpose
 	record --torch "$detail" -- "$python" -W ignore "$here/work.py" theirs $shapes &&
-		python3 "$here/compare.py" theirs ours $shapes $strings >>log 2>&1
+		"$dump" -q -f ndjson data -o ndjson && "$xsprof" info --json data >info 2>>log &&
+		python3 "$here/compare.py" theirs ours ndjson info $shapes $strings >>log 2>&1
 	status=$?
-	result "--torch $detail: the ops that torch.profiler has, $(tail -n 1 log)" $status
+	result "--torch $detail: what torch.profiler says of each op, $(tail -n 1 log)" $status
 done
 "$xsprof" report --json data 2>log | python3 -c '
 import json, sys

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A PyTorch program that profiles itself: usage: work.py OUT.json [shapes].
 
-It writes what torch.profiler says of the parts under the mark "profiled", for each op: its name,
-its parent's, the shapes of its inputs, its sequence number, and, where this version has them, the
-values of inputs that are no tensors. The parent is left out where times
-are whole microseconds, by which nobody knows it. A thread does a part as well, under "thread":
-torch.profiler does not see it.
+It writes what torch.profiler says of the parts under the mark "profiled", a row for each op in the
+order of their begins: all that its event tree and its events of Kineto say, those of the same
+correlation id together. What this version does not have is None. A thread does a part as well, under
+"thread": torch.profiler does not see it.
 """
+import collections
 import json
 import sys
 import threading
@@ -42,24 +42,88 @@ def others():
         net(torch.randn(1, 3, 8, 8))
 
 
+# A loss of a thread, whose backward ops are of another one.
+forward = {}
+
+
+def forward_part():
+    forward["thread"] = threading.get_native_id()
+    forward["loss"] = net(torch.randn(4, 3, 8, 8)).sum()
+
+
+def backward_part():
+    forward["loss"].backward()
+
+
+def in_thread(work, *args):
+    thread = threading.Thread(target=work, args=args)
+    thread.start()
+    thread.join()
+
+
 def part(mark, work):
     with record_function(mark):
         work()
 
 
-def parts_of(prof):
-    events = [e for e in prof.events() if e.name != "profiled" and not e.is_async]
-    whole = all(float(e.time_range.start).is_integer() for e in events)
-    out = []
-    for e in events:
-        top = e
-        while top.cpu_parent is not None:
-            top = top.cpu_parent
-        if top.name != "profiled":
-            continue
-        out.append([e.name, None if whole else e.cpu_parent.name,
-                    e.input_shapes if SHAPES else None, e.sequence_nr,
-                    getattr(e, "concrete_inputs", None) if SHAPES else None])
+def inputs_of(node, event):
+    """Types, sizes, strides and values of its inputs, as its events or else its tree have them."""
+    own = node.extra_fields.inputs
+    sizes = getattr(event, "structured_input_shapes", event.shapes)()
+    strides = getattr(event, "structured_input_strides", lambda: None)()
+    values = getattr(event, "concrete_inputs", lambda: None)()
+    if values is None:
+        # Before 2.1 numbers and bools alone.
+        values = own.ivalues if hasattr(own, "ivalues") else [
+            one if isinstance(one, (int, float)) else None for one in own]
+    if strides is None:
+        # 1.13 has them in lists side by side, later ones by tensor, as one of them is a list.
+        strides = own.strides if hasattr(own, "strides") else [
+            [getattr(i, "strides", []) for i in one] if isinstance(one, list) else
+            getattr(one, "strides", []) for one in own]
+    return {"types": event.dtypes(), "sizes": sizes, "strides": strides, "values": values}
+
+
+def row(node, parent, events, args):
+    # One number is of one op, but for those that go on in another thread, which have no inputs.
+    event = next(e for e in events[node.correlation_id] if e.name() == node.name)
+    out = {
+        "name": node.name, "parent": parent, "scope": event.scope(),
+        "sequence": event.sequence_nr(), "forward": event.fwd_thread_id(),
+        "thread": event.start_thread_id(), "begin": node.start_time_ns, "end": node.end_time_ns,
+        "args": args.get(node.correlation_id),
+    }
+    if SHAPES:
+        out.update(inputs_of(node, event))
+    return out
+
+
+def json_of(prof):
+    """What it writes as JSON of each op, by correlation id; nothing, where it is built without it."""
+    if not torch.profiler.kineto_available():
+        return {}
+    prof.export_chrome_trace(sys.argv[1])
+    with open(sys.argv[1]) as f:
+        events = [e for e in json.load(f)["traceEvents"] if "Ev Idx" in e.get("args", {})]
+    return {e["args"]["External id"]: e["args"] for e in events}
+
+
+def rows_of(prof):
+    results, args = prof.profiler.kineto_results, json_of(prof)
+    events, out = collections.defaultdict(list), []
+    for e in results.events():
+        events[e.correlation_id()].append(e)
+
+    def walk(node, parent):
+        at = len(out)
+        out.append(row(node, parent, events, args))
+        for child in node.children:
+            walk(child, at)
+
+    for top in results.experimental_event_tree():
+        if top.name == "profiled":
+            for child in top.children:
+                walk(child, -1)
     return out
 
 
@@ -72,11 +136,12 @@ def main():
     with profile(activities=[ProfilerActivity.CPU], record_shapes=SHAPES) as prof:
         part("profiled", step)
         part("profiled", others)
-        thread = threading.Thread(target=part, args=("thread", others))
-        thread.start()
-        thread.join()
+        in_thread(part, "thread", others)
+        in_thread(forward_part)
+        part("profiled", backward_part)
+    ops = rows_of(prof)
     with open(sys.argv[1], "w") as f:
-        json.dump(parts_of(prof), f)
+        json.dump({"ops": ops, "thread": forward["thread"]}, f)
 
 
 main()
