@@ -10,6 +10,10 @@ char *chrome_open(struct xsp_out *out, struct xsp_track *thread, char ph, uint64
 	struct chrome *chrome = out->priv;
 	char *p = xsp_buf_room(&out->buf, CHROME_ROOM);
 
+	if (ph == 'B' || ph == 'E')
+		thread->stale = false;
+	else if (ph == 'X' || ph == 'i')
+		thread->stale = true;
 	*p++ = chrome->sep;
 	chrome->sep = ',';
 	memcpy(p, "\n{\"ph\":\"?\",", 11);

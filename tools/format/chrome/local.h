@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of the Chrome format share: chrome.c turns events into JSON, range.c those that
- * are ranges, empty.c those of no length, event.c writes one, head.c what stands around them,
+ * are ranges, flow.c arrows, empty.c ranges of no length, event.c writes one, head.c what stands around them,
  * kernel.c the lines of the kernel's tracer, args.c arguments, track.c has the processes and tracks
  * that events are drawn on.
  * Each calls those after it.
@@ -36,6 +36,13 @@ struct chrome_begin {
 };
 
 #define CHROME_EMPTY	64u
+#define CHROME_FLOWS	4096u	/* a power of 2 */
+
+/* An arrow that goes on: by its id, when it was last at a thread. */
+struct chrome_flow {
+	uint64_t	id;
+	uint64_t	ns;
+};
 
 /**
  * struct chrome_empty - begins of one time, whose ranges may turn out to have no length
@@ -70,6 +77,7 @@ struct chrome_empty {
  * @sched: the module's records of the scheduler, NULL without
  * @running: what the tracer's events tell of running tasks, NULL without
  * @empty: ranges that may have no length
+ * @flows: arrows that go on, the latest of those that share a place, see flow.c
  */
 struct chrome {
 	char			sep;
@@ -88,6 +96,7 @@ struct chrome {
 	struct fmt_sched	*sched;
 	struct fmt_running	*running;
 	struct chrome_empty	empty;
+	struct chrome_flow	flows[CHROME_FLOWS];
 };
 
 /*
@@ -176,6 +185,11 @@ void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range *range
 		   enum xsp_why why);
 void chrome_async_closed(void *data, struct xsp_track *thread, const struct xsprof_range *range,
 			 enum xsp_why why);
+
+/* flow.c */
+void chrome_put_flow(struct xsp_out *out, const struct xsp_view *view);
+/* Writes the end of an arrow that waits, before what comes next in its thread, at @ns. */
+void chrome_flow_done(struct xsp_out *out, struct xsp_track *thread, uint64_t ns);
 
 /* empty.c: in front of a begin at @ns, and behind it. */
 void chrome_empty_open(struct xsp_out *out, uint64_t ns);
