@@ -45,7 +45,7 @@ static void put_flow(struct xsp_out *out, const struct xsp_view *view)
 	chrome_close_plain(out, chrome_put_name(out, ev, view->name, p));
 }
 
-/* Did the arrow begin, or come by last, before @begin?  Of one that is forgotten that is unknown. */
+/* Did the arrow begin, or come by last, before @begin?  No where it has been forgotten. */
 static bool came_before(struct chrome *chrome, const struct xsprof_event *ev, uint64_t begin)
 {
 	uint64_t id = xsp_hash_flow(ev->producer, ev->value);

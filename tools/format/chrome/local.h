@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of the Chrome format share: chrome.c turns events into JSON, range.c those that
- * are ranges, flow.c arrows, empty.c ranges of no length, event.c writes one, head.c what stands around them,
- * kernel.c the lines of the kernel's tracer, args.c arguments, track.c has the processes and tracks
- * that events are drawn on.
+ * are ranges, flow.c arrows, empty.c ranges of no length, event.c writes one, head.c what stands
+ * around them, kernel.c the lines of the kernel's tracer, args.c arguments, track.c has the
+ * processes and tracks that events are drawn on.
  * Each calls those after it.
  */
 #ifndef XSPROF_CHROME_LOCAL_H
