@@ -557,7 +557,7 @@ usage:
 	fprintf(stderr,
 		"usage: make-capture all|hostile|keys|full|long|empty|empties|cover|together|"
 		"flows|deep|overlap|lost|rows|links|tasks|async|kernel|left-out|crowded|threads|"
-		"exits|exec|programs|steps|hung|old-ledger|late|switched|passes|parts|usage|numbers|"
-		"busy|names|formats|crash|big|many|grow|mess FILE [N]\n");
+		"exits|exec|programs|steps|hung|old-ledger|late|switched|passes|parts|usage|"
+		"numbers|busy|names|formats|crash|big|many|grow|mess FILE [N]\n");
 	return 2;
 }
