@@ -27,6 +27,7 @@
  * @note_to_top: arguments that come as the next record belong to the innermost open range
  * @more: the last record goes on with the next
  * @last_match: the last record was wanted
+ * @stale: the output's: what it drew last on the track may have ended, and a viewer not know it
  * @priv: the output's, to be freed when the thread is gone
  */
 struct xsp_track {
@@ -49,6 +50,7 @@ struct xsp_track {
 	bool			note_to_top;
 	bool			more;
 	bool			last_match;
+	bool			stale;
 	uint32_t		kernel_tid;
 	void			*priv;
 };

@@ -5,7 +5,7 @@
 # under a collector that only counts and once under `xsprof record`, must give equal counts per
 # name wherever the program itself is the same from run to run.
 #
-# Usage: real.py omp|torch|mold|tbb
+# Usage: real.py omp|torch|workers|mold|tbb
 
 import collections
 import os
@@ -23,6 +23,17 @@ DEMO = os.path.join(os.path.dirname(TESTS), "demo")
 
 def of_kind(counts, kind):
     return collections.Counter({(d, n): c for (k, d, n), c in counts.items() if k == kind})
+
+
+WORKER = " (OpenMP worker)"
+
+
+def without_workers(tasks):
+    """The same by the domain alone."""
+    sums = collections.Counter()
+    for (domain, name), n in tasks.items():
+        sums[domain.removesuffix(WORKER), name] += n
+    return sums
 
 
 def calls(counts, api):
@@ -95,7 +106,7 @@ def test_torch(tap, tmp):
     if not tasks:
         tap.skip("torch: tasks", "this libtorch emits no ITT tasks (no oneDNN on this CPU?)")
         return
-    tap.equal(tally(events, "begin"), tasks,
+    tap.equal(without_workers(tally(events, "begin")), tasks,
               f"torch: {sum(tasks.values())} tasks, per name: " +
               ", ".join(f"{c} {n}" for (_, n), c in sorted(tasks.items())))
     tap.equal(sum(tally(events, "end").values()), calls(counts, "task_end"),
@@ -106,6 +117,33 @@ def test_torch(tap, tmp):
     tap.equal(made, collections.Counter({n: c for (_, n), c in of_kind(counts, "jit").items()}),
               f"torch: {sum(made.values())} pieces of code by name")
     tap.ok(sum(tasks.values()) % 20 == 0, "torch: the same number of tasks in every step", tasks)
+
+
+def test_workers(tap, tmp):
+    """A primitive counts once, however many threads of OpenMP run it."""
+    python = "/usr/bin/python3"
+    try:
+        run([python, "-c", "import torch"])
+    except (RuntimeError, OSError):
+        skip_all("Debian's python3 has no torch: package python3-torch is not installed")
+    found = {}
+    for n in (1, 2):
+        script = f"""import torch
+torch.set_num_threads({n})
+conv, x = torch.nn.Conv2d(16, 32, 3).eval(), torch.randn(8, 16, 64, 64)
+with torch.no_grad():
+    for _ in range(20):
+        conv(x)
+"""
+        _, events, _ = both([python, "-c", script], cwd=tmp)
+        found[n] = tally(events, "begin")
+        if not found[n]:
+            tap.skip("workers: tasks", "this libtorch emits no ITT tasks (no oneDNN on this CPU?)")
+            return
+    of_workers = {k: c for k, c in found[2].items() if k[0].endswith(WORKER)}
+    tap.ok(of_workers, "workers: they begin tasks", found[2])
+    tap.equal({k: c for k, c in found[2].items() if k not in of_workers}, dict(found[1]),
+              "workers: with two threads the primitives are as many as with one")
 
 
 def test_mold(tap, tmp):
@@ -176,7 +214,7 @@ def test_tbb(tap, tmp):
 
 def main():
     if len(sys.argv) != 2 or "test_" + sys.argv[1] not in globals():
-        sys.exit("usage: real.py omp|torch|mold|tbb")
+        sys.exit("usage: real.py omp|torch|workers|mold|tbb")
     need_tools(foreign=True)
     tap = Tap()
     with tempfile.TemporaryDirectory() as tmp:

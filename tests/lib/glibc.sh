@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The library built and tested with the C library and the compiler of another Debian release, in a
-# minimal root of it: glibc 2.31 (bullseye) registers no rseq and has dlopen() in libdl. TAP.
+# minimal root of it: glibc 2.31 (bullseye) registers no rseq and has dlopen() in libdl. Also loaded
+# at run time, and in several copies in a process. TAP.
 #
 # Usage: tests/lib/glibc.sh SUITE        (as root)
 #
@@ -11,6 +12,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 suite=$1
+BUILD=${BUILD:-build}
 programs="api args fork clone moments limits"
 if [ "$(id -u)" != 0 ]; then
 	echo "1..0 # SKIP not root: no root file system of another release"
@@ -92,6 +94,7 @@ shift
 mount -t proc proc proc && mount -t sysfs -o ro sysfs sys && mount -t tmpfs none dev/shm || exit 1
 exec chroot . sh -c '
 	cd /src || exit 1
+	unset BUILD
 	n=1
 	result()
 	{
@@ -99,7 +102,7 @@ exec chroot . sh -c '
 		if [ $status = 0 ]; then
 			echo "ok $n $1"
 		else
-			grep -v "^ok" log | head -n 20 | sed "s/^/# /"
+			grep -Ev "^ok|^  [A-Z]+ " log | head -n 20 | sed "s/^/# /"
 			echo "not ok $n $1: status $status"
 		fi
 		n=$((n + 1))
@@ -107,7 +110,7 @@ exec chroot . sh -c '
 
 	echo "# $(ldd --version | head -n 1)"
 	echo "# $(gcc --version | head -n 1)"
-	echo "1..$(($# + 2))"
+	echo "1..$(($# + 7))"
 	make -s user build/tests/ring/session >log 2>&1
 	result "the library is built"
 	for t; do
@@ -120,8 +123,34 @@ exec chroot . sh -c '
 			build/lib/libxsprof-user.a -pthread -ldl >log 2>&1 &&
 		build/tests/ring/session XSPROF_BUFFER_SIZE=1M ./keys >>log 2>&1
 	result "the first marker of a thread, in a handler, allocates nothing"
+	lib=build/tests/lib
+	make -s $lib/dl $lib/copies $lib/plugin.so $lib/plugin-static.so >log 2>&1
+	result "plug-ins are built"
+	build/tests/ring/session XSPROF_BUFFER_SIZE=256k $lib/dl build/lib/libxsprof-user.so \
+		$lib/plugin.so >log 2>&1
+	result "lib/dl: the library and a plug-in, loaded and unloaded"
+	build/tests/ring/session XSPROF_BUFFER_SIZE=256k $lib/dl $lib/plugin-static.so \
+		$lib/plugin-static.so >log 2>&1
+	result "lib/dl: a plug-in with a copy of its own"
+	cp $lib/plugin-static.so one.so && cp $lib/plugin-static.so two.so &&
+		XSPROF_BUFFER_SIZE=1M XSPROF_RECORD=copies.data $lib/copies ./one.so ./two.so \
+			$lib/plugin.so >copies.out 2>log
+	result "lib/copies: two copies and the shared library, beside each other"
 ' sh "$@"
 END
 # shellcheck disable=SC2086 # words on purpose
 unshare -m sh "$dir/inside" "$root" $programs | tee "$dir/out"
 [ "${PIPESTATUS[0]}" = 0 ] && ! grep -q "^not ok" "$dir/out"
+failed=$?
+n=$(($(echo "$programs" | wc -w) + 7))
+# There is no reader in the root.
+read=$("$BUILD/tests/record/inspect" "$root/src/copies.data" 2>&1 |
+	awk '{ for (i = 1; i < NF; i++) if ($i == "read") n += $(i + 1) } END { print n }')
+if [ -n "$read" ] && grep -qx "events $read" "$root/src/copies.out"; then
+	echo "ok $n lib/copies: each record is in the capture"
+else
+	echo "# read $read, made: $(cat "$root/src/copies.out")"
+	echo "not ok $n lib/copies: each record is in the capture"
+	failed=1
+fi
+exit $failed

@@ -26,6 +26,38 @@ tid=$(sed -n '1s/.*"waiter": \([0-9]*\).*/\1/p' said)
 "$xsprof" report --gil -n 1 --tid "$tid" data >out 2>log && cat out >>log &&
 	[ "$(grep -c "python3*-$tid\$" out)" = 2 ] && grep -q "^ *Handed .*Held by" out
 result "report --gil: the thread that was asked for" $?
+# A thread keeps the lock for good, and the process is killed.
+cat >hang.py <<'END'
+import ctypes, os, subprocess, sys, threading, time
+libc = ctypes.PyDLL(None)
+holds = threading.Event()
+
+def hold():
+    print(threading.get_native_id(), threading.main_thread().native_id, flush=True)
+    # Once the main thread has waited for a second, all is killed.
+    subprocess.Popen(["sh", "-c", "sleep 2; kill -KILL %d" % os.getpid()])
+    holds.set()
+    libc.sleep(600)
+
+threading.Thread(target=hold, daemon=True).start()
+holds.wait()
+while True:
+    pass
+END
+"$xsprof" record -q -o data -- /usr/bin/python3 hang.py >said 2>log
+read -r holder waiter <said
+"$xsprof" report --open data >out 2>>log
+"$xsprof" report --open --json data >json 2>>log
+cat out >>log
+was="was in GIL wait for .* for the lock that thread $holder (.*) held when killed"
+grep -q "^  thread $waiter (.*) $was" \
+	out && python3 - "$holder" "$waiter" >>log 2>&1 <<'END'
+import json, sys
+open_ranges = json.load(open("json"))["open_at_end"]
+waits = [(t["tid"], r["held_by"]) for t in open_ranges for r in t["ranges"] if "held_by" in r]
+assert waits == [(int(sys.argv[2]), int(sys.argv[1]))], open_ranges
+END
+result "report --open: who held the lock for which a thread waits" $?
 "$xsprof" record -q -o data --no-python -- /usr/bin/python3 "$here/gil.py" run >said 2>log
 rc=$?
 "$xsprof" report data >out 2>>log

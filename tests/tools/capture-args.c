@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Small captures of arguments that go on in other records, of ranges of no length, and of spans
- * that overlap.
+ * Small captures of arguments that go on in other records, of ranges of no length, of spans that
+ * overlap, and of arrows.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -242,4 +242,58 @@ void cap_make_overlap(uint32_t n)
 	cap_ring_close(&r, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(4 * n + 30));
 	cap_end(T(4 * n + 31));
+}
+
+static void put_range(struct cap_ring *r, uint64_t from, uint64_t to, uint32_t tid, uint32_t name)
+{
+	cap_event(r, T(from), XSPROF_REC_BEGIN, tid, name, 0, 0);
+	cap_event(r, T(to), XSPROF_REC_END, tid, 0, 0, 0);
+}
+
+/*
+ * Arrows from "put", each to another range: "run" begins after it; "get" waits since before;
+ * "done", of one record, and "empty", of no length, are over when the arrow comes; "last" ends with
+ * it, and in "outer" "late" begins with it.  The names of the arrows are those of the ranges.
+ */
+void cap_make_flows(void)
+{
+	static const char *const names[] = {
+		"put", "run", "get", "done", "empty", "last", "outer", "late", "inner",
+		"to run", "to get", "to done", "to empty", "to last", "to outer",
+	};
+	struct cap_ring r;
+
+	cap_host("hostname=flows\n");
+	cap_clock(T(0), T(1000));
+	cap_producer(0, 90, T(0));
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		cap_name(0, i + 1, names[i]);
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 1024);
+	cap_event(&r, T(5), XSPROF_REC_BEGIN, 92, 3, 0, 0);
+	cap_event(&r, T(10), XSPROF_REC_BEGIN, 90, 1, 0, 0);
+	put_range(&r, 12, 15, 90, 9);
+	for (uint32_t i = 0; i < 6; i++)
+		cap_event(&r, T(20 + i), XSPROF_REC_FLOW_START, 90, 10 + i, 0, 1 + i);
+	cap_event(&r, T(30), XSPROF_REC_BEGIN, 91, 2, 0, 0);
+	put_range(&r, 32, 33, 91, 9);
+	cap_event(&r, T(35), XSPROF_REC_FLOW_END, 91, 10, 0, 1);
+	cap_event(&r, T(40), XSPROF_REC_FLOW_END, 92, 11, 0, 2);
+	cap_event(&r, T(48), XSPROF_REC_COMPLETE, 91, 4, 0, 5 * US);
+	cap_event(&r, T(50), XSPROF_REC_FLOW_END, 91, 12, 0, 3);
+	put_range(&r, 55, 55, 91, 5);
+	cap_event(&r, T(55), XSPROF_REC_FLOW_END, 91, 13, 0, 4);
+	cap_event(&r, T(60), XSPROF_REC_END, 91, 0, 0, 0);
+	cap_event(&r, T(70), XSPROF_REC_BEGIN, 91, 6, 0, 0);
+	cap_event(&r, T(75), XSPROF_REC_FLOW_END, 91, 14, 0, 5);
+	cap_event(&r, T(75), XSPROF_REC_END, 91, 0, 0, 0);
+	cap_event(&r, T(80), XSPROF_REC_BEGIN, 91, 7, 0, 0);
+	cap_event(&r, T(85), XSPROF_REC_FLOW_END, 91, 15, 0, 6);
+	put_range(&r, 85, 88, 91, 8);
+	cap_event(&r, T(90), XSPROF_REC_END, 91, 0, 0, 0);
+	cap_event(&r, T(95), XSPROF_REC_END, 90, 0, 0, 0);
+	cap_event(&r, T(96), XSPROF_REC_END, 92, 0, 0, 0);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(100));
+	cap_end(T(101));
 }

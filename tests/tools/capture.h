@@ -73,6 +73,7 @@ void cap_make_empty(void);
 void cap_make_empties(uint32_t n);
 void cap_make_cover(void);
 void cap_make_together(void);
+void cap_make_flows(void);
 void cap_make_deep(uint32_t n);
 void cap_make_overlap(uint32_t n);
 /* capture-kernel.c */

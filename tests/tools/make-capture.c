@@ -16,6 +16,7 @@
  *	make-capture crowded FILE	more arguments, of longer names, than any event has
  *	make-capture async FILE		async ranges without an end
  *	make-capture together FILE	ranges that begin with the one around them
+ *	make-capture flows FILE		arrows between ranges of threads
  *	make-capture deep FILE N	N ranges, each in the one before
  *	make-capture overlap FILE N	2 N spans, of which N are open at a time
  *	make-capture rows FILE		names with numbers, recursion
@@ -494,6 +495,8 @@ int main(int argc, char **argv)
 		cap_make_cover();
 	else if (!strcmp(what, "together") && argc == 3)
 		cap_make_together();
+	else if (!strcmp(what, "flows") && argc == 3)
+		cap_make_flows();
 	else if (!strcmp(what, "deep") && argc == 4)
 		cap_make_deep((uint32_t)atoi(argv[3]));
 	else if (!strcmp(what, "overlap") && argc == 4)
@@ -565,8 +568,8 @@ int main(int argc, char **argv)
 usage:
 	fprintf(stderr,
 		"usage: make-capture all|hostile|keys|full|long|empty|empties|cover|together|"
-		"deep|overlap|lost|rows|links|tasks|async|kernel|left-out|crowded|threads|exits|"
-		"exec|programs|steps|hung|old-ledger|late|switched|passes|parts|usage|numbers|busy|"
-		"lock|names|formats|crash|big|many|grow|mess FILE [N]\n");
+		"flows|deep|overlap|lost|rows|links|tasks|async|kernel|left-out|crowded|threads|"
+		"exits|exec|programs|steps|hung|old-ledger|late|switched|passes|parts|usage|"
+		"numbers|busy|lock|names|formats|crash|big|many|grow|mess FILE [N]\n");
 	return 2;
 }

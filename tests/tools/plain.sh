@@ -13,7 +13,9 @@ cd "$dir" || exit 1
 bad=$'\033[31m\xc2\x9b1m\n\xe2\x80\xae\xff'
 
 cat >check.py <<'END'
-import sys, unicodedata
+import re, sys, unicodedata
+# What stands behind the line breaks in the names: no line begins with it.
+BROKEN = re.compile(r"^(?:b?\\xff|b?\ufffd|\\u\{?202e|\u202e).*", re.M)
 bad = empty = 0
 for path in sys.argv[1:]:
     data = open(path, "rb").read()
@@ -29,6 +31,9 @@ for path in sys.argv[1:]:
             print("%s: U+%04X in %r" % (path, ord(c), text[:300]))
             bad += 1
             break
+    if BROKEN.search(text):
+        print("%s: a name breaks the line: %r" % (path, BROKEN.search(text)[0]))
+        bad += 1
     # Each of them has a name of these: where it is not to be seen nothing was tested.
     if "[31m" not in text and "[2J" not in text:
         print("%s: none of the names: %r" % (path, text[:500]))
@@ -103,17 +108,17 @@ for by in shape pattern module,name line,name op; do
 done
 plain "dump -f kineto" "$xsprof" dump -f kineto "odd$bad.data"
 # A file that no recorder wrote.
-"$make_capture" hostile hostile.data
+"$make_capture" hostile "hostile$bad.data"
 for verb in dump report info "report --open" "report --json" "info --json" "dump -f ndjson" \
 	    "dump -f chrome" "dump -f kineto" "report --by name,thread,process,category"; do
-	plain "$verb of a made-up capture" "$xsprof" $verb hostile.data
+	plain "$verb of a made-up capture" "$xsprof" $verb "hostile$bad.data"
 done
 # Of GPUs, and of functions that were sampled.
-"$make_capture" hostile-devices devices.data
+"$make_capture" hostile-devices "devices$bad.data"
 for verb in "dump -f text" "dump -f folded" "dump -f ndjson" "dump -f chrome" "dump -f kineto" \
 	    "report --gpu" "report --by kernel" "report --by function" \
 	    "report --gpu --json" info; do
-	plain "$verb of kernels and samples" "$xsprof" $verb devices.data
+	plain "$verb of kernels and samples" "$xsprof" $verb "devices$bad.data"
 done
 # Written for other tools, binary, or of one process with ops: what is said of them.
 for format in perfetto execution-trace memory-snapshot memory-timeline; do
@@ -132,9 +137,47 @@ plain "an option that is none" "$xsprof" dump "--none$bad"
 plain "a verb that is none" "$xsprof" "none$bad"
 plain "a program that is not there" "$xsprof" record -- "./none$bad"
 plain "recover" "$xsprof" recover "none$bad"
-"$make_capture" hostile-lock lock.data
-plain "report --gil" "$xsprof" report --gil lock.data
-plain "report --gil --json" "$xsprof" report --gil --json lock.data
+"$make_capture" hostile-lock "lock$bad.data"
+plain "report --gil" "$xsprof" report --gil "lock$bad.data"
+plain "report --gil --json" "$xsprof" report --gil --json "lock$bad.data"
+# The folder of a recording cannot state facts of its own.
+mkdir "in$bad"$'\nuser=forged'
+(cd "in$bad"$'\nuser=forged' && "$xsprof" record -q -o "$dir/in.data" -- "$program" "$dir/pid" \
+	</dev/null >"$dir/log" 2>&1)
+plain "info of a recording made in a folder" "$xsprof" info in.data
+! grep -q '^user  *forged' said && "$xsprof" info --json in.data >said 2>log &&
+	python3 -c 'import json; assert json.load(open("said"))["host"]["user"] != "forged"' 2>>log
+result "the folder of a recording states no facts" $?
+# A program of Python's that runs: the library is put in, and it is sampled.
+cat >odd.py <<'END'
+import ctypes, sys, time
+ctypes.CDLL(None).prctl(15, b"a\033[2J\xc2\x9bm\nb\xff", 0, 0, 0)
+work = {}
+exec(compile("def work(): time.sleep(0.01)", sys.argv[1], "exec"), globals(), work)
+open("pid", "w").close()
+while True:
+    work["work"]()
+END
+rm -f pid
+/usr/bin/python3 odd.py "file$bad.py" &
+python=$!
+for ((i = 0; i < 600; i++)); do
+	[ -e pid ] && break
+	sleep 0.1
+done
+plain "record -p" "$xsprof" record -p $python -d 1 -o "attached$bad.data"
+if [ -e "attached$bad.data" ]; then
+	for verb in report "report --open" "report --by function" "report --by line,thread" info \
+		    "info --json" "dump -f text" "dump -f folded" "dump -f ndjson" \
+		    "dump -f chrome"; do
+		plain "$verb of a program that ran" "$xsprof" $verb "attached$bad.data"
+	done
+else
+	# What says so was asked as well.
+	skipped "outputs of a program that ran" "$(tail -n 1 said)"
+fi
+kill $python
+wait $python 2>/dev/null
 plain "record -v" "$xsprof" record -v -o "said$bad.data" -- "$program" "$dir/pid" </dev/null
 # What the library says by itself, and passes on of others.
 for variable in XSPROF_RECORD XSPROF_MODE XSPROF_SESSION XSPROF_CATEGORIES; do

@@ -139,6 +139,28 @@ assert got == {**want, "outer": 70000, "long": 10000, "span": 185000}, got' \
 	result "$format: ranges of no length" $?
 done
 
+# Arrows end in the range that is open, or where that would show another in an event of their own.
+"$make_capture" flows "$dir/flows.data" &&
+	"$dump" -q -f chrome -o "$dir/flows.chrome" "$dir/flows.data" 2>"$dir/log" &&
+	node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" \
+		"$dir/flows.chrome" "$stats" \
+		"arrows=select a.name, b.name, around.name, b.ts / 1000, b.dur from flow f
+			join slice a on a.id = f.slice_out join slice b on b.id = f.slice_in
+			left join slice around on around.id = b.parent_id order by b.ts" \
+		"slices=select count(*) from slice where name like 'to %'" \
+		>"$dir/said" 2>>"$dir/log" &&
+	python3 -c '
+import json, sys
+said = json.load(open(sys.argv[1]))
+assert not said[""] and not said["stats"], said
+base = min(row[3] for row in said["arrows"]) - 30
+got = [[a, b, around, us - base, dur] for a, b, around, us, dur in said["arrows"]]
+assert got == [["put", "run", None, 30, 30000], ["put", "to get", "get", 40, 0],
+               ["put", "to done", "run", 50, 0], ["put", "to empty", "empty", 55, 0],
+               ["put", "to last", None, 75, 0], ["put", "to outer", "outer", 85, 0]], got
+assert said["slices"] == [[5]], said' "$dir/said" >>"$dir/log" 2>&1
+result "chrome: arrows end in the range that is open" $?
+
 # Ranges that begin, or end, with the one around them.
 "$make_capture" together "$dir/together.data" || exit 1
 for format in perfetto chrome kineto; do

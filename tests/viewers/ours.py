@@ -66,7 +66,9 @@ class Ours:
         elif kind == "open":
             self.open.add((tid, e["name"]))
         elif kind.startswith("flow-"):
-            self.flows[e["producer"], e["value"]].append((e["name"], tid, e["ns"]))
+            # An end is in the innermost range that is open, if one is.
+            around = [(name, ns) for name, ns, op in self.stacks[e["producer"], tid][-1:]]
+            self.flows[e["producer"], e["value"]].append((e["name"], tid, e["ns"], around))
         # Of a double that is not finite viewers draw an instant.
         elif kind == "counter" and not isinstance(e.get("f64"), str):
             self.counters[e["name"]][0] += 1

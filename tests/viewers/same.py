@@ -8,6 +8,7 @@ usage: same.py queries FORMAT        prints the queries, NAME=SQL, each ended by
 Prints a line for each thing that differs, and exits 1 then.
 """
 import collections
+import gzip
 import json
 import re
 import sys
@@ -76,6 +77,15 @@ def compare_tree(ours, tree):
             same("end of %d" % pid, tree[pid][4], ours.ended.get(pid))
 
 
+def in_range(drawn, arrow, base):
+    """The arrow as the viewer is to have drawn it: each end in the range around it, where it was
+    drawn there, or in one of its own."""
+    starts, ends = ([(name, ns)] + around for name, _, ns, around in arrow)
+    ways = [(start, end, arrow[0][1], arrow[1][1], at - base, to - base)
+            for start, at in starts for end, to in ends]
+    return next((way for way in ways if drawn[way]), ways[0])
+
+
 def compare(form, ours, said):
     same("errors", said[""], [])
     same("stats", said["stats"], [])
@@ -91,16 +101,20 @@ def compare(form, ours, said):
         same("ranges", {(tid, name): [n, dur] for tid, name, n, dur in said["ranges"]
                         if (tid, name) not in ours.open}, want)
 
-    arrows = collections.Counter()
+    arrows, drawn, expected = [], collections.Counter(), collections.Counter()
     for ends in ours.flows.values():
         ends.sort(key=lambda end: end[2])
-        arrows.update((a[0], b[0], a[1], b[1], b[2] - a[2]) for a, b in zip(ends, ends[1:]))
+        arrows += zip(ends, ends[1:])
+    if form == "chrome":
+        drawn.update(tuple(row) for row in said["flows"])
+        expected.update(in_range(drawn, arrow, said["base"]) for arrow in arrows)
+    else:
+        drawn.update((a, b, ta, tb, to - at) for a, b, ta, tb, at, to in said["flows"])
+        expected.update((a[0], b[0], a[1], b[1], b[2] - a[2]) for a, b in arrows)
     if form == "kineto":
-        arrows.update(ours.links)
-    same("arrows", dict(collections.Counter((a, b, ta, tb, to - at)
-                                            for a, b, ta, tb, at, to in said["flows"])),
-         dict(arrows))
-    same("all arrows", said["all flows"], [[sum(arrows.values())]])
+        expected.update(ours.links)
+    same("arrows", dict(drawn), dict(expected))
+    same("all arrows", said["all flows"], [[sum(expected.values())]])
 
     # JSON's counters are called by their name and that of the series.
     cut = 0 if form == "perfetto" else len(" value")
@@ -145,8 +159,11 @@ else:
         said = json.load(f)
     said["inferred"] = collections.Counter(dict(said.get("inferred", [])))
     # Of the lines of JSON those alone are left that Perfetto knows.
-    with open(sys.argv[4], "rb") as f:
-        lines = re.findall(rb"\[(\d+)\] [^:]+: inferred_sched_switch: next_pid=(\d+)", f.read())
+    with (gzip.open if sys.argv[4].endswith(".gz") else open)(sys.argv[4], "rb") as f:
+        trace = f.read()
+    lines = re.findall(rb"\[(\d+)\] [^:]+: inferred_sched_switch: next_pid=(\d+)", trace)
+    if sys.argv[1] == "chrome":
+        said["base"] = int(re.search(rb'"base_monotonic_ns":"?(\d+)', trace)[1])
     if lines:
         said["inferred"].update(int(cpu) for cpu, _ in lines)
         said["inferred idle"] = [[sum(tid == b"0" for _, tid in lines)]]

@@ -237,8 +237,11 @@ static int write_host(struct recording *r)
 	int err;
 
 	join_command(&r->opts, command, sizeof(command));
+	if (!getcwd(cwd, sizeof(cwd)))
+		cwd[0] = '\0';
+	xsp_recording_one_line(cwd);
 	if (asprintf(&more, "user=%s\ncommand=%s\ncwd=%s\nmode=%s\n", pw ? pw->pw_name : "",
-		     command, getcwd(cwd, sizeof(cwd)) ? cwd : "",
+		     command, cwd,
 		     r->opts.mode ? r->opts.mode : "discard") < 0)
 		return -ENOMEM;
 	err = xsp_host_store(&r->cap, more);

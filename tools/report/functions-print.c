@@ -99,7 +99,9 @@ static void print_summary(const struct functions *f)
 {
 	const uint64_t *s = f->samples;
 
-	printf("# %s: %" PRIu64 " samples", f->report->source.path, functions_all(s));
+	fputs("# ", stdout);
+	report_print_text(f->report->source.path, strlen(f->report->source.path), 0);
+	printf(": %" PRIu64 " samples", functions_all(s));
 	if (f->hz)
 		printf(", %" PRIu64 " a second of each thread", f->hz);
 	printf(": %" PRIu64 " with the GIL, %" PRIu64 " on CPU without it, %" PRIu64

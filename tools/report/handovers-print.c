@@ -108,8 +108,9 @@ static void print_summary(const struct handovers *h)
 {
 	char text[CELL];
 
-	printf("# %s: threads waited for Python's lock %" PRIu64 " times, ", h->report->source.path,
-	       h->waits);
+	fputs("# ", stdout);
+	report_print_text(h->report->source.path, strlen(h->report->source.path), 0);
+	printf(": threads waited for Python's lock %" PRIu64 " times, ", h->waits);
 	tool_format_time(text, sizeof(text), h->waited);
 	printf("%s in all", text);
 	if (h->open)

@@ -188,6 +188,11 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 	else
 		put_duration(open, inner->producer, inner->begin_ns, inner->end_ns);
 	put_around(open, s);
+	if (inner->holder) {
+		fputs("for the lock that ", stdout);
+		put_thread(open, inner->producer, inner->holder);
+		fputs(" held ", stdout);
+	}
 	if (inner->doubt == OPEN_PAUSED)
 		fputs("when its markers were switched off: what it did since is not known", stdout);
 	else if (inner->gone)
@@ -343,6 +348,8 @@ static void json_range(const struct open_ranges *open, const struct open_range *
 	if (is_async(range))
 		printf(",\"id\":%" PRIu64, range->id);
 	report_json_place(open->trace, open->places, &op);
+	if (range->holder)
+		printf(",\"held_by\":%u", range->holder);
 	printf(",\"begin_ns\":%" PRIu64 ",\"open_ns\":%" PRIu64 ",\"uncertain\":%s}",
 	       range->begin_ns,
 	       range->end_ns > range->begin_ns ? range->end_ns - range->begin_ns : 0,

@@ -27,9 +27,15 @@ static struct open_range make(const struct xsprof_range *range, enum open_doubt 
 	};
 }
 
+static uint64_t thread_key(uint32_t producer, uint32_t tid)
+{
+	return (uint64_t)(producer + 1) << 32 | tid;
+}
+
 static void keep(struct open_ranges *open, struct open_range range)
 {
 	struct open_range *list;
+	uint64_t *holder;
 	size_t room;
 
 	if (range.gone && open->nr >= OPEN_RANGES_MAX / 2) {
@@ -49,6 +55,10 @@ static void keep(struct open_ranges *open, struct open_range range)
 		}
 		open->list = list;
 		open->room = room;
+	}
+	if (gil_record_of(&open->lock, open->trace, range.producer, range.name) == GIL_WAIT) {
+		holder = xsp_map_get(&open->holders, thread_key(range.producer, range.tid));
+		range.holder = holder ? (uint32_t)*holder : 0;
 	}
 	open->list[open->nr++] = range;
 }
@@ -107,6 +117,23 @@ static void note_latest(struct open_ranges *open, const struct xsprof_event *ev)
 	};
 }
 
+/* Who held Python's lock: what the begin of a wait for it says. */
+static void note_holder(struct open_ranges *open, const struct xsprof_event *ev)
+{
+	uint64_t key = thread_key(ev->producer, ev->tid), *known;
+	uint32_t holder;
+
+	if (ev->type != XSPROF_REC_BEGIN ||
+	    gil_record_of(&open->lock, open->trace, ev->producer, ev->name) != GIL_WAIT)
+		return;
+	gil_record_lock(open->trace, ev, &holder);
+	known = xsp_map_get(&open->holders, key);
+	if (known)
+		*known = holder;
+	else if (open->holders.used < OPEN_RANGES_MAX && xsp_map_set(&open->holders, key, holder))
+		open->failed = true;
+}
+
 int open_ranges_event(struct open_ranges *open, struct xsprof_pairer *pairer,
 		      const struct xsprof_event *ev)
 {
@@ -118,6 +145,7 @@ int open_ranges_event(struct open_ranges *open, struct xsprof_pairer *pairer,
 	ret = xsprof_pairer_event(pairer, ev);
 	open->type = 0;
 	note_latest(open, ev);
+	note_holder(open, ev);
 	if (xst_losses_at(ev) && ev->producer < open->nr_latest)
 		open->latest[ev->producer].lost = true;
 	if (ev->type == XSPROF_EV_EXIT)
@@ -197,5 +225,6 @@ void open_ranges_free(struct open_ranges *open)
 	report_places_free(open->places);
 	free(open->list);
 	hidden_free(&open->hidden);
+	xsp_map_free(&open->holders);
 	free(open->latest);
 }

@@ -12,6 +12,8 @@
 
 #include <xsprof/trace.h>
 
+#include "base/map.h"
+#include "cause/gil-record.h"
 #include "report/hidden.h"
 #include "report/place.h"
 
@@ -24,7 +26,10 @@ enum open_doubt {
 	OPEN_PAUSED,	/* its markers were off from @end_ns on */
 };
 
-/* @gone: its thread ended at @end_ns, and the process went on */
+/*
+ * @gone: its thread ended at @end_ns, and the process went on
+ * @holder: of a wait for Python's lock: the thread that held it when it began, 0 not known
+ */
 struct open_range {
 	uint64_t	begin_ns;
 	uint64_t	end_ns;
@@ -34,6 +39,7 @@ struct open_range {
 	uint32_t	tid;
 	uint32_t	name;
 	uint32_t	depth;
+	uint32_t	holder;
 	uint16_t	kind;
 	uint8_t		doubt;
 	bool		gone;
@@ -65,6 +71,8 @@ struct open_latest {
  * @ended: name of the range that it ended
  * @emitted: ranges that it ended
  * @failed: no memory
+ * @lock: which names are of Python's lock
+ * @holders: by thread that waited for it last: the thread that held it
  * @places: where in their program they were called; NULL: nobody asked
  */
 struct open_ranges {
@@ -81,6 +89,8 @@ struct open_ranges {
 	uint32_t		ended;
 	uint64_t		emitted;
 	bool			failed;
+	struct gil_names	lock;
+	struct xsp_map		holders;
 	struct report_places	*places;
 };
 

@@ -285,7 +285,9 @@ void why_print(const struct why *why)
 {
 	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
 
-	printf("# %s: the %s %u of %" PRIu64 " %s", why->report->source.path,
+	fputs("# ", stdout);
+	put(why->report->source.path);
+	printf(": the %s %u of %" PRIu64 " %s",
 	       why->report->gaps ? "longest" : "slowest", why->nr, why->found,
 	       why->report->gaps ? "gaps between ranges" : "ranges called ");
 	if (!why->report->gaps)

@@ -151,7 +151,7 @@ static struct itt_domain *domain_create(const char *name)
 	itt_unlock();
 	if (d == &domains_full)
 		itt_miss(ITT_MISS_MEMORY);
-	itt_domain_name(d);
+	itt_worker_domain(d->name, itt_domain_name(d), __builtin_return_address(0));
 	return d;
 }
 ITT_EXPORT(domain_create, domain_create);

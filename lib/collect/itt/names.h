@@ -24,6 +24,13 @@ xsprof_name_t itt_intern_len(enum itt_category cat, const char *text, size_t len
 /* A name in the category that bears the domain's name; NULL is category "itt". */
 xsprof_name_t itt_intern_domain(const char *domain, const char *text);
 
+/*
+ * worker.c: a domain has been made by the library in which @part is; and the domain in which the
+ * thread begins its tasks, which is another for a worker in oneDNN.
+ */
+void itt_worker_domain(const char *domain, xsprof_name_t name, const void *part);
+xsprof_name_t itt_worker_name(xsprof_name_t domain);
+
 xsprof_name_t itt_adopt_domain(struct itt_domain *domain);
 void itt_adopt_string(struct itt_string *string);
 xsprof_name_t itt_resolve(xsprof_name_t domain, struct itt_string *string);

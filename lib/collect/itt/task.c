@@ -72,7 +72,7 @@ void itt_task_begin(const struct itt_domain *domain, struct itt_id task, struct 
 		    struct itt_string *name)
 {
 	xsprof_name_t d = itt_domain_name(domain);
-	xsprof_name_t n = itt_string_name(d, name);
+	xsprof_name_t n = itt_string_name(itt_worker_name(d), name);
 	uint64_t id = itt_id(d, &task), up = itt_id(d, &parent);
 
 	itt_task_push(id);

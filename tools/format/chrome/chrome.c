@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "format/chrome/local.h"
 #include "format/common/sched.h"
 
@@ -56,25 +55,6 @@ static int chrome_begin(struct xsp_out *out)
 	out->priv = chrome;
 	chrome_start(out);
 	return 0;
-}
-
-/*
- * Viewers draw an arrow from range to range, and drop one whose end is in none.  Perfetto takes
- * an instant that came before for a range as well.  So each end has a range of its own, of one
- * step, at its very time: to Perfetto it has no length, and speedscope ends none before its begin.
- */
-static void put_flow(struct xsp_out *out, const struct xsp_view *view)
-{
-	const struct xsprof_event *ev = view->ev;
-	char ph = ev->type == XSPROF_REC_FLOW_START ? 's' :
-		  ev->type == XSPROF_REC_FLOW_END ? 'f' : 't';
-	char *p = put_lit(chrome_open(out, view->thread, 'X', ev->ns), "\"dur\":" XSP_STEP ",");
-
-	chrome_close(out, ev, NULL, NULL, chrome_put_name(out, ev, view->name, p));
-	p = put_lit(chrome_open(out, view->thread, ph, ev->ns), "\"id\":");
-	p = put_u64(p, xsp_hash_flow(ev->producer, ev->value));
-	p = ph == 's' ? put_lit(p, ",") : put_lit(p, ",\"bp\":\"e\",");
-	chrome_close_plain(out, chrome_put_name(out, ev, view->name, p));
 }
 
 /* Viewers take numbers only for counters: what is none is shown as an instant. */
@@ -178,6 +158,7 @@ static void put_sched(struct xsp_out *out, const struct xsp_view *view)
 static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 {
 	chrome_kernel_marker(out, view->ev);
+	chrome_flow_done(out, view->thread, view->ev->ns);
 	if (view->ev->type != XSPROF_REC_ARGS)
 		put_held(out, view->thread);
 	switch (view->ev->type) {
@@ -212,7 +193,7 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 	case XSPROF_REC_FLOW_START:
 	case XSPROF_REC_FLOW_STEP:
 	case XSPROF_REC_FLOW_END:
-		put_flow(out, view);
+		chrome_put_flow(out, view);
 		break;
 	case XSPROF_REC_ARGS:
 		put_args(out, view);
@@ -242,6 +223,7 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 
 static void chrome_gone(void *data, struct xsp_track *thread)
 {
+	chrome_flow_done(data, thread, UINT64_MAX);
 	put_held(data, thread);
 	fmt_held_free(thread);
 	chrome_empty_forget(data, thread);

@@ -21,6 +21,10 @@ char *chrome_open(struct xsp_out *out, struct xsp_track *thread, char ph, uint64
 {
 	char *p = chrome_put_thread(out, thread, put_phase(out, ph));
 
+	if (ph == 'B' || ph == 'E')
+		thread->stale = false;
+	else if (ph == 'X' || ph == 'i')
+		thread->stale = true;
 	p = put_micros(p, chrome_rel(out, ns));
 	*p++ = ',';
 	return p;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of the Chrome format share: chrome.c turns events into JSON, range.c those that
- * are ranges, arrow.c arrows from calls to activities, empty.c ranges of no length, event.c writes
- * one, head.c what stands around them, kernel.c the lines of the kernel's tracer, args.c arguments,
- * track.c has the processes and tracks that events are drawn on.
+ * are ranges, flow.c arrows of flows, arrow.c arrows from calls to activities, empty.c ranges of no
+ * length, event.c writes one, head.c what stands around them, kernel.c the lines of the kernel's
+ * tracer, args.c arguments, track.c has the processes and tracks that events are drawn on.
  * Each calls those after it.
  */
 #ifndef XSPROF_CHROME_LOCAL_H
@@ -36,6 +36,13 @@ struct chrome_begin {
 };
 
 #define CHROME_EMPTY	64u
+#define CHROME_FLOWS	4096u	/* a power of 2 */
+
+/* An arrow that goes on: by its id, when it was last at a thread. */
+struct chrome_flow {
+	uint64_t	id;
+	uint64_t	ns;
+};
 
 /**
  * struct chrome_empty - begins of one time, whose ranges may turn out to have no length
@@ -71,6 +78,7 @@ struct chrome_empty {
  * @running: what the tracer's events tell of running tasks, NULL without
  * @empty: ranges that may have no length
  * @arrows: places of calls and activities, NULL before the first
+ * @flows: arrows that go on, the latest of those that share a place, see flow.c
  */
 struct chrome {
 	char			sep;
@@ -90,6 +98,7 @@ struct chrome {
 	struct fmt_running	*running;
 	struct chrome_empty	empty;
 	struct chrome_arrows	*arrows;
+	struct chrome_flow	flows[CHROME_FLOWS];
 };
 
 /*
@@ -187,6 +196,11 @@ void chrome_async_closed(void *data, struct xsp_track *thread, const struct xspr
  */
 void chrome_arrow(struct xsp_out *out, const struct xsprof_event *ev,
 		  const struct xsp_track *track, uint64_t begin);
+
+/* flow.c */
+void chrome_put_flow(struct xsp_out *out, const struct xsp_view *view);
+/* Writes the end of an arrow that waits, before what comes next in its thread, at @ns. */
+void chrome_flow_done(struct xsp_out *out, struct xsp_track *thread, uint64_t ns);
 
 /* empty.c: in front of a begin at @ns, and behind it. */
 void chrome_empty_open(struct xsp_out *out, uint64_t ns);

@@ -107,8 +107,10 @@ void chrome_put_end(struct xsp_out *out, const struct xsp_view *view)
 		chrome_close_plain(out, p);
 	else
 		chrome_close(out, ev, range, uncertain(range), p);
-	if (chrome_empty_end(out, view->thread, range->begin, ev->ns, end, args))
+	if (chrome_empty_end(out, view->thread, range->begin, ev->ns, end, args)) {
+		view->thread->stale = true;
 		out->merged++;
+	}
 }
 
 #define CLOSED_MAX	128u
@@ -141,6 +143,7 @@ void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range *range
 
 	if (!range->shown && !xsp_range_reaches_in(out, range, ns))
 		return;
+	chrome_flow_done(out, thread, ns);
 	say_closed(out, more, thread->producer, range, ns, why);
 	if (!range->shown) {
 		thread->shown++;
@@ -152,7 +155,8 @@ void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range *range
 	p = put_name(out, &ev, range->name, chrome_open(out, thread, 'E', ns));
 	args = (size_t)(p - out->buf.base);
 	chrome_close(out, NULL, range, more, p);
-	chrome_empty_end(out, thread, range->begin, ns, end, args);
+	if (chrome_empty_end(out, thread, range->begin, ns, end, args))
+		thread->stale = true;
 }
 
 /* ---- async ranges --------------------------------------------------------------------------- */

@@ -19,6 +19,15 @@ static struct fmt_held *held_of(struct xsp_track *thread)
 	return thread->priv;
 }
 
+static void take(struct fmt_held *held, const struct xsp_view *view)
+{
+	held->ev = *view->ev;
+	held->ev.rec = NULL;
+	held->ev.rec_size = 0;
+	held->name = view->name;
+	held->used = true;
+}
+
 bool fmt_hold(struct xsp_out *out, const struct xsp_view *view, fmt_note note)
 {
 	struct fmt_held *held = goes_on(view->ev) ? held_of(view->thread) : NULL;
@@ -30,11 +39,18 @@ bool fmt_hold(struct xsp_out *out, const struct xsp_view *view, fmt_note note)
 		fmt_held_done(out, held);
 		return false;
 	}
-	held->ev = *view->ev;
-	held->ev.rec = NULL;
-	held->ev.rec_size = 0;
-	held->name = view->name;
-	held->used = true;
+	take(held, view);
+	return true;
+}
+
+bool fmt_hold_plain(const struct xsp_view *view)
+{
+	struct fmt_held *held = held_of(view->thread);
+
+	if (!held)
+		return false;
+	memset(held, 0, sizeof(*held));
+	take(held, view);
 	return true;
 }
 

@@ -28,6 +28,8 @@ typedef bool (*fmt_note)(struct xsp_out *out, const struct xsprof_event *ev,
 
 /* Return: false when it is to be written as it is. */
 bool fmt_hold(struct xsp_out *out, const struct xsp_view *view, fmt_note note);
+/* An event without arguments, which waits for what comes next.  Return: false without memory. */
+bool fmt_hold_plain(const struct xsp_view *view);
 /*
  * Arguments that came late.  Return: they are of one that waits; @whole is set where nothing more
  * will come.

@@ -2,6 +2,7 @@
 /*
  * The fields of an object that depend on the type of its record: what aux, value and payload mean.
  */
+#include "format/common/stack.h"
 #include "format/ndjson/local.h"
 #include "ranges/program.h"
 #include "text/json.h"
@@ -79,22 +80,40 @@ static char *put_frames(const struct xsprof_event *ev, char *p)
 	return p;
 }
 
-/* A sample's are names; any other one is its address. */
+static char *put_quoted(struct xsp_out *out, const char *text, size_t len, char *p)
+{
+	*p++ = '"';
+	out->buf.p = p;
+	p = xsp_escape_json(out->scratch, text, len < XSP_NAME_BYTES ? len : XSP_NAME_BYTES,
+			    NULL);
+	xsp_buf_put(&out->buf, out->scratch, (size_t)(p - out->scratch));
+	p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
+	*p++ = '"';
+	return p;
+}
+
+/* A sample's have names; any other one is its address. */
 static char *put_stack(struct xsp_out *out, const struct xsprof_event *ev, uint32_t stack,
 		       char *p)
 {
 	uint32_t left_out = 0;
+	const char *const *texts;
 	const uint64_t *frame;
 	const char *name;
 	size_t nr = 0, len;
 
 	frame = xsprof_trace_stack(out->trace, ev->producer, stack, &nr, &left_out);
+	texts = fmt_stack_texts(out->trace, &out->frames, ev->producer, stack, &nr);
 	p = put_lit(p, ",\"frames\":[");
 	for (size_t i = 0; frame && i < nr; i++) {
 		out->buf.p = p;
 		p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
 		if (i)
 			*p++ = ',';
+		if (texts) {
+			p = put_quoted(out, texts[i], strlen(texts[i]), p);
+			continue;
+		}
 		if (!(frame[i] & XSPROF_FRAME_NAMED)) {
 			*p++ = '"';
 			p = put_hex(p, frame[i]);
@@ -102,13 +121,7 @@ static char *put_stack(struct xsp_out *out, const struct xsprof_event *ev, uint3
 			continue;
 		}
 		name = xsprof_trace_name_len(out->trace, ev->producer, (uint32_t)frame[i], &len);
-		*p++ = '"';
-		out->buf.p = p;
-		p = xsp_escape_json(out->scratch, name, len < XSP_NAME_BYTES ? len :
-				    XSP_NAME_BYTES, NULL);
-		xsp_buf_put(&out->buf, out->scratch, (size_t)(p - out->scratch));
-		p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
-		*p++ = '"';
+		p = put_quoted(out, name, len, p);
 	}
 	*p++ = ']';
 	return left_out ? FIELD(p, "left_out", put_u32, left_out) : p;
