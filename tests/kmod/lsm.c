@@ -29,7 +29,7 @@ static int landlock_version(void)
 	return version < 0 ? -errno : (int)version;
 }
 
-/* From now on the process may do of @handled only @allowed, with the device.  Return: 0 or -errno. */
+/* From now on the process may only do @allowed of @handled, with the device.  Return: 0, -errno. */
 static int restrict_to(uint64_t handled, uint64_t allowed)
 {
 	struct landlock_ruleset_attr rules = { .handled_access_fs = handled };

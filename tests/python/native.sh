@@ -54,7 +54,7 @@ done < <(pythons)
 	END
 result "report --by function: functions of C have rows" $?
 "$dump" -q -f folded data >folded 2>log &&
-	grep -qE 'called;([^;]*;)*[^;]*\): inner;[^;]*\): computes;.*;outermost \(native.so\);middle' \
+	grep -qE 'called;([^;]*;)*[^;]*\): inner;[^;]*\): computes;.*;outermost \(native.so\);mid' \
 		folded
 result "-f folded: they stand in their places" $?
 for format in text chrome perfetto kineto; do

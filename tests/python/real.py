@@ -201,7 +201,7 @@ def check_table(path, _):
 
 
 def check_tasks(path, _):
-    """The innermost but for what it calls: a task that runs is what the event loop's handle runs."""
+    """The innermost but for its calls: a task that runs is what the event loop's handle runs."""
     found = collections.Counter()
     for how, stack, _ in samples(path):
         if how == "runs" and "spins" in stack:

@@ -43,7 +43,8 @@ result "of some modules: no others" $?
 # A name that is in no file's path is told, with each Python, where another one is not.
 while read -r version python; do
 	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || continue
-	"$xsprof" record --python-trace=none.such,json.decoder,calls.py,json -o data -- "$python" -c '
+	"$xsprof" record --python-trace=none.such,json.decoder,calls.py,json -o data -- \
+		"$python" -c '
 import json
 json.loads("[1]")' >out 2>log
 	sed -n "s/^xsprof: --python-trace: no function of '\(.*\)' was called: .*/\1/p" log >told

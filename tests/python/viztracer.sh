@@ -9,7 +9,8 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/python/start.sh
 python_packages viztracer viztracer==1.1.1 objprint==0.3.0 || skip "$why"
 
-"$venv/bin/python" -m viztracer --quiet --ignore_c_function -o theirs.json "$here/tree.py" run >log 2>&1
+"$venv/bin/python" -m viztracer --quiet --ignore_c_function -o theirs.json \
+	"$here/tree.py" run >log 2>&1
 result "viztracer records it" $?
 "$xsprof" record -q --python-trace=tree -o data -- "$venv/bin/python" "$here/tree.py" run \
 	2>>log && "$dump" -q -f ndjson data >events 2>>log

@@ -463,12 +463,15 @@ done
 		assert (r["doubtful"], r["left_out"]) == (1, 3), (r["doubtful"], r["left_out"])
 		rows = {(t["tid"], t["lock"]): t for t in r["threads"]}
 		assert (rows[7, 0]["waits"], rows[7, 0]["waited_ns"]) == (2, 15000), rows[7, 0]
-		assert (rows[9, 0]["waits"], rows[9, 0]["longest_wait_ns"]) == (1, 40000), rows[9, 0]
-		assert sorted(lock for tid, lock in rows if tid == 8) == list(range(1, 4096)), len(rows)
+		nine = rows[9, 0]
+		assert (nine["waits"], nine["longest_wait_ns"]) == (1, 40000), nine
+		locks = sorted(lock for tid, lock in rows if tid == 8)
+		assert locks == list(range(1, 4096)), len(rows)
 	END
 result "report --gil: a wait with a loss inside, one without an end, too many locks" $?
 "$xsprof" report --gil --allow-lost -n 1 "$dir/lock.data" >"$dir/out" 2>"$dir/log" &&
-	grep -q "^# .*: threads waited for Python's lock 3 times, 55.000 us in all; 1 waits had no end$" \
+	grep -q "^# .*: threads waited for Python's lock 3 times, 55.000 us in all; 1 waits had no\
+ end$" \
 		"$dir/out" &&
 	grep -q '^# 1 waits are in no row: records were lost inside them$' "$dir/out" &&
 	grep -q '^# 3 records are in no row: there are too many threads or locks$' "$dir/out"

@@ -4,8 +4,9 @@
 op in the order of their begins: all that torch.profiler says of each in its event tree, in its
 events and in its JSON, and the order of both clocks' times.
 
-usage: compare.py THEIRS.json KINETO NDJSON INFO [shapes [STRING...]]; THEIRS is what work.py writes,
-the others what xsprof dump -f kineto, -f ndjson and xsprof info --json write of the recording. The
+usage: compare.py THEIRS.json KINETO NDJSON INFO [shapes [STRING...]]; THEIRS is what work.py
+writes, the others what xsprof dump -f kineto, -f ndjson and xsprof info --json write of the
+recording. The
 strings are what inputs of ops have to be.
 """
 import ast
@@ -141,8 +142,8 @@ def edges(rows):
 
 def times(rows, events, base, info):
     """
-    At an edge of an op both observers are called one after the other, and both before the next edge:
-    each of their times lies between ours of that edge and of the next one, once what the clocks are
+    At an edge of an op both observers are called, one after the other and before the next edge:
+    each of their times lies between ours of that edge and the next one, once what the clocks are
     apart is taken off. That is one number for all, but for the error of a clock, which info has of
     ours; theirs is fitted to the same two clocks by the same reads. It is at most what the kernel
     may turn the time of day by (500 ppm) since the recording took its offset.

@@ -3,8 +3,8 @@
 """A PyTorch program that profiles itself: usage: work.py OUT.json [shapes].
 
 It writes what torch.profiler says of the parts under the mark "profiled", a row for each op in the
-order of their begins: all that its event tree and its events of Kineto say, those of the same
-correlation id together. What this version does not have is None. A thread does a part as well, under
+order of their begins: all that its event tree and Kineto's events say, those of the same
+correlation id together. What this version lacks is None. A thread does a part as well, under
 "thread": torch.profiler does not see it.
 """
 import collections
@@ -99,7 +99,7 @@ def row(node, parent, events, args):
 
 
 def json_of(prof):
-    """What it writes as JSON of each op, by correlation id; nothing, where it is built without it."""
+    """Its JSON of each op, by correlation id; nothing, where it is built without Kineto."""
     if not torch.profiler.kineto_available():
         return {}
     prof.export_chrome_trace(sys.argv[1])

@@ -94,7 +94,7 @@ static void adopt_lists(struct itt_global *global)
 
 	for (i = 0; d && i < MAX_OBJECTS; i++, d = d->next) {
 		d->flags = 1;
-		itt_worker_domain(d->name, itt_adopt_domain(d), global);
+		itt_made_domain(d->name, itt_adopt_domain(d), global);
 	}
 	if (d)
 		itt_miss(ITT_MISS_MALFORMED);

@@ -140,6 +140,14 @@ static struct itt_domain *find_or_make_domain(const char *name)
 	return &d->domain;
 }
 
+void itt_made_domain(const char *domain, xsprof_name_t name, const void *part)
+{
+	char text[XSPROF_TEXT_MAX];
+
+	if (itt_worker_wants(domain, name, part, text))
+		itt_worker_domain(name, itt_intern_domain(text, text));
+}
+
 static struct itt_domain *domain_create(const char *name)
 {
 	struct itt_domain *d;
@@ -151,7 +159,7 @@ static struct itt_domain *domain_create(const char *name)
 	itt_unlock();
 	if (d == &domains_full)
 		itt_miss(ITT_MISS_MEMORY);
-	itt_worker_domain(d->name, itt_domain_name(d), __builtin_return_address(0));
+	itt_made_domain(d->name, itt_domain_name(d), __builtin_return_address(0));
 	return d;
 }
 ITT_EXPORT(domain_create, domain_create);

@@ -25,12 +25,17 @@ xsprof_name_t itt_intern_len(enum itt_category cat, const char *text, size_t len
 xsprof_name_t itt_intern_domain(const char *domain, const char *text);
 
 /*
- * worker.c: a domain has been made by the library in which @part is; and the domain in which the
- * thread begins its tasks, which is another for a worker in oneDNN.
+ * worker.c: whether a domain, made by the library in which @part is, wants another one for OpenMP's
+ * workers, with the name that it puts into @text; then, that other one's name; and the domain in
+ * which the calling thread begins its tasks, which is that other one for a worker in oneDNN.
  */
-void itt_worker_domain(const char *domain, xsprof_name_t name, const void *part);
+bool itt_worker_wants(const char *domain, xsprof_name_t name, const void *part,
+		      char text[XSPROF_TEXT_MAX]);
+void itt_worker_domain(xsprof_name_t name, xsprof_name_t of_workers);
 xsprof_name_t itt_worker_name(xsprof_name_t domain);
 
+/* A domain has been made by the library in which @part is: another one for its workers, if wanted. */
+void itt_made_domain(const char *domain, xsprof_name_t name, const void *part);
 xsprof_name_t itt_adopt_domain(struct itt_domain *domain);
 void itt_adopt_string(struct itt_string *string);
 xsprof_name_t itt_resolve(xsprof_name_t domain, struct itt_string *string);

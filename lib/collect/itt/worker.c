@@ -35,20 +35,24 @@ static void find_runtime(const void *part)
 	__atomic_store_n((void **)&thread_num, sym, __ATOMIC_RELAXED);
 }
 
-void itt_worker_domain(const char *domain, xsprof_name_t name, const void *part)
+bool itt_worker_wants(const char *domain, xsprof_name_t name, const void *part,
+		      char text[XSPROF_TEXT_MAX])
 {
-	xsprof_name_t *at = &workers[name >> XSPROF_NAME_SHIFT];
-	char text[XSPROF_TEXT_MAX];
-
 	if (!domain || strncmp(domain, PREFIX, sizeof(PREFIX) - 1) ||
-	    strlen(domain) > sizeof(text) - sizeof(SUFFIX) || __atomic_load_n(at, __ATOMIC_RELAXED))
-		return;
+	    strlen(domain) > XSPROF_TEXT_MAX - sizeof(SUFFIX) ||
+	    __atomic_load_n(&workers[name >> XSPROF_NAME_SHIFT], __ATOMIC_RELAXED))
+		return false;
 	find_runtime(part);
 	if (!__atomic_load_n(&thread_num, __ATOMIC_RELAXED))
-		return;
+		return false;
 	strcpy(stpcpy(text, domain), SUFFIX);
+	return true;
+}
+
+void itt_worker_domain(xsprof_name_t name, xsprof_name_t of_workers)
+{
 	/* Relaxed: a name is a number. */
-	__atomic_store_n(at, itt_intern_domain(text, text), __ATOMIC_RELAXED);
+	__atomic_store_n(&workers[name >> XSPROF_NAME_SHIFT], of_workers, __ATOMIC_RELAXED);
 }
 
 xsprof_name_t itt_worker_name(xsprof_name_t domain)
