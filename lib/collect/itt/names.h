@@ -34,7 +34,7 @@ bool itt_worker_wants(const char *domain, xsprof_name_t name, const void *part,
 void itt_worker_domain(xsprof_name_t name, xsprof_name_t of_workers);
 xsprof_name_t itt_worker_name(xsprof_name_t domain);
 
-/* A domain has been made by the library in which @part is: another one for its workers, if wanted. */
+/* A domain has been made by the library in which @part is: one for its workers too, if wanted. */
 void itt_made_domain(const char *domain, xsprof_name_t name, const void *part);
 xsprof_name_t itt_adopt_domain(struct itt_domain *domain);
 void itt_adopt_string(struct itt_string *string);
