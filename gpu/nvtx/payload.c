@@ -45,22 +45,45 @@ static bool read_field(struct xsprof_kv *kv, const struct nvtx_field *f, const v
 	}
 }
 
+/* The program's locale may have another decimal point, of one byte or more.  Return: the length. */
+static size_t plain_point(char *text)
+{
+	char *to = text;
+
+	for (const char *p = text; *p; p++) {
+		if (strchr("+-0123456789einfa", *p))
+			*to++ = *p;
+		else if (to == text || to[-1] != '.')
+			*to++ = '.';
+	}
+	*to = 0;
+	return (size_t)(to - text);
+}
+
 /* There are no lists of such: a text, into memory of @said. */
 static bool put_floats(struct nvtx_said *said, struct xsprof_kv *kv, const struct nvtx_field *f,
 		       const char *at, uint32_t *used)
 {
 	size_t room = (NVTX_LIST - *used) * sizeof(int32_t), len = 0;
 	size_t size = nvtx_type_size(f->type);
-	char *text = (char *)(said->list + *used);
+	char *text = (char *)(said->list + *used), *to;
 	struct xsprof_kv one;
+	char number[64];
+	size_t n;
 
 	for (size_t i = 0; i < f->size / size; i++) {
-		if (len >= room || !nvtx_type_read(&one, 0, f->type, at + i * size))
+		if (!nvtx_type_read(&one, 0, f->type, at + i * size))
 			return false;
-		len += (size_t)snprintf(text + len, room - len, "%s%.9g", i ? ", " : "[",
-					one.u.f64);
+		/* So many digits that each value has a text of its own. */
+		snprintf(number, sizeof(number), "%.*g", size == sizeof(float) ? 9 : 17, one.u.f64);
+		n = plain_point(number);
+		/* Before it ", " or "[", behind the last one "]". */
+		if (len + n + 3 > room)
+			return false;
+		to = mempcpy(stpcpy(text + len, i ? ", " : "["), number, n);
+		len = (size_t)(to - text);
 	}
-	if (len + 1 >= room)
+	if (!len || len == room)
 		return false;
 	text[len++] = ']';
 	*used += (uint32_t)((len + sizeof(int32_t) - 1) / sizeof(int32_t));

@@ -74,6 +74,7 @@ void xsprof_collector_wake(struct xsprof_collector *collector)
 
 int xsprof_collector_asked(struct xsprof_collector *collector)
 {
+	/* Acquire: pairs with the release where it was added: its lock is ready. */
 	struct xsp_collector *k = __atomic_load_n(&collector->own, __ATOMIC_ACQUIRE);
 	bool asked;
 

@@ -136,7 +136,7 @@ static void nested(void)
 		{ .type = inner, .name = "last" },
 	};
 	const struct outer payload = {
-		.k = 1, .in = { -2, { 0.5, -4 } }, .few = { 7, 8, 65535 },
+		.k = 1, .in = { -2, { 0.1, -4 } }, .few = { 7, 8, 65535 },
 		.large = { 1, 5000000000 }, .last = { 9, { 1e30, 0 } },
 	};
 	nvtxPayloadData_t data = { schema(of_outer, 5, sizeof(payload), 0), sizeof(payload),

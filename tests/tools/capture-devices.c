@@ -104,6 +104,32 @@ static void make_crowd(uint32_t n)
 	cap_end(T(2 + n));
 }
 
+/*
+ * Activities, and then calls that began before them, all of one correlation id, which is no more
+ * than one call's.
+ */
+static void make_calls(uint32_t n)
+{
+	struct xsprof_rec_gpu call = { .device = 0 };
+	struct cap_ring r;
+
+	begin();
+	cap_producer(0, 100, T(0));
+	cap_name(0, 1, "kernel");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 4096);
+	for (uint32_t i = 0; i < n; i++)
+		gpu(&r, T(100 + i), XSPROF_GPU_KERNEL, 0);
+	for (uint32_t i = 0; i < n; i++) {
+		call.start = T(1) + i;
+		call.end = call.start + 1;
+		call.rec = cap_head(T(100 + n + i), XSPROF_REC_GPU, 100, 1, XSPROF_GPU_RUNTIME, 1);
+		cap_record(&r, &call, sizeof(call) / XSPROF_SLOT_SIZE);
+	}
+	cap_ring_close(&r, 0);
+	cap_end(T(101 + 2 * n));
+}
+
 /* Ends of the file, each before more of it: what was lost until then may be asked for. */
 static void make_ends(uint32_t n)
 {
@@ -260,6 +286,8 @@ int cap_make_devices(const char *kind, uint32_t n)
 {
 	if (!strcmp(kind, "devices"))
 		make_devices(n, XSPROF_GPU_KERNEL, 1);
+	else if (!strcmp(kind, "calls"))
+		make_calls(n);
 	else if (!strcmp(kind, "activities"))
 		make_devices(n, XSPROF_GPU_GRAPH, 4);
 	else if (!strcmp(kind, "processes"))

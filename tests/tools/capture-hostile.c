@@ -8,19 +8,9 @@
 
 #define BAD	"\033[31m\xc2\x9b" "1m\n\xe2\x80\xae\xff"
 
-enum { WAIT = 1, TAKEN, HELD };
-
-static uint32_t lock_name(uint32_t index)
-{
-	return index | 1u << XSPROF_NAME_SHIFT;
-}
-
 static void arena(void)
 {
-	cap_entry(XSPROF_ENTRY_CATEGORY, 1, 0, "python", 6);
-	cap_name(1, WAIT, "GIL wait");
-	cap_name(1, TAKEN, "GIL taken");
-	cap_name(1, HELD, "GIL held, wanted");
+	cap_lock_names();
 	cap_entry(XSPROF_ENTRY_FACT, 0, 0, "exe=/tmp/" BAD, 9 + strlen(BAD));
 	cap_entry(XSPROF_ENTRY_THREAD, 7, XSPROF_THREAD_GIVEN, "waits" BAD, 5 + strlen(BAD));
 	cap_entry(XSPROF_ENTRY_THREAD, 8, XSPROF_THREAD_GIVEN, "holds" BAD, 5 + strlen(BAD));
@@ -30,14 +20,14 @@ static void arena(void)
 static void lock(struct cap_ring *r)
 {
 	const struct xsprof_rec_span span = {
-		.rec = cap_head(T(50), XSPROF_REC_SPAN, 8, lock_name(HELD), 0, 0),
+		.rec = cap_head(T(50), XSPROF_REC_SPAN, 8, cap_lock_name(CAP_LOCK_HELD), 0, 0),
 		.begin = T(30), .end = T(50),
 	};
 
-	cap_event(r, T(40), XSPROF_REC_BEGIN, 7, lock_name(WAIT), 0, 0);
+	cap_event(r, T(40), XSPROF_REC_BEGIN, 7, cap_lock_name(CAP_LOCK_WAIT), 0, 0);
 	cap_record(r, &span, 2);
-	cap_event(r, T(51), XSPROF_REC_END, 7, lock_name(WAIT), 0, 0);
-	cap_event(r, T(52), XSPROF_REC_INSTANT, 8, lock_name(TAKEN), 0, 0);
+	cap_event(r, T(51), XSPROF_REC_END, 7, cap_lock_name(CAP_LOCK_WAIT), 0, 0);
+	cap_event(r, T(52), XSPROF_REC_INSTANT, 8, cap_lock_name(CAP_LOCK_TAKEN), 0, 0);
 }
 
 void cap_make_hostile_lock(void)

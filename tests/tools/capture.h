@@ -67,6 +67,10 @@ void cap_make_crowded(void);
 /* capture-hostile.c */
 void cap_make_hostile_lock(void);
 void cap_make_lock(void);
+/* Names of the records of Python's lock, which capture-hostile.c has as well. */
+enum cap_lock_name { CAP_LOCK_WAIT = 1, CAP_LOCK_TAKEN, CAP_LOCK_HELD };
+uint32_t cap_lock_name(enum cap_lock_name name);
+void cap_lock_names(void);
 /* capture-args.c */
 void cap_make_long(void);
 void cap_make_empty(void);

@@ -68,7 +68,7 @@ cost memory 1000 report --steps=kept
 cost hidden 1000 report
 cost mappings 1000 dump -f kineto
 cost parts 1000 report
-for kind in devices activities; do
+for kind in devices activities calls; do
 	cost $kind 1000 report --gpu
 	for format in kineto chrome perfetto; do
 		cost $kind 1000 dump -f $format

@@ -149,11 +149,15 @@ static void call(struct search *s, const struct xsprof_event *ev, const struct x
 		.key = xsp_hash_pair(ev->producer + 1ull, ev->value), .begin = ev->begin_ns,
 		.pid = ev->pid, .tid = idle_thread(ev, rec),
 	};
-	const uint64_t *number = xsp_map_get(&s->keys, launch.key);
+	uint64_t *waiting = xsp_map_get(&s->keys, launch.key);
 
 	s->launches[launch.key >> (64 - BITS)] = launch;
-	for (uint32_t i = number ? (uint32_t)*number : 0; i; i = s->idle.v[i - 1].same)
+	if (!waiting)
+		return;
+	for (uint32_t i = (uint32_t)*waiting; i; i = s->idle.v[i - 1].same)
 		is_launched(&s->idle.v[i - 1], &launch);
+	/* Once: a file may say that many calls have one id. */
+	*waiting = 0;
 }
 
 static void unrecorded(struct search *s, const struct xsprof_event *ev)

@@ -7,9 +7,9 @@
  * The handler may run anywhere, also within malloc() or the dynamic linker. Nothing in the walk
  * takes a lock or allocates: _dl_find_object() is signal-safe, as glibc's manual says; the table of
  * rules was made before, and a place in it is taken by one compare and exchange; the stack's limits
- * were asked for when the thread first took the lock. Reads are of this thread's stack from its
- * stack pointer on, and of unwind information of the code of its frames, whose object nobody may
- * unload while they are there.
+ * were asked for when the thread first took the lock. It reads this thread's stack from the stack
+ * pointer on, and the unwind information of the code of its frames: a program must not unload an
+ * object while a thread runs its code.
  *
  * Rules are kept by how often the dynamic linker has unloaded an object. The ticking thread asks it
  * that, since the question takes the linker's lock, before the thread is asked and after it has

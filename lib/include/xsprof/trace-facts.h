@@ -115,8 +115,8 @@ int xsprof_trace_get_producer(struct xsprof_trace *trace, uint32_t number,
  * @trace: handle
  * @producer: its number
  *
- * Return: the begin of the interval in which it ended, if only an interval is known, whose end is
- *	@exit_ns; otherwise @exit_ns; 0 if there is no such producer.
+ * Return: the last time at which it was seen alive, if its end is known only to lie between that
+ *	time and @exit_ns; otherwise @exit_ns; 0 if there is no such producer.
  */
 uint64_t xsprof_trace_lived_ns(const struct xsprof_trace *trace, uint32_t producer);
 

@@ -5,7 +5,8 @@
  * Collectors report calls and activities in any order.  So the places of the latest of both are
  * kept, and an arrow is written once both of its ends are in the file.  Each arrow has an id of its
  * own: a call that launches a graph starts many activities, and viewers end an arrow at its first
- * end.  Nothing points backwards: an activity that begins before its call has no arrow.
+ * end.  An activity has one arrow at most, whatever a file says; one that begins before its call
+ * has none.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ struct place {
 };
 
 /**
- * struct side - all calls, or all activities
+ * struct side - all calls, or activities whose call is not known yet
  * @n: how many there were; their numbers begin at 1
  * @heads: by slot: the number of the latest
  * @v: the latest KEPT
@@ -58,30 +59,24 @@ static const struct place *place_at(const struct side *side, uint64_t number)
 	return number && side->n - number < KEPT ? &side->v[number % KEPT] : NULL;
 }
 
-/* The next one of @key from the place @number on. */
-static const struct place *find(const struct side *side, uint64_t key, uint64_t number)
+/* The latest one of @key. */
+static const struct place *find(const struct side *side, uint64_t key)
 {
-	const struct place *place = place_at(side, number);
+	const struct place *place = place_at(side, side->heads[xsp_hash_slot(key, BITS)]);
 
 	while (place && place->key != key)
 		place = place_at(side, place->before);
 	return place;
 }
 
-static const struct place *add(struct side *side, uint64_t key, const struct xsp_track *track,
-			       uint64_t ns)
+static void add(struct side *side, const struct place *place)
 {
-	uint32_t slot = xsp_hash_slot(key, BITS);
-	uint64_t number = ++side->n;
-	struct place *place = &side->v[number % KEPT];
+	uint64_t *head = &side->heads[xsp_hash_slot(place->key, BITS)];
+	struct place *at = &side->v[++side->n % KEPT];
 
-	*place = (struct place){
-		.key = key, .ns = ns, .before = side->heads[slot],
-		.len = (uint32_t)track->prefix_len,
-	};
-	memcpy(place->prefix, track->prefix, place->len);
-	side->heads[slot] = number;
-	return place;
+	*at = *place;
+	at->before = *head;
+	*head = side->n;
 }
 
 static void put_end(struct xsp_out *out, char ph, const struct place *place, uint64_t id)
@@ -106,6 +101,22 @@ static void put_arrow(struct xsp_out *out, const struct place *call, const struc
 	put_end(out, 'f', work, id);
 }
 
+/* To all activities that waited for @call: they wait no more. */
+static void put_arrows(struct xsp_out *out, struct side *work, const struct place *call)
+{
+	uint64_t *link = &work->heads[xsp_hash_slot(call->key, BITS)];
+	const struct place *place;
+
+	while ((place = place_at(work, *link))) {
+		if (place->key == call->key) {
+			put_arrow(out, call, place);
+			*link = place->before;
+		} else {
+			link = &work->v[*link % KEPT].before;
+		}
+	}
+}
+
 static bool is_call(uint32_t kind)
 {
 	return kind == XSPROF_GPU_RUNTIME || kind == XSPROF_GPU_DRIVER;
@@ -122,28 +133,31 @@ void chrome_arrow(struct xsp_out *out, const struct xsprof_event *ev,
 {
 	struct chrome *chrome = out->priv;
 	struct chrome_arrows *arrows = chrome->arrows;
-	const struct place *place, *other;
-	uint64_t key;
+	const struct place *call;
+	struct place place;
 
 	if (!ev->value || (!is_call(ev->aux) && !is_work(ev->aux)) ||
-	    track->prefix_len > sizeof(place->prefix))
+	    track->prefix_len > sizeof(place.prefix))
 		return;
 	if (!arrows)
 		arrows = chrome->arrows = calloc(1, sizeof(*arrows));
 	if (!arrows) {
-		out->spool_err = out->spool_err ? out->spool_err : -ENOMEM;
+		out->buf.err = ENOMEM;
 		return;
 	}
-	key = xsp_hash_pair(ev->producer + 1ull, ev->value);
-	if (is_work(ev->aux)) {
-		place = add(&arrows->work, key, track, begin);
-		other = find(&arrows->calls, key, arrows->calls.heads[xsp_hash_slot(key, BITS)]);
-		if (other)
-			put_arrow(out, other, place);
+	place = (struct place){
+		.key = xsp_hash_pair(ev->producer + 1ull, ev->value), .ns = begin,
+		.len = (uint32_t)track->prefix_len,
+	};
+	memcpy(place.prefix, track->prefix, place.len);
+	if (is_call(ev->aux)) {
+		add(&arrows->calls, &place);
+		put_arrows(out, &arrows->work, &place);
 		return;
 	}
-	place = add(&arrows->calls, key, track, begin);
-	other = find(&arrows->work, key, arrows->work.heads[xsp_hash_slot(key, BITS)]);
-	for (; other; other = find(&arrows->work, key, other->before))
-		put_arrow(out, place, other);
+	call = find(&arrows->calls, place.key);
+	if (call)
+		put_arrow(out, call, &place);
+	else
+		add(&arrows->work, &place);
 }
