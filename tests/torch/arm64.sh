@@ -54,7 +54,9 @@ for detail in names shapes all; do
 	# shellcheck disable=SC2086 # words on purpose
 	emulated $detail "$here/work.py" theirs $shapes &&
 		"$dump" -q -f kineto data -o ours 2>>log &&
-		python3 "$here/compare.py" theirs ours $shapes $strings >>log 2>&1
+		"$dump" -q -f ndjson data -o ndjson 2>>log &&
+		"$xsprof" info --json data >info 2>>log &&
+		python3 "$here/compare.py" theirs ours ndjson info $shapes $strings >>log 2>&1
 	status=$?
 	result "$detail: the ops that torch.profiler has, $(tail -n 1 log)" $status
 done

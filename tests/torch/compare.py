@@ -4,10 +4,9 @@
 op in the order of their begins: all that torch.profiler says of each in its event tree, in its
 events and in its JSON, and the order of both clocks' times.
 
-usage: compare.py THEIRS.json KINETO NDJSON INFO [shapes [STRING...]]; THEIRS is what work.py
-writes, the others what xsprof dump -f kineto, -f ndjson and xsprof info --json write of the
-recording. The
-strings are what inputs of ops have to be.
+usage: compare.py THEIRS.json KINETO NDJSON INFO [shapes [STRING...]]; THEIRS is what
+jobs/profiled.py writes, the others what xsprof dump -f kineto, -f ndjson and xsprof info --json
+write of the recording. The strings are what inputs of ops have to be.
 """
 import ast
 import json
@@ -185,9 +184,10 @@ def main():
     tids = {r["thread"]: e["tid"] for r, (e, _) in zip(rows, events)}
     known = known_of(rows)
     other = {r["forward"] for r in rows} - set(tids) - {0}
-    if len(other) != 1:
+    # One that is known to have done forward ops and nothing else here.
+    if len(other) != ("thread" in said):
         complain("forward ops are of other threads: %s", sorted(other))
-    tids.update((number, said["thread"]) for number in other)
+    tids.update((number, said.get("thread")) for number in other)
     for at, (theirs, (mine, parent)) in enumerate(zip(rows, events)):
         mine["scope"] = scope[mine["args"]["Record function id"]]
         op(at, theirs, mine, parent, tids)

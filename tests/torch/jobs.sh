@@ -28,7 +28,8 @@ silent() { ! grep '^xsprof: PyTorch' log; }
 
 for job in conv transformer; do
 	record shapes $job theirs shapes && silent &&
-		python3 "$compare" theirs ours shapes >>log
+		"$dump" -q -f ndjson data -o ndjson && "$xsprof" info --json data >info 2>>log &&
+		python3 "$compare" theirs ours ndjson info shapes >>log
 	status=$?
 	result "$job: the ops that torch.profiler has, $(tail -n 1 log)" $status
 done

@@ -22,7 +22,10 @@ record() # NAME: its ops, and those of the processes that it makes
 		"$dir/theirs" shapes >"$dir/out" 2>"$dir/log" &&
 		! grep '^xsprof: PyTorch' "$dir/log" &&
 		"$dump" -q -f kineto -o "$dir/ours" "$dir/data" 2>>"$dir/log" &&
-		python3 "$compare" "$dir/theirs" "$dir/ours" shapes >>"$dir/log"
+		"$dump" -q -f ndjson -o "$dir/ndjson" "$dir/data" 2>>"$dir/log" &&
+		"$xsprof" info --json "$dir/data" >"$dir/info" 2>>"$dir/log" &&
+		python3 "$compare" "$dir/theirs" "$dir/ours" "$dir/ndjson" "$dir/info" shapes \
+			>>"$dir/log"
 }
 
 record compiled && "$xsprof" report "$dir/data" >"$dir/table" 2>>"$dir/log" &&

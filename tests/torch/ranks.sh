@@ -35,7 +35,10 @@ both_match()
 	for rank in 0 1; do
 		pid=$(python3 -c "import json; print(json.load(open('job/told.$rank'))['pid'])") &&
 			"$dump" -q -f kineto --pid "$pid" data -o "ours.$rank" 2>>log &&
-			python3 "$compare" "job/rank.$rank" "ours.$rank" shapes >>log || return 1
+			"$dump" -q -f ndjson --pid "$pid" data -o ndjson &&
+			"$xsprof" info --json data >info.json 2>>log &&
+			python3 "$compare" "job/rank.$rank" "ours.$rank" ndjson info.json \
+				shapes >>log || return 1
 	done
 	! grep '^xsprof: PyTorch' log
 }

@@ -1,39 +1,85 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What torch.profiler says of a part of a job, for compare.py to hold the recording against.
+"""What torch.profiler says of parts of a job, for compare.py to hold the recording against.
 
 	with profiled("theirs.json"):
 	    step()
 
-Of several parts of a job the file has all ops.
+A row for each op in the order of their begins: all that its event tree and Kineto's events say,
+those of the same correlation id together. What this version lacks is None. Of several parts of a
+job the file has all ops.
 """
+import collections
 import contextlib
 import json
 import sys
 
+import torch
 from torch.profiler import ProfilerActivity, profile, record_function
 
 SHAPES = "shapes" in sys.argv
 parts = []
 
 
-def parts_of(prof):
-    """Of each op of that thread: its name, its parent's, the shapes of its inputs, its sequence
-    number and, where this version has them, the values of inputs that are no tensors. The parent
-    is left out where times are whole microseconds, by which nobody knows it."""
-    events = [e for e in prof.events() if e.name != "profiled" and not e.is_async]
-    whole = all(float(e.time_range.start).is_integer() for e in events)
-    out = []
-    for e in events:
-        top = e
-        while top.cpu_parent is not None:
-            top = top.cpu_parent
-        if top.name != "profiled":
-            continue
-        out.append([e.name, None if whole else e.cpu_parent.name,
-                    e.input_shapes if SHAPES else None, e.sequence_nr,
-                    getattr(e, "concrete_inputs", None) if SHAPES else None])
+def inputs_of(node, event):
+    """Types, sizes, strides and values of its inputs, as its events or else its tree have them."""
+    own = node.extra_fields.inputs
+    sizes = getattr(event, "structured_input_shapes", event.shapes)()
+    strides = getattr(event, "structured_input_strides", lambda: None)()
+    values = getattr(event, "concrete_inputs", lambda: None)()
+    if values is None:
+        # Before 2.1 numbers and bools alone.
+        values = own.ivalues if hasattr(own, "ivalues") else [
+            one if isinstance(one, (int, float)) else None for one in own]
+    if strides is None:
+        # 1.13 has them in lists side by side, later ones by tensor, as one of them is a list.
+        strides = own.strides if hasattr(own, "strides") else [
+            [getattr(i, "strides", []) for i in one] if isinstance(one, list) else
+            getattr(one, "strides", []) for one in own]
+    return {"types": event.dtypes(), "sizes": sizes, "strides": strides, "values": values}
+
+
+def row(node, parent, events, args):
+    # One number is of one op, but for those that go on in another thread, which have no inputs.
+    event = next(e for e in events[node.correlation_id] if e.name() == node.name)
+    out = {
+        "name": node.name, "parent": parent, "scope": event.scope(),
+        "sequence": event.sequence_nr(), "forward": event.fwd_thread_id(),
+        "thread": event.start_thread_id(), "begin": node.start_time_ns, "end": node.end_time_ns,
+        "args": args.get(node.correlation_id),
+    }
+    if SHAPES:
+        out.update(inputs_of(node, event))
     return out
+
+
+def json_of(prof, path):
+    """Its JSON of each op, by correlation id; nothing, where it is built without Kineto."""
+    if not torch.profiler.kineto_available():
+        return {}
+    prof.export_chrome_trace(path)
+    with open(path) as f:
+        events = [e for e in json.load(f)["traceEvents"] if "Ev Idx" in e.get("args", {})]
+    return {e["args"]["External id"]: e["args"] for e in events}
+
+
+def add_rows(out, prof, path):
+    """Those of @prof behind those in @out; @path may be written over."""
+    results, args = prof.profiler.kineto_results, json_of(prof, path)
+    events = collections.defaultdict(list)
+    for e in results.events():
+        events[e.correlation_id()].append(e)
+
+    def walk(node, parent):
+        at = len(out)
+        out.append(row(node, parent, events, args))
+        for child in node.children:
+            walk(child, at)
+
+    for top in results.experimental_event_tree():
+        if top.name == "profiled":
+            for child in top.children:
+                walk(child, -1)
 
 
 @contextlib.contextmanager
@@ -41,6 +87,6 @@ def profiled(path):
     with profile(activities=[ProfilerActivity.CPU], record_shapes=SHAPES) as prof:
         with record_function("profiled"):
             yield
-    parts.extend(parts_of(prof))
+    add_rows(parts, prof, path)
     with open(path, "w") as f:
-        json.dump(parts, f)
+        json.dump({"ops": parts}, f)
