@@ -22,6 +22,10 @@ int inject_refuse(char *why, int err, const char *fmt, ...) __attribute__((forma
  */
 int inject_refuse_ptrace(pid_t tid, int err, char *why);
 
+/* permission.c: who traces the thread? */
+enum inject_tracer { TRACER_NONE, TRACER_XSPROF, TRACER_OTHER };
+enum inject_tracer inject_tracer(pid_t tid);
+
 /* permission.c: the same of one that is traced already.  Return: 0: it is not. */
 int inject_refuse_traced(pid_t tid, char *why);
 

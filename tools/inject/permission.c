@@ -22,11 +22,21 @@ int inject_refuse(char *why, int err, const char *fmt, ...)
 	return err;
 }
 
+enum inject_tracer inject_tracer(pid_t tid)
+{
+	long tracer = target_status(tid, "TracerPid:", 0);
+	char comm[16] = "";
+
+	if (tracer <= 0)
+		return TRACER_NONE;
+	(void)xsp_proc_comm((pid_t)tracer, (pid_t)tracer, comm);
+	return strcmp(comm, "xsprof") ? TRACER_OTHER : TRACER_XSPROF;
+}
+
 /* One that is traced, or ends, is refused with the errno of one that may not be traced. */
 int inject_refuse_traced(pid_t tid, char *why)
 {
 	long tracer = target_status(tid, "TracerPid:", 0);
-	char comm[16] = "";
 	struct xsp_proc_stat st;
 
 	if (xsp_proc_stat(tid, &st) || st.state == 'Z' || st.state == 'X')
@@ -36,8 +46,7 @@ int inject_refuse_traced(pid_t tid, char *why)
 	if (tracer == getpid())
 		return inject_refuse(why, -EAGAIN, "a thread of it does not stop: it waits for a "
 				     "disk (state D), or gets no CPU: try again");
-	(void)xsp_proc_comm((pid_t)tracer, (pid_t)tracer, comm);
-	if (!strcmp(comm, "xsprof"))
+	if (inject_tracer(tid) == TRACER_XSPROF)
 		return inject_refuse(why, -EAGAIN, "another xsprof (process %ld) comes to it just "
 				     "now: try again", tracer);
 	return inject_refuse(why, -EBUSY, "process %ld traces it (a debugger, strace): one at a "

@@ -31,6 +31,7 @@
 #define STOP_NS		1000000000u	/* one that takes longer is let go later */
 #define LOOK_NS		20000000u	/* then it is seen whether it waits for a disk */
 #define CALL_NS		1000000000u
+#define SEIZE_TRIES	20	/* a millisecond apart */
 #define EVENT(status)	((status) >> 16)
 #define SYSCALL_STOP	(SIGTRAP | 0x80)
 #define RED_ZONE	128u	/* bytes below the stack's end that a function may use */
@@ -93,6 +94,29 @@ static int wait_interrupted(struct stopped *s, uint64_t ns)
 	}
 }
 
+/*
+ * Another xsprof that attaches to the process traces each thread for a moment: this waits for that.
+ * It may have left between the refusal and the look at who traces: then this tries once more.
+ */
+static int seize(pid_t tid)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	int err = 0, plain = 0;
+
+	for (int i = 0; i < SEIZE_TRIES; i++) {
+		if (!ptrace(PTRACE_SEIZE, tid, 0, (void *)PTRACE_O_TRACESYSGOOD))
+			return 0;
+		err = -errno;
+		if (err != -EPERM)
+			break;
+		if (inject_tracer(tid) == TRACER_XSPROF)
+			nanosleep(&moment, NULL);
+		else if (inject_tracer(tid) != TRACER_NONE || ++plain == 3)
+			break;
+	}
+	return err;
+}
+
 int thread_stop(struct stopped *s, const struct target *t, pid_t tid)
 {
 	struct xsp_proc_stat st;
@@ -107,8 +131,9 @@ int thread_stop(struct stopped *s, const struct target *t, pid_t tid)
 	/* It stops no sooner than what it waits for has come, and there must be room for it. */
 	if (st.state == 'D' || st.state == 'T' || left_has(tid) || !left_has_room())
 		return -EAGAIN;
-	if (ptrace(PTRACE_SEIZE, tid, 0, (void *)PTRACE_O_TRACESYSGOOD))
-		return -errno;
+	err = seize(tid);
+	if (err)
+		return err;
 	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0))
 		return -errno;
 	err = wait_interrupted(s, LOOK_NS);
