@@ -16,6 +16,9 @@ SHAPES = "shapes" in sys.argv
 STRINGS = set(sys.argv[6:])
 # Ids of the profiler's own: no recording can have the same.
 OWN = {"External id", "Record function id", "Ev Idx"}
+# torch.profiler has nothing of what is in a list of more tensors; of one op the recording has so
+# many tensors at most, and leaves out the inputs behind them.
+LIST, TENSORS = 30, 96
 # By their numbers in PyTorch, as dump -f ndjson calls them.
 SCOPES = ["function", "backward-function", "torchscript-function", "kernel-function-dtype",
           "custom-class", "build-feature", "lite-interpreter", "user-scope", "static-runtime-op",
@@ -72,6 +75,27 @@ def value(text):
     except (SyntaxError, ValueError):
         strings.add(text)
         return None
+
+
+def is_list(sizes):
+    return bool(sizes) and isinstance(sizes[0], list)
+
+
+def limit(theirs, args):
+    """Takes from each what the other leaves out of long lists of tensors."""
+    for key in ("Input Dims", "Input Strides"):
+        if key in args:
+            args[key] = [[] if is_list(s) and len(s) > LIST else s for s in args[key]]
+    if sum(len(s) if is_list(s) else bool(s) for s in theirs["sizes"]) <= TENSORS:
+        return
+    said = theirs["args"] or {}
+    for i, mine in enumerate(args["Input type"]):
+        if mine == "" and theirs["types"][i] == "TensorList":
+            for of, nothing in ((theirs["types"], ""), (theirs["sizes"], []),
+                                (theirs["strides"], []), (said.get("Input type"), ""),
+                                (said.get("Input Dims"), []), (said.get("Input Strides"), [])):
+                if of:
+                    of[i] = nothing
 
 
 def inputs(at, theirs, args, known):
@@ -143,9 +167,10 @@ def times(rows, events, base, info):
     """
     At an edge of an op both observers are called, one after the other and before the next edge:
     each of their times lies between ours of that edge and the next one, once what the clocks are
-    apart is taken off. That is one number for all, but for the error of a clock, which info has of
-    ours; theirs is fitted to the same two clocks by the same reads. It is at most what the kernel
-    may turn the time of day by (500 ppm) since the recording took its offset.
+    apart is taken off. That is one number and one rate for all, but for the error of a clock, which
+    info has of ours; theirs is fitted to the same two clocks by the same reads. The rate, and what
+    they are apart by since the recording took its offset, are at most what the kernel may turn the
+    time of day by (500 ppm).
     """
     order = edges(rows)
     theirs = [rows[at][which] - base for at, which in order]
@@ -156,8 +181,24 @@ def times(rows, events, base, info):
             complain("the times of %s do not nest: %s", name,
                      [(order[i], rows[order[i][0]]["name"]) for i in back[:3]])
     error = 2 * info["clock"]["error_ns"]
-    least = max(t - n for t, n in zip(theirs, mine[1:]))
-    most = min(t - m for t, m in zip(theirs, mine))
+    begin = mine[0]
+
+    def bounds(rate):
+        apart = [t - m - rate * (m - begin) for t, m in zip(theirs, mine)]
+        after = [t - n - rate * (n - begin) for t, n in zip(theirs, mine[1:])]
+        return max(after), min(apart)
+
+    def room(rate):
+        least, most = bounds(rate)
+        return most - least
+
+    # As the least of lines it has one top.
+    low, high = -500e-6, 500e-6
+    for _ in range(60):
+        third = (high - low) / 3
+        low, high = (low + third, high) if room(low + third) < room(high - third) else (
+            low, high - third)
+    least, most = bounds((low + high) / 2)
     if least > most + error:
         complain("no offset of the clocks puts all times in order: above %d ns, below %d", least,
                  most)
@@ -192,6 +233,7 @@ def main():
         mine["scope"] = scope[mine["args"]["Record function id"]]
         op(at, theirs, mine, parent, tids)
         if SHAPES:
+            limit(theirs, mine["args"])
             inputs(at, theirs, mine["args"], known)
         json_args(at, theirs, mine["args"], tids)
     times(rows, events, base, info)
