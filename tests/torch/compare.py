@@ -16,8 +16,8 @@ SHAPES = "shapes" in sys.argv
 STRINGS = set(sys.argv[6:])
 # Ids of the profiler's own: no recording can have the same.
 OWN = {"External id", "Record function id", "Ev Idx"}
-# torch.profiler has nothing of what is in a list of more tensors; of one op the recording has so
-# many tensors at most, and leaves out the inputs behind them.
+# torch.profiler's JSON has nothing of what is in a list of more tensors; of one op the recording has
+# so many tensors at most, and leaves out the inputs behind them.
 LIST, TENSORS = 30, 96
 # By their numbers in PyTorch, as dump -f ndjson calls them.
 SCOPES = ["function", "backward-function", "torchscript-function", "kernel-function-dtype",
@@ -82,10 +82,7 @@ def is_list(sizes):
 
 
 def limit(theirs, args):
-    """Takes from each what the other leaves out of long lists of tensors."""
-    for key in ("Input Dims", "Input Strides"):
-        if key in args:
-            args[key] = [[] if is_list(s) and len(s) > LIST else s for s in args[key]]
+    """Takes from theirs the lists of tensors for which the recording has no room."""
     if sum(len(s) if is_list(s) else bool(s) for s in theirs["sizes"]) <= TENSORS:
         return
     said = theirs["args"] or {}
@@ -133,6 +130,8 @@ def json_args(at, theirs, args, tids):
         got = args.get(key)
         if key == "Fwd thread id":
             want = tids.get(want, want)
+        elif key in ("Input Dims", "Input Strides") and got:
+            got = [[] if is_list(s) and len(s) > LIST else s for s in got]
         elif key == "Concrete Inputs":
             got = ["" if v in strings else v for v in got or []]
         if key not in OWN and got != want:
