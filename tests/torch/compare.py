@@ -16,8 +16,8 @@ SHAPES = "shapes" in sys.argv
 STRINGS = set(sys.argv[6:])
 # Ids of the profiler's own: no recording can have the same.
 OWN = {"External id", "Record function id", "Ev Idx"}
-# The JSON of torch.profiler has nothing of what is in a list of more tensors; of one op the recording
-# has so many tensors at most, and leaves out the inputs behind them.
+# The JSON of torch.profiler has nothing of what is in a list of more tensors; of one op the
+# recording has so many tensors at most, and leaves out the inputs behind them.
 LIST, TENSORS = 30, 96
 # By their numbers in PyTorch, as dump -f ndjson calls them.
 SCOPES = ["function", "backward-function", "torchscript-function", "kernel-function-dtype",
