@@ -57,6 +57,8 @@ words=(
 )
 # A race that KCSAN reports counts where one of the accesses is the module's, or of what it calls
 # for that: the kernel has races of its own, in its page allocator for one, which frees for anybody.
+# One of them has the module in its trace all the same: process_one_work() reads the flags of the work
+# that it takes while any caller may set the one that says "queued", by a marked access.
 # What was asked for is no complaint, though it prints a stack trace: a failure that was
 # injected, a process that its cgroup's limit has killed.
 known=(
@@ -74,14 +76,21 @@ for log; do
 	awk '
 		# Between two lines of =: a report of KCSAN, without the time of each line
 		function flush(  i) {
-			if (!race || ours)
+			if (!race || (ours && !(marked && takes)))
 				for (i = 1; i <= n; i++)
 					print held[i]
-			n = race = ours = 0
+			n = race = ours = marked = takes = 0
 		}
 		{ held[++n] = $0 }
 		/BUG: KCSAN: / { race = 1 }
-		race && / of [0-9]+ bytes by / { near = 3; next }
+		race && / of [0-9]+ bytes by / {
+			near = 3
+			plain_read = / read to /
+			if (/ read-write \(marked\) to /)
+				marked = 1
+			next
+		}
+		race && near == 3 && plain_read && / process_one_work\+/ { takes = 1 }
 		race && near > 0 && near-- && /\[(xsprof|canary)\]/ { ours = 1 }
 		/==============================/ && n > 1 { flush() }
 		!race && n > 1 { flush() }

@@ -183,6 +183,17 @@ check "gate: one of the kernel's own" 0 "$(gate "$line" 'BUG: KCSAN: data-race i
 check "gate: one far below the module" 0 "$(gate "$line" 'BUG: KCSAN: data-race in f / g' \
 	'read to 0x1 of 8 bytes by task 1 on cpu 0:' ' f+0x1/0x2' ' g+0x1/0x2' ' h+0x1/0x2' \
 	' i+0x1/0x2 [xsprof]' "$line")"
+# queued MARK FUNCTION: the module queues work whose flags FUNCTION reads
+queued()
+{
+	gate "$line" 'BUG: KCSAN: data-race in f / g' \
+		" read-write$1 to 0x1 of 8 bytes by task 1 on cpu 1:" ' f+0x1/0x2' \
+		' mod_delayed_work_on+0x1/0x2' ' h+0x1/0x2 [xsprof]' '' \
+		' read to 0x1 of 8 bytes by task 2 on cpu 0:' " $2+0x1/0x2" "$line"
+}
+check "gate: the flags of a work that is taken" 0 "$(queued ' (marked)' process_one_work)"
+check "gate: unmarked" 1 "$(queued '' process_one_work)"
+check "gate: read by another" 1 "$(queued ' (marked)' g)"
 
 # arm64: is rseq there, and would a broken sequence be seen?
 restartable()
