@@ -312,8 +312,11 @@ static int install(struct xsp_reader *r)
 		put_unused_fd(fd);
 		return PTR_ERR(file);
 	}
-	/* It has no position of its own that would make sense: pread() only. */
-	file->f_mode |= FMODE_PREAD;
+	/*
+	 * It has no position of its own that would make sense: pread() only.  A read waits for
+	 * nothing but its buffer; io_uring would wait for poll() before it.
+	 */
+	file->f_mode |= FMODE_PREAD | FMODE_NOWAIT;
 	fd_install(fd, file);
 	return fd;
 }

@@ -201,10 +201,10 @@ struct xsprof_list {
  *
  * Return: a descriptor (close-on-exec). It maps the producer's layout read-only; with
  * XSPROF_OPEN_CONSUME each reader page can be mapped separately, read-write. pread() copies from
- * the same offsets, and returns zeros for memory that is not allocated. poll() returns POLLIN after
- * a kick, after the watermark timer saw a head move, and at the end; POLLHUP from the end on.
- * XSPROF_IOC_EVENTS acknowledges. The producer's memory stays until the last such descriptor and
- * mapping are gone.
+ * the same offsets, returns zeros for memory that is not allocated, and never waits. poll() returns
+ * POLLIN after a kick, after the watermark timer saw a head move, and at the end; POLLHUP from
+ * the end on. XSPROF_IOC_EVENTS acknowledges. The producer's memory stays until the last such
+ * descriptor and mapping are gone.
  *
  * The owner of the process may write, and CAP_SYS_ADMIN: consume, XSPROF_IOC_CONTROL, _SCHED and
  * _DROP, which are -EPERM for callers that may only read (CAP_PERFMON). What counts is the opener.
