@@ -21,11 +21,12 @@ libc = ctypes.CDLL(None, use_errno=True)
 rounds = 0
 
 
-begun = time.monotonic()
+parent = os.getppid()
 
 
+# Also where its test is gone: nobody else would end it.
 def ended():
-    return os.path.exists(stop) or time.monotonic() > begun + 120
+    return os.path.exists(stop) or os.getppid() != parent
 
 
 def number(n):

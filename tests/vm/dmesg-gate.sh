@@ -57,8 +57,8 @@ words=(
 )
 # A race that KCSAN reports counts where one of the accesses is the module's, or of what it calls
 # for that: the kernel has races of its own, in its page allocator for one, which frees for anybody.
-# One of them has the module in its trace all the same: process_one_work() reads the flags of the work
-# that it takes while any caller may set the one that says "queued", by a marked access.
+# One of them has the module in its trace all the same: process_one_work() reads the flags of the
+# work that it takes while any caller may set the one that says "queued", by a marked access.
 # What was asked for is no complaint, though it prints a stack trace: a failure that was
 # injected, a process that its cgroup's limit has killed.
 known=(
