@@ -351,18 +351,18 @@ static int __init xsprof_init(void)
 	err = xsp_sync_init();
 	if (err)
 		goto err_sched;
-	err = xsp_exec_init();
+	err = xsp_process_init();
 	if (err)
 		goto err_sync;
 	device.mode = mode;
 	err = misc_register(&device);
 	if (err)
-		goto err_exec;
+		goto err_process;
 	return 0;
 
-err_exec:
-	xsp_exec_unhook();
-	xsp_exec_exit();
+err_process:
+	xsp_process_unhook();
+	xsp_process_exit();
 err_sync:
 	xsp_sync_exit();
 err_sched:
@@ -377,11 +377,11 @@ static void __exit xsprof_exit(void)
 {
 	misc_deregister(&device);
 	/* Before the ends that are queued are waited for: then nothing queues another. */
-	xsp_exec_unhook();
+	xsp_process_unhook();
 	xsp_sync_exit();
 	xsp_retain_exit();
 	xsp_registry_exit();
-	xsp_exec_exit();
+	xsp_process_exit();
 	xsp_sched_exit();
 	destroy_queue();
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One producer: attach, and the end of its process, which it outlives.
- *
- * The end is learnt from the process itself: its struct pid wakes whoever waits for a pidfd when
- * the last thread is gone and the status is known, which is also when no store of its can come
- * any more.  The release of the file would not do: a forked child inherits the descriptor.  That it
- * executes another program is told by exec.c.
+ * One producer: attach, and the end of its process, which it outlives.  That the process has ended
+ * or executes another program is told by process.c.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -37,7 +33,7 @@ static void free_producer(struct kref *ref)
 {
 	struct xsp_producer *p = container_of(ref, struct xsp_producer, ref);
 
-	xsp_exec_remove(p);
+	xsp_process_remove(p);
 	xsp_sched_free(p);
 	xsp_memory_free(p);
 	xsp_payer_free(&p->payer);
@@ -54,71 +50,30 @@ void xsp_producer_put(struct xsp_producer *p)
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-/* The process has executed another program: all that it was by then end. */
-static void end_image(struct xsp_producer *p)
+/* What is due of @p, which attached before program @exec_id, when the process left with @code. */
+static void end_one(struct xsp_producer *p, u64 exec_id, int code)
 {
-	struct xsp_producer *next;
+	/* It goes on, or it is not the program that attached which has ended. */
+	if (code < 0 || p->exec_id + 1 != exec_id)
+		xsp_producer_end(p, XSPROF_STATE_DETACHED, -1);
+	else
+		xsp_producer_end(p, code & 0x7f ? XSPROF_STATE_KILLED : XSPROF_STATE_EXITED, code);
+}
 
-	xsp_producer_end(p, XSPROF_STATE_DETACHED, -1);
-	while ((next = xsp_exec_next(p->pid, p->exec_id + 1))) {
-		xsp_producer_end(next, XSPROF_STATE_DETACHED, -1);
+/* That one's end, and that of all others of its process that are due. */
+static void end_worker(struct work_struct *work)
+{
+	struct xsp_producer *p = container_of(work, struct xsp_producer, end_work), *next;
+	u64 exec_id = p->end_exec_id;
+	int code = p->exit_code;
+
+	end_one(p, exec_id, code);
+	while ((next = xsp_process_next(p->pid, exec_id))) {
+		end_one(next, exec_id, code);
 		xsp_producer_put(next);
 		cond_resched();
 	}
-}
-
-static void end_worker(struct work_struct *work)
-{
-	struct xsp_producer *p = container_of(work, struct xsp_producer, end_work);
-	int code = p->exit_code;
-
-	if (code < 0)
-		end_image(p);
-	else
-		xsp_producer_end(p, code & 0x7f ? XSPROF_STATE_KILLED : XSPROF_STATE_EXITED, code);
 	xsp_producer_put(p);
-}
-
-/* As wait() will tell the parent; -1: it is not the program that attached which has ended. */
-static int exit_code_of(const struct xsp_producer *p, const struct task_struct *task)
-{
-	if (task->self_exec_id != p->exec_id)
-		return -1;
-	return task->signal->flags & SIGNAL_GROUP_EXIT ? task->signal->group_exit_code :
-							 task->exit_code;
-}
-
-/*
- * Called under the lock of the pid's wait queue, and mostly under tasklist_lock: nothing here
- * may sleep or take a lock of ours.  Also called when one thread of many ends.
- */
-static int on_exit(wait_queue_entry_t *wait, unsigned int mode, int flags, void *key)
-{
-	struct xsp_producer *p = container_of(wait, struct xsp_producer, exit_wait);
-	struct task_struct *task;
-
-	rcu_read_lock();
-	task = pid_task(p->pid, PIDTYPE_TGID);
-	if (task && READ_ONCE(task->exit_state) && thread_group_empty(task) &&
-	    xsp_producer_claim_end(p))
-		xsp_producer_queue_end(p, exit_code_of(p, task));
-	rcu_read_unlock();
-	return 0;
-}
-
-/*
- * No call of on_exit() from here on: one that runs is waited for, since it runs under that lock.
- * May be called more than once, and at the same time: an end that is under way does so beside the
- * unloading.  So the entry is out of the list and empty before the lock is free.
- */
-void xsp_producer_forget_process(struct xsp_producer *p)
-{
-	struct wait_queue_head *head = &p->pid->wait_pidfd;
-	unsigned long flags;
-
-	spin_lock_irqsave(&head->lock, flags);
-	list_del_init(&p->exit_wait.entry);
-	spin_unlock_irqrestore(&head->lock, flags);
 }
 
 /**
@@ -138,8 +93,7 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
 		mutex_unlock(&p->lock);
 		return;
 	}
-	xsp_producer_forget_process(p);
-	xsp_exec_remove(p);
+	xsp_process_remove(p);
 	/* The kernel's own rings too: whoever sees the end has seen the last record. */
 	xsp_sched_end(p);
 	WRITE_ONCE(p->state, state);	/* the registry looks without this lock */
@@ -165,7 +119,7 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
  * @p: producer; the file's reference to it is put
  *
  * Of a process that is on its way out the end follows, with its status.  One that goes on has
- * executed another program, of which exec.c tells too, or has done with this producer.
+ * executed another program, of which process.c tells too, or has done with this producer.
  */
 void xsp_producer_let_go(struct xsp_producer *p)
 {
@@ -389,9 +343,7 @@ static struct xsp_producer *new_producer(struct xsprof_attach *arg)
 	xa_init_flags(&p->pages, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&p->node);
 	INIT_WORK(&p->end_work, end_worker);
-	init_waitqueue_func_entry(&p->exit_wait, on_exit);
-	INIT_LIST_HEAD(&p->exit_wait.entry);
-	INIT_HLIST_NODE(&p->exec_node);
+	INIT_HLIST_NODE(&p->process_node);
 	p->state = XSPROF_STATE_LIVE;
 	p->status = -1;
 	p->mode = arg->mode;
@@ -432,7 +384,7 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 		goto err_process;
 	err = first_pages(p);
 	if (!err)
-		err = xsp_exec_add(p);
+		err = xsp_process_add(p);
 	if (err) {
 		xsp_producer_put(p);
 		return err;
@@ -453,12 +405,11 @@ err_process:
 	return err;
 }
 
-/* From here on it can be found, and its end is seen. */
+/* From here on it can be found. */
 void xsp_producer_publish(struct xsp_producer *p)
 {
 	/* Stored last: before it nothing in the page is to be read. */
 	smp_store_release(&p->ctl->magic, XSPROF_MAGIC);
-	add_wait_queue(&p->pid->wait_pidfd, &p->exit_wait);
 	xsp_registry_publish(p);
 	/* Whoever switches a tracepoint on from here on finds it; of those before we look. */
 	xsp_ctl_tell_traced(p);

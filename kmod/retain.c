@@ -324,7 +324,7 @@ void xsp_retain_exit(void)
 	/* First nobody can queue another end, then those queued are waited for; they free some. */
 	while ((p = xsp_registry_next_any(last))) {
 		last = p->id;
-		xsp_producer_forget_process(p);
+		xsp_process_remove(p);
 		xsp_producer_put(p);
 	}
 	flush_workqueue(xsp_wq);

@@ -15,7 +15,7 @@
  *	sched.c		a producer's scheduling records, on and off
  *	ctl.c		what a producer's control page says
  *	registry.c	all producers: numbers, and who may see which
- *	exec.c		processes that execute another program: their producers end
+ *	process.c	processes that end or execute another program: their producers end
  *	producer.c	one producer, from attach to its process' end
  *	retain.c	producers that have ended: how long they are kept
  *	emit.c		markers as events of the kernel's: trace.h has them
@@ -31,7 +31,7 @@
  * producer.c, those of readers, xsp_producer.lock, xsp_registry_lock, that of account.c.  Nothing
  * is copied to or from a process with one of the last three held: that could fault, which takes the
  * first.  No page is allocated with xsp_producer.lock held.
- * The lock of sync.c is never held with another.  Those of exec.c and kernel-ring.c are innermost;
+ * The lock of sync.c is never held with another.  Those of process.c and kernel-ring.c are innermost;
  * the last are taken under the scheduler's own.
  */
 #ifndef XSP_XSPROF_H
@@ -181,11 +181,11 @@ static inline struct xsp_offset xsp_offset_here(void)
  * @clock: enum xsprof_clock_kind
  * @idle: under @lock: paused only because nobody reads; what is traced is not
  * @unwanted: not to be kept: whoever read it has done with it
- * @exec_node: of its process' entry in exec.c, while it lives
- * @exit_wait: on @pid: calls when the process ends
+ * @process_node: of its process' entry in process.c, while it lives
  * @ending: somebody has found that it is to end: the first one does it
+ * @end_exec_id: what attached before this program of the process ends; with @exit_code
  * @exit_code: of the process, -1 where that goes on; stored before @end_work is queued
- * @end_work: the end, where one may sleep
+ * @end_work: the end of all those, where one may sleep
  * @rcu: frees it when no look under RCU can hold it
  * @node: of the list of ended producers, oldest first; under xsp_registry_lock
  * @kept: bytes counted for it there, 0 when it is not in it
@@ -226,9 +226,9 @@ struct xsp_producer {
 	bool			idle;
 	bool			unwanted;
 
-	struct hlist_node	exec_node;
-	wait_queue_entry_t	exit_wait;
+	struct hlist_node	process_node;
 	atomic_t		ending;
+	u64			end_exec_id;
 	int			exit_code;
 	struct work_struct	end_work;
 	struct rcu_head		rcu;
@@ -332,13 +332,13 @@ bool xsp_registry_may_write(const struct xsp_producer *p);
 void xsp_registry_for_live(void (*fn)(struct xsp_producer *p, const void *data),
 			   const void *data);
 
-/* ---- exec.c ---- */
-int xsp_exec_init(void);
-void xsp_exec_unhook(void);
-void xsp_exec_exit(void);
-int xsp_exec_add(struct xsp_producer *p);
-void xsp_exec_remove(struct xsp_producer *p);
-struct xsp_producer *xsp_exec_next(const struct pid *pid, u64 exec_id);
+/* ---- process.c ---- */
+int xsp_process_init(void);
+void xsp_process_unhook(void);
+void xsp_process_exit(void);
+int xsp_process_add(struct xsp_producer *p);
+void xsp_process_remove(struct xsp_producer *p);
+struct xsp_producer *xsp_process_next(struct pid *pid, u64 exec_id);
 
 /* ---- producer.c ---- */
 /* The producer has ended; it can be found still. */
@@ -349,7 +349,6 @@ int xsp_producer_rejoin(struct xsprof_attach *arg, struct xsp_producer **out);
 void xsp_producer_publish(struct xsp_producer *p);
 void xsp_producer_let_go(struct xsp_producer *p);
 void xsp_producer_end(struct xsp_producer *p, u32 state, int status);
-void xsp_producer_forget_process(struct xsp_producer *p);
 void xsp_producer_put(struct xsp_producer *p);
 void xsp_producer_trace(u32 set, u32 clear);
 bool xsp_producer_kick(struct xsp_producer *p, bool flush);
@@ -387,9 +386,13 @@ static inline bool xsp_producer_claim_end(struct xsp_producer *p)
 	return !atomic_xchg(&p->ending, 1) && kref_get_unless_zero(&p->ref);
 }
 
-/* That is done where one may sleep; the work puts the reference. */
-static inline void xsp_producer_queue_end(struct xsp_producer *p, int exit_code)
+/*
+ * That, and the end of all others of the process that attached before program @exec_id, is done
+ * where one may sleep; the work puts the reference.
+ */
+static inline void xsp_producer_queue_end(struct xsp_producer *p, u64 exec_id, int exit_code)
 {
+	p->end_exec_id = exec_id;
 	p->exit_code = exit_code;
 	queue_work(xsp_wq, &p->end_work);
 }

@@ -282,22 +282,49 @@ TEST_F(process, cannot_execute)
 	EXPECT_EQ(XSPROF_STATE_LIVE, t->reader.d.ctl->state);
 }
 
-/* All that a process was end as one, also where the program that it executes ends at once. */
+/* A process that is many producers, which all end as one.  Return: how many, the first in @id. */
+static unsigned int begin_many(struct test *t, uint64_t *id)
+{
+	t->plan.producers = (unsigned int)env_costly(300, 30);
+	if (begin(t))
+		return 0;
+	*id = t->start.id;
+	return t->plan.producers;
+}
+
+static void ended_as(struct __test_metadata *_metadata, struct test *t, uint64_t id, uint32_t state,
+		     int status)
+{
+	struct xsprof_info info;
+
+	ASSERT_EQ(0, until_ended(t->fd, id, &info));
+	EXPECT_EQ(state, info.state);
+	EXPECT_EQ(status, info.status);
+}
+
+/* Also where the program that it executes ends at once. */
 static void many(struct __test_metadata *_metadata, struct test *t)
 {
+	unsigned int n;
 	uint64_t id;
 
-	t->plan.producers = (unsigned int)env_costly(300, 30);
-	ASSERT_EQ(0, begin(t));
+	n = begin_many(t, &id);
+	ASSERT_LT(0, n);
 	ASSERT_EQ(1, write(t->plan.go[1], "x", 1));
-	id = t->start.id;
-	for (unsigned int i = 0; i < t->plan.producers; i++, id++) {
-		struct xsprof_info info;
+	for (unsigned int i = 0; i < n; i++)
+		ended_as(_metadata, t, id + i, XSPROF_STATE_DETACHED, -1);
+}
 
-		ASSERT_EQ(0, until_ended(t->fd, id, &info));
-		EXPECT_EQ(XSPROF_STATE_DETACHED, info.state);
-		EXPECT_EQ(-1, info.status);
-	}
+TEST_F(process, many_are_killed)
+{
+	unsigned int n;
+	uint64_t id;
+
+	n = begin_many(&self->t, &id);
+	ASSERT_LT(0, n);
+	ASSERT_EQ(0, kill(self->t.pid, SIGKILL));
+	for (unsigned int i = 0; i < n; i++)
+		ended_as(_metadata, &self->t, id + i, XSPROF_STATE_KILLED, SIGKILL);
 }
 
 TEST_F(process, many_producers)
