@@ -31,8 +31,8 @@
  * producer.c, those of readers, xsp_producer.lock, xsp_registry_lock, that of account.c.  Nothing
  * is copied to or from a process with one of the last three held: that could fault, which takes the
  * first.  No page is allocated with xsp_producer.lock held.
- * The lock of sync.c is never held with another.  Those of process.c and kernel-ring.c are innermost;
- * the last are taken under the scheduler's own.
+ * The lock of sync.c is never held with another.  Those of process.c and kernel-ring.c are
+ * innermost; the last are taken under the scheduler's own.
  */
 #ifndef XSP_XSPROF_H
 #define XSP_XSPROF_H
