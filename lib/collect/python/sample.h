@@ -349,9 +349,14 @@ void python_ask_forked(void);
 /* Takes the signal out of those that are to be blocked. */
 void python_ask_keep(sigset_t *set);
 
-/* ---- signal.c: what the kernel says ---------------------------------------------------------- */
+/* ---- signal.c: what the kernel says, and is told --------------------------------------------- */
 
 enum python_signal python_signal_of(uint32_t tid, int number);
+/*
+ * All but those that a thread raises by what it does itself: one of these that is blocked ends the
+ * program, though that may handle it, as filters of seccomp have it do.
+ */
+void python_signals_of_others(sigset_t *set);
 
 /* ---- tick.c: the thread that looks ----------------------------------------------------------- */
 
