@@ -7,6 +7,7 @@ Usage: frames-hard.py WHAT [LIBRARY]
 WHAT is one of the functions below that take no argument; LIBRARY is one of frames-hard.sh's, of
 functions that fork or jump, or of a filter.
 """
+import _thread
 import array
 import ctypes
 import hashlib
@@ -147,6 +148,18 @@ def counts():
     for thread in threads:
         print(thread.native_id, flush=True)
         thread.join()
+
+
+def ends():
+    """A thread that ends where Python does not see it: prints its id, and when."""
+    number = {"x86_64": 60, "aarch64": 93}[platform.machine()]
+
+    def last():
+        spin(0.2)
+        print(threading.get_native_id(), time.perf_counter_ns(), flush=True)
+        ctypes.CDLL(None).syscall(ctypes.c_long(number), ctypes.c_long(0))
+    _thread.start_new_thread(last, ())
+    time.sleep(1)
 
 
 def many():

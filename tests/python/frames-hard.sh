@@ -137,6 +137,14 @@ record 1000 "$newest" counts && judge <<-'END'
 	END
 result "at each tick a thread has one sample, or one is missed" $?
 
+record 500 "$newest" ends && judge <<-'END'
+	tid, end = map(int, open("said").read().split())
+	ours = [e["ns"] for e in both if e["of"] == tid]
+	late = [ns for ns in ours if ns > end + 100000000]
+	assert len(ours) > 10 and not late, (len(ours), len(late))
+	END
+result "a thread that Python does not see end has no samples from then on" $?
+
 record 100 "$newest" many && grep -q '^xsprof: Python has more than 1024 threads: ' log &&
 	judge <<-'END'
 	last = [e for e in samples if e["how"] == "runs" and e["name"].endswith("): spin")]
