@@ -162,7 +162,8 @@ result "report: parts of the time add up to all of it: total, own, and causes" $
 "$make_capture" parts "$dir/parts.data" || exit 1
 "$xsprof" report --json --from 60us "$dir/parts.data" 2>"$dir/log" | python3 -c '
 import json, sys
-got = {x["name"]: (x["count"], x["total_ns"], x["max_ns"]) for x in json.load(sys.stdin)["ranges"]}
+got = {x["name"]: (x["count"], x["total_ns"], x["max_ns"])
+       for x in json.load(sys.stdin)["ranges"]}
 assert got == {"request": (2, 40000, 30000), "lone": (1, 40000, 40000)}, got' 2>>"$dir/log"
 result "report: of ranges in parts as well" $?
 "$xsprof" report --json "$dir/parts.data" 2>"$dir/log" | python3 -c '

@@ -244,7 +244,7 @@ bool python_code_read(struct sampled_code *code, const char *bytes,
 	memcpy(&code->first, bytes + layout.first, sizeof(code->first));
 	code->id = mix(mix(mix(0, (uint32_t)code->first), ids[0]), ids[1]) | 1;
 	place = place_of(code->id);
-	/* Acquire: the name is that of the id, or has just been forgotten: it is as a new one is. */
+	/* Acquire: the name is the id's, or has just been forgotten: it is as a new one is. */
 	name = __atomic_load_n(&known[place].id, __ATOMIC_ACQUIRE) == code->id ?
 	       __atomic_load_n(&known[place].name, __ATOMIC_RELAXED) : 0;
 	code->hidden = name == HIDDEN;
