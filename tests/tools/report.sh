@@ -129,7 +129,8 @@ result "report: what is open at --to was open until then" $?
 	grep -q ' was in wait for 21.000 us (in step) when the time shown was over$' &&
 	"$xsprof" report --allow-lost --from 25us --why step "$dir/window.data" >"$dir/out" \
 		2>>"$dir/log" &&
-	grep -q '^1\. step, .*, at 0.000025000 s$' "$dir/out" && grep -q '^    55.000 us:$' "$dir/out"
+	grep -q '^1\. step, .*, at 0.000025000 s$' "$dir/out" &&
+	grep -q '^    55.000 us:$' "$dir/out"
 result "report: what was open at --from counts from then on, and is open since it began" $?
 # Of a range that BEGIN and END tell each nanosecond is in one of two parts of the time.
 "$make_capture" steps "$dir/steps.data" && python3 - "$xsprof" "$dir" 2>"$dir/log" <<'END'
