@@ -75,7 +75,7 @@ static void emit(struct xsprof_pairer *p, const struct xst_async *a, uint64_t ns
 	struct xsprof_range range = {
 		.begin_ns = a->begin,
 		.end_ns = end,
-		.self_ns = end - a->begin,
+		.self_ns = xst_clipped(p, end) - xst_clipped(p, a->begin),
 		.producer = a->producer,
 		.pid = a->pid,
 		.tid = a->tid,

@@ -94,6 +94,7 @@ struct xsprof_pairer {
 	uint32_t			nr_async;
 	uint64_t			seed;
 	uint64_t			now;		/* ns of the latest event */
+	uint64_t			clip;		/* xst_pairer_clip() */
 	struct xsprof_pairer_stats	stats;
 	uint16_t			how;		/* of what ends without an end */
 	uint16_t			how_flags;	/* likewise */
@@ -151,6 +152,11 @@ static inline void xst_pair_emit(struct xsprof_pairer *p, struct xsprof_range *r
 	p->stats.cut += range->how == XSPROF_RANGE_CUT;
 	p->stats.open += range->how == XSPROF_RANGE_OPEN;
 	p->emit(p->data, range);
+}
+
+static inline uint64_t xst_clipped(const struct xsprof_pairer *p, uint64_t ns)
+{
+	return ns > p->clip ? ns : p->clip;
 }
 
 static inline uint32_t xst_producer_pid(const struct xsprof_pairer *p, uint32_t producer)

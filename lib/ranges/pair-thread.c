@@ -80,6 +80,8 @@ static int grow_done(struct xst_thread *th)
 static void push_done(struct xsprof_pairer *p, struct xst_thread *th, uint32_t base,
 		      uint64_t begin, uint64_t end)
 {
+	begin = xst_clipped(p, begin);
+	end = xst_clipped(p, end);
 	if (th->nr_done - base >= done_limit(p))
 		thin(th, base);
 	if (th->nr_done == th->room_done && grow_done(th))
@@ -128,6 +130,8 @@ uint64_t xst_thread_complete(struct xsprof_pairer *p, struct xst_thread *th, uin
 	uint32_t base = base_at(th, th->opens.stack.n), from = th->nr_done;
 	uint64_t children;
 
+	/* As the finished ones have it: those before that time are no time. */
+	begin = xst_clipped(p, begin);
 	while (from > base && th->done[from - 1].begin >= begin)
 		from--;
 	children = claim(th, from);
@@ -198,10 +202,11 @@ static void emit_open(struct xsprof_pairer *p, const struct xst_thread *th, uint
 		      uint64_t ns, uint64_t children, uint16_t how, uint32_t flags)
 {
 	const struct xsp_range *open = &th->opens.stack.v[at];
-	uint64_t time = ns > open->begin ? ns - open->begin : 0;
+	uint64_t end = ns > open->begin ? ns : open->begin;
+	uint64_t time = xst_clipped(p, end) - xst_clipped(p, open->begin);
 	struct xsprof_range range = {
 		.begin_ns = open->begin,
-		.end_ns = open->begin + time,
+		.end_ns = end,
 		.self_ns = time > children ? time - children : 0,
 		.producer = th->producer,
 		.pid = xst_producer_pid(p, th->producer),
@@ -282,19 +287,22 @@ static void replace_done(struct xst_thread *th, uint32_t above, uint32_t from, u
 static void cut_range(void *data, struct xsp_opens *opens, uint32_t at, uint64_t ns)
 {
 	struct xst_thread *th = (struct xst_thread *)opens;
+	struct xsprof_pairer *p = data;
 	const struct xsp_range *range = &opens->stack.v[at];
 	bool top = at + 1 == opens->stack.n;
 	uint64_t until = top ? ns : range[1].begin;
 	uint32_t from = base_at(th, at + 1), to = top ? th->nr_done : base_at(th, at + 2);
-	uint64_t children = ns > until ? ns - until : 0;
+	uint64_t begin = xst_clipped(p, range->begin), children;
 
+	until = xst_clipped(p, until);
+	children = ns > until ? ns - until : 0;
 	for (uint32_t i = from; i < to; i++)
 		children += th->done[i].time;
-	emit_open(data, th, at, ns, children, XSPROF_RANGE_CUT, 0);
-	if (until < range->begin)
-		until = range->begin;
+	emit_open(p, th, at, ns, children, XSPROF_RANGE_CUT, 0);
+	if (until < begin)
+		until = begin;
 	replace_done(th, at + 1, from, to,
-		     (struct xst_done){ range->begin, until, until - range->begin, 1 });
+		     (struct xst_done){ begin, until, until - begin, 1 });
 }
 
 /* Of what was cut before nothing is left to say. */

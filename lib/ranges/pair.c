@@ -10,6 +10,7 @@
 #include "decode/control.h"
 #include "ranges/keep.h"
 #include "ranges/pair-local.h"
+#include "ranges/pair.h"
 
 int xsprof_pairer_new(struct xsprof_trace *trace,
 		      void (*emit)(void *data, const struct xsprof_range *range), void *data,
@@ -46,7 +47,7 @@ static bool is_of_writer(const struct xsprof_event *ev)
 static void emit_whole(struct xsprof_pairer *p, const struct xsprof_event *ev,
 		       const struct xst_thread *th, uint64_t children)
 {
-	uint64_t time = ev->end_ns - ev->begin_ns;
+	uint64_t time = xst_clipped(p, ev->end_ns) - xst_clipped(p, ev->begin_ns);
 	struct xsprof_range range = {
 		.begin_ns = ev->begin_ns,
 		.end_ns = ev->end_ns,
@@ -137,6 +138,11 @@ int xsprof_pairer_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 	default:
 		return 0;
 	}
+}
+
+void xst_pairer_clip(struct xsprof_pairer *p, uint64_t ns)
+{
+	p->clip = ns;
 }
 
 void xsprof_pairer_pass(struct xsprof_pairer *p, uint64_t ns)

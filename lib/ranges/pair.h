@@ -26,6 +26,15 @@
 struct xsp_range *xst_pairer_top(struct xsprof_pairer *pairer, uint32_t producer, uint32_t tid);
 
 /**
+ * xst_pairer_clip() - only what is from a time on is a range's own time
+ * @pairer: the pairer, which has had no event
+ * @ns: that time
+ *
+ * @self_ns of what began earlier is that of its part from then on. @begin_ns stays as it is.
+ */
+void xst_pairer_clip(struct xsprof_pairer *pairer, uint64_t ns);
+
+/**
  * struct xst_given - a range of a thread's stack, while the pairer gives it
  * @range: the range
  * @outer: what is open around it, NULL for none

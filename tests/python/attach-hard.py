@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-attach-hard.py KIND: a program that somebody may want to record, and that is in a long call, filters
-its system calls, or has a file mapped that is made to harm whoever reads it. It prints a line and
+attach-hard.py KIND [LIBRARY]: a program that somebody may want to record, and that is in a long
+call, filters its system calls, has a thread with little left of its stack (of LIBRARY), or has a
+file mapped that is made to harm whoever reads it. It prints a line and
 runs until it is killed, for a minute at most.
 """
 import ctypes
@@ -100,6 +101,10 @@ if kind == "filter":
 elif kind == "calls":
     # None of Python's is run for long.
     kept, step = None, lambda: sum(range(10**12))
+elif kind == "low":
+    kept, step = ctypes.CDLL(sys.argv[2]), lambda: sum(range(10**4))
+    assert not kept.low()
+    time.sleep(0.1)
 else:
     kept, step = {"sections": sections, "shrinks": shrinks, "pipe": pipe}[kind]()
 print("ready", flush=True)

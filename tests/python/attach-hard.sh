@@ -15,11 +15,11 @@ count=${1:-3}
 need_attach
 newest=$(attachable | while read -r _ python; do echo "$python"; done | tail -1)
 
-# $1 kind; set pid once it runs
+# $1 kind, and what more it wants; set pid once it runs
 begin_hard()
 {
 	rm -f said err
-	"$newest" "$here/attach-hard.py" "$1" >said 2>err &
+	"$newest" "$here/attach-hard.py" "$@" >said 2>err &
 	pid=$!
 	until [ -s said ] || [ -s err ]; do sleep 0.05; done
 	[ ! -s err ]
@@ -106,6 +106,47 @@ wait $recorder
 [ $? = 143 ] && grep -q "process $pid: not recorded: asked to end" log && [ ! -e none ] &&
 	has_state R && grep -q '^TracerPid:.0$' /proc/$pid/status
 result "SIGTERM while it is waited for: the process runs on" $?
+kill $pid
+wait $pid 2>/dev/null
+
+# A thread of it waits, and another one has to be used: its stack is nearly at its end.
+cat >low.c <<-'END'
+	#define _GNU_SOURCE
+	#include <alloca.h>
+	#include <pthread.h>
+	#include <sys/syscall.h>
+	#include <unistd.h>
+
+	#define ROOM	1024
+
+	static void *waits(void *unused)
+	{
+		char *here = __builtin_frame_address(0);
+		volatile char *use;
+		pthread_attr_t attr;
+		size_t size;
+		void *low;
+
+		pthread_getattr_np(pthread_self(), &attr);
+		pthread_attr_getstack(&attr, &low, &size);
+		use = alloca((size_t)(here - (char *)low) - ROOM);
+		*use = 1;
+		for (;;)
+			syscall(SYS_poll, unused, 0, -1);
+	}
+
+	int low(void)
+	{
+		pthread_attr_t attr;
+		pthread_t thread;
+
+		return pthread_attr_init(&attr) || pthread_attr_setstacksize(&attr, 65536) ||
+		       pthread_create(&thread, &attr, waits, NULL);
+	}
+END
+cc -O1 -shared -fPIC -o low.so low.c -pthread 2>log && begin_hard low ./low.so &&
+	"$xsprof" record -q -p $pid -d 0.3 -o data >out 2>log && kill -0 $pid 2>>log && [ ! -s log ]
+result "a thread that waits without room on its stack is left alone, and another one used" $?
 kill $pid
 wait $pid 2>/dev/null
 

@@ -4,15 +4,17 @@
 
 Usage: frames-hard.py WHAT [LIBRARY]
 
-WHAT is one of the functions below that take no argument; LIBRARY is that of frames-hard.sh's, of
-functions that fork.
+WHAT is one of the functions below that take no argument; LIBRARY is one of frames-hard.sh's, of
+functions that fork or jump, or of a filter.
 """
+import _thread
 import array
 import ctypes
 import hashlib
 import itertools
 import os
 import platform
+import resource
 import signal
 import struct
 import sys
@@ -148,6 +150,18 @@ def counts():
         thread.join()
 
 
+def ends():
+    """A thread that ends where Python does not see it: prints its id, and when."""
+    number = {"x86_64": 60, "aarch64": 93}[platform.machine()]
+
+    def last():
+        spin(0.2)
+        print(threading.get_native_id(), time.perf_counter_ns(), flush=True)
+        ctypes.CDLL(None).syscall(ctypes.c_long(number), ctypes.c_long(0))
+    _thread.start_new_thread(last, ())
+    time.sleep(1)
+
+
 def many():
     threading.stack_size(65536)
     done = threading.Event()
@@ -203,6 +217,25 @@ def flushes():
     after()
 
 
+def limit():
+    """The kernel has no room for what it says of a signal."""
+    resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0))
+
+    def after():
+        spin(0.5)
+    after()
+
+
+def jumps():
+    """Handlers that jump out of whatever they interrupt."""
+    library = ctypes.PyDLL(sys.argv[2])
+    assert library.jumps(3) > 100
+
+    def after():
+        spin(0.5)
+    after()
+
+
 def stack():
     """Where a thread has another stack for handlers, that is used: how much of it is."""
     size = 1 << 16
@@ -235,6 +268,15 @@ def forbids():
         print("skip")
         return
     spin(0.3)
+
+
+def traps():
+    """A filter of all threads that has a handler answer in place of the kernel."""
+    spin(0.2)
+    print("skip" if ctypes.CDLL(sys.argv[2]).traps() else "traps", flush=True)
+    # Nearly always without the lock: it is read from outside then.
+    for _ in range(50):
+        time.sleep(0.004)
 
 
 globals()[sys.argv[1]]()

@@ -137,6 +137,14 @@ record 1000 "$newest" counts && judge <<-'END'
 	END
 result "at each tick a thread has one sample, or one is missed" $?
 
+record 500 "$newest" ends && judge <<-'END'
+	tid, end = map(int, open("said").read().split())
+	ours = [e["ns"] for e in both if e["of"] == tid]
+	late = [ns for ns in ours if ns > end + 100000000]
+	assert len(ours) > 10 and not late, (len(ours), len(late))
+	END
+result "a thread that Python does not see end has no samples from then on" $?
+
 record 100 "$newest" many && grep -q '^xsprof: Python has more than 1024 threads: ' log &&
 	judge <<-'END'
 	last = [e for e in samples if e["how"] == "runs" and e["name"].endswith("): spin")]
@@ -149,12 +157,52 @@ for _ in 1 2 3; do
 	record 100 "$newest" blocks && break
 done
 result "no signal is sent to a thread that blocks it, and execve() finds none" $?
-record 1000 "$newest" flushes && judge <<-'END'
-	after = [e for e in samples if e["how"] == "runs" and
-	         any(f.endswith(".after") or f.endswith(": after") for f in e["frames"])]
-	assert len(after) > 5, (len(after), len(missed))
+for what in "flushes:a signal that another takes: the thread is asked again" \
+	"limit:a limit of pending signals: those that come say nothing of who sent them"; do
+	record 1000 "$newest" "${what%%:*}" && judge <<-'END'
+		after = [e for e in samples if e["how"] == "runs" and
+		         any(f.endswith(".after") or f.endswith(": after") for f in e["frames"])]
+		assert len(after) > 5, (len(after), len(missed))
+		END
+	result "${what#*:}" $?
+done
+cat >jumps.c <<'END'
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <time.h>
+static sigjmp_buf back;
+static void leaps(int number)
+{
+	siglongjmp(back, number);
+}
+/* Jumps out of handlers, and of whatever they interrupt, for so many seconds. */
+int jumps(int seconds)
+{
+	struct itimerval often = { { 0, 100 }, { 0, 100 } }, none = { 0 };
+	time_t end = time(0) + seconds;
+	static volatile int nr;
+	signal(SIGALRM, leaps);
+	if (sigsetjmp(back, 1))
+		nr++;
+	else
+		setitimer(ITIMER_REAL, &often, 0);
+	while (time(0) < end)
+		;
+	setitimer(ITIMER_REAL, &none, 0);
+	signal(SIGALRM, SIG_IGN);
+	return nr;
+}
+END
+gcc -shared -fPIC -o jumps.so jumps.c 2>log && record 1000 "$newest" jumps ./jumps.so &&
+	judge <<-'END'
+	def among(what):
+	    return sum(any(f.endswith(what) for f in e["frames"]) for e in samples
+	               if e["how"] == "runs")
+	assert among(": jumps") > 50 and among("after") > 5, (among(": jumps"), among("after"))
 	END
-result "a signal that another takes: the thread is asked again" $?
+result "a handler that jumps over ours: the thread is asked again" $?
 record 500 "$newest" stack && [ "$(cat said)" -gt 0 ]
 result "the handler runs on a thread's other stack" $?
 
@@ -162,6 +210,45 @@ record 500 "$newest" forbids
 [ "$(cat said)" = skip ] || { [ "$(grep -c '^xsprof: process_vm_readv() is refused' log)" = 1 ] &&
 	judge <<< 'assert len(missed) < 100, len(missed)'; }
 result "a filter that is set later: it is said, and no more is read" $?
+cat >traps.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+static void refuses(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *u = context;
+#ifdef __x86_64__
+	u->uc_mcontext.gregs[REG_RAX] = -EPERM;
+#else
+	u->uc_mcontext.regs[0] = -EPERM;
+#endif
+}
+/* A sandbox: its handler says of all threads' calls what comes of them. */
+int traps(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { 4, code };
+	struct sigaction action = { .sa_sigaction = refuses, .sa_flags = SA_SIGINFO };
+	return sigaction(SIGSYS, &action, NULL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+}
+END
+gcc -shared -fPIC -o traps.so traps.c 2>log && record 500 "$newest" traps ./traps.so && {
+	[ "$(cat said)" = skip ] || { [ "$(cat said)" = traps ] &&
+	[ "$(grep -c '^xsprof: process_vm_readv() is refused' log)" = 1 ]; }; }
+result "a filter of all threads whose handler refuses: the program runs on" $?
 
 if "$newest" -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then
 	"$xsprof" record -q --python -o data -- "$newest" -X perf -c 'print(1)' >said 2>log

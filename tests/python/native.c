@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions of C that native.py calls and is called by. With -DPAD=N and -DNAME=f it is a library
- * whose only function has a frame of its own size, so that one is not unwound as another.
+ * Functions of C that native.py calls and is called by, on x86-64. With -DPAD=N and -DNAME=f it is
+ * a library whose only function has a frame of its own size, so that one is not unwound as another.
  */
 #ifdef NAME
 #include <string.h>
@@ -49,4 +49,20 @@ int takes_call(int (*call)(int), int n)
 {
 	return calls_back(call, n) + 1;
 }
+
+/*
+ * misleads(n, word): its unwind information does not know of the word, which stands where the
+ * return address is said to be.
+ */
+__asm__(".globl misleads\n"
+	".type misleads, @function\n"
+	"misleads:\n"
+	"	.cfi_startproc\n"
+	"	push	%rsi\n"
+	"1:	dec	%rdi\n"
+	"	jne	1b\n"
+	"	pop	%rsi\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size misleads, . - misleads\n");
 #endif

@@ -3,15 +3,19 @@
 """Functions of C that call Python and are called by it, for native.sh.
 
 Usage: native.py run LIBRARY SECONDS, native.py come-and-go ONE OTHER SECONDS,
-native.py check EVENTS, native.py check-come-and-go EVENTS, native.py check-none EVENTS.
+native.py mislead LIBRARY SECONDS, native.py check EVENTS, native.py check-come-and-go EVENTS,
+native.py check-mislead EVENTS, native.py check-none EVENTS.
 
 run: two threads, one of them with a stack for signals. come-and-go: libraries take each other's
-place while another thread does the same with copies of them. check: samples of the former.
+place while another thread does the same with copies of them. mislead: what unwind information takes
+for a return address is a word of the program's: doubles have the highest bits, as no address has.
+check: samples of the former.
 """
 import ctypes
 import faulthandler
 import json
 import shutil
+import struct
 import sys
 import threading
 import time
@@ -101,6 +105,22 @@ def come_and_go(one, other, seconds):
     print("places:", len(places))
 
 
+def misled(function, word):
+    for _ in range(100):
+        function(30000, word)
+
+
+def mislead(path, seconds):
+    library = ctypes.PyDLL(path)
+    library.misleads.argtypes = [ctypes.c_long, ctypes.c_uint64]
+    library.misleads.restype = None
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for number in 3.0, -3.0, -1e300:
+            misled(library.misleads, struct.unpack("<Q", struct.pack("<d", number))[0])
+        misled(library.misleads, 1 << 63 | 1)
+
+
 # ---- what was recorded -----------------------------------------------------------------------
 
 def stacks(path):
@@ -163,6 +183,15 @@ def check_come_and_go(path):
     assert min(found.values()) >= 10, found
 
 
+def check_mislead(path):
+    found = 0
+    for stack, _ in stacks(path):
+        if stack[0] == "misleads":
+            assert stack[1:4] == ["[no unwind information]", "misled", "mislead"], stack
+            found += 1
+    assert found >= 10, found
+
+
 def check_none(path):
     known = {"leaf", "middle", "outermost", "calls_back", "takes_call"}
     assert not any(known & set(stack) for stack, _ in stacks(path))
@@ -174,9 +203,11 @@ def main():
         run(arguments[0], float(arguments[1]))
     elif what == "come-and-go":
         come_and_go(arguments[0], arguments[1], float(arguments[2]))
+    elif what == "mislead":
+        mislead(arguments[0], float(arguments[1]))
     else:
         {"check": check, "check-come-and-go": check_come_and_go,
-         "check-none": check_none}[what](*arguments)
+         "check-mislead": check_mislead, "check-none": check_none}[what](*arguments)
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ sampled() # CHECK PYTHON ARGUMENT...
 
 	for seconds in 2 4 8; do
 		rm -f data
-		"$xsprof" record -q --python=$hz --python-native -o data -- "$python" \
-			"$here/native.py" "${@:3}" $seconds >said 2>log && [ ! -s log ] &&
+		timeout -k 10 60 "$xsprof" record -q --python=$hz --python-native -o data -- \
+			"$python" "$here/native.py" "${@:3}" $seconds >said 2>log && [ ! -s log ] &&
 			"$dump" -q -f ndjson data >events 2>>log &&
 			python3 "$here/native.py" "$check" events >>log 2>&1 && return
 	done
@@ -72,6 +72,8 @@ result "while libraries come and go each has its own functions, and nothing cras
 "$xsprof" record -q --python=1000 --python-native -o data -- python3 "$here/native.py" \
 	come-and-go ./one.so ./other.so 2 >said 2>log && [ ! -s log ]
 result "nor does it at 1000 Hz" $?
+hz=400 sampled check-mislead python3 mislead ./native.so
+result "a word that is no address is no function, and holds up nothing" $?
 
 "$xsprof" record -q --python=400 -o data -- python3 "$here/native.py" run ./native.so 1 2>log &&
 	"$dump" -q -f ndjson data >events 2>>log &&

@@ -95,6 +95,16 @@ static void threads(void)
 		{ 200, 260, 5, 1, 4 } }, 1));
 
 	g = fresh();
+	report.filter.from_ns = 250;
+	range(g, XSPROF_REC_BEGIN, 5, 100, 200, 1, 0);
+	range(g, XSPROF_REC_BEGIN, 5, 220, 240, 2, 0);
+	range(g, XSPROF_REC_BEGIN, 5, 300, 400, 3, 0);
+	range(g, XSPROF_REC_BEGIN, 5, 500, 600, 4, 0);
+	report.filter.from_ns = 0;
+	result("one that began before --from counts from then on", are(g, (struct want[]){
+		{ 400, 500, 5, 3, 4 }, { 250, 300, 5, 2, 3 } }, 2));
+
+	g = fresh();
 	range(g, XSPROF_REC_BEGIN, 5, 100, 200, 1, 0);
 	gaps_event(g, &lost);
 	range(g, XSPROF_REC_BEGIN, 5, 300, 400, 2, 0);

@@ -118,16 +118,55 @@ result "report: --from and --to: the time that is shown" $?
 import json, sys
 r = json.load(sys.stdin)
 got = {x["name"]: (x["total_ns"], x["cause"]["blocked_ns"]) for x in r["ranges"]}
-assert got == {"step": (31000, 16000), "wait": (21000, 16000)}, got' 2>>"$dir/log" &&
+assert got == {"step": (26000, 16000), "wait": (21000, 16000)}, got' 2>>"$dir/log" &&
 	"$xsprof" report --allow-lost --from 15us --to 41us --open "$dir/window.data" \
 		2>>"$dir/log" |
 	grep -q ' was in wait for 21.000 us (in step) when the time shown was over$' &&
 	"$xsprof" report --allow-lost --to 41us --why step "$dir/window.data" 2>>"$dir/log" |
 	grep -q '16.000 us (51.6 %) blocked;$'
 result "report: what is open at --to was open until then" $?
+"$xsprof" report --allow-lost --from 25us --to 41us --open "$dir/window.data" 2>"$dir/log" |
+	grep -q ' was in wait for 21.000 us (in step) when the time shown was over$' &&
+	"$xsprof" report --allow-lost --from 25us --why step "$dir/window.data" >"$dir/out" \
+		2>>"$dir/log" &&
+	grep -q '^1\. step, .*, at 0.000025000 s$' "$dir/out" &&
+	grep -q '^    55.000 us:$' "$dir/out"
+result "report: what was open at --from counts from then on, and is open since it began" $?
+# Of a range that BEGIN and END tell each nanosecond is in one of two parts of the time.
+"$make_capture" steps "$dir/steps.data" && python3 - "$xsprof" "$dir" 2>"$dir/log" <<'END'
+import collections, json, subprocess, sys
+xsprof, folder = sys.argv[1:]
+
+def rows(name, *options):
+    out = subprocess.run([xsprof, "report", "-q", "--allow-lost", "--json", *options,
+                          f"{folder}/{name}.data"], stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, check=True).stdout
+    sums = collections.Counter()
+    for row in json.loads(out)["ranges"]:
+        for key in "total_ns", "self_ns":
+            sums[row["name"], key] += row[key] or 0
+        for key, ns in (row.get("cause") or {}).items():
+            sums[row["name"], key] += ns
+    return sums
+
+for name, last in (("window", 90), ("steps", 600), ("lost", 700)):
+    whole = rows(name)
+    assert whole, name
+    for us in range(7, last, last // 8):
+        # An instant belongs to both: what is in it has no length.
+        parts = rows(name, "--to", f"{us}us") + rows(name, "--from", f"{us}us")
+        assert parts == +whole, (name, us, parts - whole, whole - parts)
+END
+result "report: parts of the time add up to all of it: total, own, and causes" $?
 
 # Ranges that do not nest are in parts, and one each in the report.
 "$make_capture" parts "$dir/parts.data" || exit 1
+"$xsprof" report --json --from 60us "$dir/parts.data" 2>"$dir/log" | python3 -c '
+import json, sys
+got = {x["name"]: (x["count"], x["total_ns"], x["max_ns"])
+       for x in json.load(sys.stdin)["ranges"]}
+assert got == {"request": (2, 40000, 30000), "lone": (1, 40000, 40000)}, got' 2>>"$dir/log"
+result "report: of ranges in parts as well" $?
 "$xsprof" report --json "$dir/parts.data" 2>"$dir/log" | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
@@ -469,6 +508,20 @@ done
 		assert locks == list(range(1, 4096)), len(rows)
 	END
 result "report --gil: a wait with a loss inside, one without an end, too many locks" $?
+"$xsprof" report --gil --json --allow-lost --from @1000.000015 --to @1000.000062 \
+	"$dir/lock.data" 2>"$dir/log" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+(row,), (pair,) = r["threads"], r["pairs"]
+assert (r["waits"], r["waited_ns"], r["open"]) == (2, 7000, 1), r
+assert (row["tid"], row["waits"], row["longest_wait_ns"]) == (7, 2, 5000), row
+assert (pair["waited_ns"], pair["longest_ns"]) == (7000, 5000), pair' 2>>"$dir/log" &&
+	"$xsprof" report --gil --json --allow-lost --from @1000.0001005 --to @1000.0001025 \
+		"$dir/lock.data" 2>>"$dir/log" | python3 -c '
+import json, sys
+got = {t["lock"]: (t["holds"], t["held_ns"]) for t in json.load(sys.stdin)["threads"]}
+assert got == {1: (1, 500), 2: (1, 1000), 3: (1, 500)}, got' 2>>"$dir/log"
+result "report --gil: the parts that lie between --from and --to" $?
 "$xsprof" report --gil --allow-lost -n 1 "$dir/lock.data" >"$dir/out" 2>"$dir/log" &&
 	grep -q "^# .*: threads waited for Python's lock 3 times, 55.000 us in all; 1 waits had no\
  end$" \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """cstack-damage.py LIBRARY N: N copies of it, damaged.0.so and so on, whose unwind information is
-nonsense: numbers in it, or the table that finds them, or what these point to."""
+nonsense: numbers in it, or the table that finds them, or what these point to; or is not in the file
+any more, though it is mapped."""
 import random
 import struct
 import sys
@@ -25,6 +26,11 @@ def entries():
 
 def lies():
     """(place, number): what says how much there is, or where."""
+    headers, nr = struct.unpack_from("<Q", good, 32)[0], struct.unpack_from("<H", good, 56)[0]
+    for at in range(headers, headers + 56 * nr, 56):
+        kind, _, offset, _, _, size = struct.unpack_from("<IIQQQQ", good, at)
+        if kind == 1 and offset <= frames < offset + size:
+            yield at + 8, 0x10000000 | offset & 0xfff
     for number in 0x7fffffff, 0x10000:
         yield index + 8, number
     for at in entries():

@@ -184,6 +184,8 @@ void cause_context(const struct cause *cause, int32_t cpu, struct cause_who *who
 
 /* A range of the thread begins now: its sum is kept until cause_range() asks. */
 void cause_begin(struct cause *cause, uint64_t ns, uint64_t key);
+/* Those that began before @ns, which is now, begin then: only what comes is asked for. */
+void cause_clip(struct cause *cause, uint64_t ns);
 /*
  * Where the time of a range of a thread went: its classes add up to @end - @begin.  @kept: it
  * began by cause_begin().

@@ -386,6 +386,16 @@ void cause_begin(struct cause *cause, uint64_t ns, uint64_t key)
 	sum_at(task, ns, &task->open[task->nr_open++].sum);
 }
 
+void cause_clip(struct cause *cause, uint64_t ns)
+{
+	for (uint32_t i = 0; i < BUCKETS; i++)
+		for (struct cause_task *task = cause->buckets[i]; task; task = task->next)
+			for (uint32_t k = 0; k < task->nr_open; k++) {
+				task->open[k].ns = ns;
+				sum_at(task, ns, &task->open[k].sum);
+			}
+}
+
 static bool take_open(struct cause_task *task, uint64_t ns, struct cause_sum *sum)
 {
 	uint32_t i = task->nr_open;

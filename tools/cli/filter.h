@@ -103,6 +103,13 @@ static inline bool xsp_filter_time(const struct xsp_filter *filter, uint64_t ns)
 	return ns >= filter->from_ns && ns <= filter->to_ns;
 }
 
+/* What began at @begin and ended at @end, in the time or behind it: where it begins for a sum. */
+static inline uint64_t xsp_filter_begin(const struct xsp_filter *filter, uint64_t begin,
+					uint64_t end)
+{
+	return begin < filter->from_ns && end >= filter->from_ns ? filter->from_ns : begin;
+}
+
 bool xsp_filter_pid(const struct xsp_filter *filter, uint32_t pid);
 /* The only process that is wanted, 0: there is not one. */
 static inline uint32_t xsp_filter_one_pid(const struct xsp_filter *filter)

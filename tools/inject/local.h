@@ -105,6 +105,11 @@ int target_open(struct target *t, pid_t pid, const char *library, char *why);
 void target_close(struct target *t);
 bool target_read(const struct target *t, uint64_t from, void *to, size_t len);
 bool target_write(const struct target *t, uint64_t to, const void *from, size_t len);
+/*
+ * May the process itself write there?  To what it protects, as behind the end of a stack, others
+ * can. That of its first thread grows.
+ */
+bool target_has_room(const struct target *t, uint64_t from, uint64_t to);
 
 /* ---- frame.c, thread.c: a thread that is stopped --------------------------------------------- */
 
@@ -140,7 +145,7 @@ bool frame_write(const struct stopped *s, uint64_t at, uint64_t xstate_at);
 int thread_stop(struct stopped *s, const struct target *t, pid_t tid);
 /* It goes on as it was. */
 void thread_go_on(struct stopped *s);
-/* It is about to be used.  Return: 0 or a negative errno. */
+/* It is about to be used.  Return: 0; -EAGAIN: its stack has no room; another negative errno. */
 int thread_take(struct stopped *s);
 /* One system call of it.  Return: what that gave, a negative errno among them. */
 int64_t thread_system_call(struct stopped *s, long nr, uint64_t a, uint64_t b, uint64_t c,

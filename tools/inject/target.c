@@ -68,6 +68,20 @@ static FILE *open_maps(pid_t pid)
 	return fopen(path, "re");
 }
 
+bool target_has_room(const struct target *t, uint64_t from, uint64_t to)
+{
+	static struct mapping m;
+	FILE *f = open_maps(t->pid);
+	bool has = false;
+
+	while (f && !has && next_mapping(f, &m))
+		has = to > m.begin && to <= m.end && m.flags[0] == 'r' && m.flags[1] == 'w' &&
+		      (from >= m.begin || !strcmp(m.path, "[stack]"));
+	if (f)
+		fclose(f);
+	return has;
+}
+
 /* By the device as it is where a file is mapped: some file systems have another for stat(). */
 static bool is_mapped_as(int fd, const struct mapping *m)
 {

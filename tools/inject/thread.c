@@ -150,6 +150,17 @@ int thread_stop(struct stopped *s, const struct target *t, pid_t tid)
 	return err;
 }
 
+/* Where its state is written: on its stack, behind what it may use there below its end. */
+static uint64_t xstate_at(const struct stopped *s, size_t xstate_len)
+{
+	return (s->regs.rsp - RED_ZONE - xstate_len - 64) & ~63ull;
+}
+
+static uint64_t frame_at(const struct stopped *s, size_t xstate_len)
+{
+	return xstate_at(s, xstate_len) - FRAME_ROOM;
+}
+
 int thread_take(struct stopped *s)
 {
 	struct iovec iov = { s->xstate, sizeof(s->xstate) };
@@ -157,6 +168,8 @@ int thread_take(struct stopped *s)
 	if (ptrace(PTRACE_GETREGSET, s->tid, (void *)NT_X86_XSTATE, &iov) ||
 	    ptrace(PTRACE_GETSIGMASK, s->tid, (void *)sizeof(s->mask), &s->mask))
 		return -errno;
+	if (!target_has_room(s->t, frame_at(s, iov.iov_len) - sizeof(uint64_t), s->regs.rsp))
+		return -EAGAIN;
 	s->xstate_len = iov.iov_len;
 	return 0;
 }
@@ -197,20 +210,16 @@ static int interrupt(struct stopped *s, int err)
 	return stopped ? stopped : err;
 }
 
-/*
- * By syscall() of the C library, which is called and returns into the end of a signal's handler: on
- * the thread's stack, behind what it may use there below its end.
- */
+/* By syscall() of the C library, which is called and returns into the end of a signal's handler. */
 int64_t thread_system_call(struct stopped *s, long nr, uint64_t a, uint64_t b, uint64_t c,
 			   uint64_t d)
 {
 	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + CALL_NS;
-	uint64_t xstate = (s->regs.rsp - RED_ZONE - s->xstate_len - 64) & ~63ull;
-	uint64_t frame = xstate - FRAME_ROOM, back = frame - 8;
+	uint64_t frame = frame_at(s, s->xstate_len), back = frame - sizeof(uint64_t);
 	struct user_regs_struct regs = s->regs;
 	int status, err, stops = 0;
 
-	if (!frame_write(s, frame, xstate) ||
+	if (!frame_write(s, frame, xstate_at(s, s->xstate_len)) ||
 	    !target_write(s->t, back, &s->t->restorer, sizeof(s->t->restorer)))
 		return -EAGAIN;
 	regs.rip = s->t->system_call;

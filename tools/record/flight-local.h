@@ -6,6 +6,8 @@
 #ifndef XSPROF_FLIGHT_LOCAL_H
 #define XSPROF_FLIGHT_LOCAL_H
 
+#include <dirent.h>
+
 #include "base/notice.h"
 #include "drain/messages.h"
 #include "read/recording.h"
@@ -58,6 +60,8 @@ struct flight_member {
  * @messages: processes that could not be recorded
  * @shares: what each user has said of that
  * @epoll: whatever there is to wait for
+ * @folder: the session's, where it is being looked through; NULL else
+ * @appeared: something came there since that began
  * @asking: some member's end has to be asked after
  * @first: the members, in the order in which they came
  * @live: of them, not ended
@@ -89,6 +93,8 @@ struct flight {
 	struct xsp_messages		messages;
 	struct xsp_shares		shares;
 	int				epoll;
+	DIR				*folder;
+	bool				appeared;
 	bool				asking;
 	struct flight_member		*first;
 	uint32_t			live;
@@ -111,8 +117,11 @@ struct flight {
 
 /* ---- flight-processes.c --------------------------------------------------------------------- */
 
-/* Takes up who has come. */
+/* Takes up who has come: a step of that, where the folder is large. */
 void flight_processes_scan(struct flight *f);
+void flight_processes_unscan(struct flight *f);
+/* From the start to the end. */
+void flight_processes_scan_last(struct flight *f);
 /* Says which processes cannot reach the session.  @last: there is no later time. */
 void flight_processes_hear(struct flight *f, bool last);
 /* Who has ended, and how; one with no goodbye asks for a snapshot. */

@@ -21,6 +21,13 @@
 #include "record/flight-local.h"
 #include "text/escape.h"
 
+/*
+ * Processes that have become another user may fill the folder: a step looks at so many names, and
+ * the next one goes on from there.
+ */
+#define STEP_NAMES	512u
+#define LAST_STEPS	2048u
+
 /* ---- who has come -------------------------------------------------------------------------- */
 
 static struct flight_member *find(const struct flight *f, const char *name)
@@ -148,31 +155,57 @@ void flight_processes_hear(struct flight *f, bool last)
 		tool_note(XSP_NOTICES_LEFT);
 }
 
+static bool open_folder(struct flight *f)
+{
+	int fd = openat(f->session.dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	f->appeared = false;
+	f->folder = fd < 0 ? NULL : fdopendir(fd);
+	if (!f->folder && fd >= 0)
+		close(fd);
+	return f->folder;
+}
+
 void flight_processes_scan(struct flight *f)
 {
-	struct dirent *entry;
-	DIR *dir;
-	int fd;
+	struct dirent *entry = NULL;
+	uint32_t names = STEP_NAMES;
 
 	/* Asking acknowledges: it wakes us when another comes, or ends. */
 	if (f->device >= 0)
 		xsp_device_each(f->device, 0, take_up_device, f);
 	if (f->session.dirfd < 0)
 		return;
-	fd = openat(f->session.dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!f->folder && !open_folder(f))
 		return;
-	}
-	while ((entry = readdir(dir))) {
+	while (names-- && (entry = readdir(f->folder))) {
 		if (xsp_file_is(entry->d_name, 'p'))
 			take_up(f, entry->d_name);
 		else if (xsp_file_is(entry->d_name, 'e'))
 			take_message(f, entry->d_name);
 	}
-	closedir(dir);
+	if (!entry)
+		flight_processes_unscan(f);
+}
+
+void flight_processes_unscan(struct flight *f)
+{
+	if (f->folder)
+		closedir(f->folder);
+	f->folder = NULL;
+}
+
+void flight_processes_scan_last(struct flight *f)
+{
+	uint32_t steps = LAST_STEPS;
+
+	flight_processes_unscan(f);
+	do
+		flight_processes_scan(f);
+	while (f->folder && --steps);
+	if (f->folder)
+		tool_note("%s: too many names: not all were looked at", f->session.path);
+	flight_processes_unscan(f);
 }
 
 /* ---- who has ended ------------------------------------------------------------------------- */

@@ -30,6 +30,10 @@
 /* How long processes that outlive the command may take to end before they are let go. */
 #define GRACE_NS	1000000000u
 #define GRACE_STEP_NS	(5 * MS)
+/* The folder is looked through in steps, with so much between them. */
+#define STEP_NS		1000000u
+/* What appears may be more than is read at once. */
+#define READS		256u
 /* Asked this often to end, we end, whatever the command does. */
 #define ASKED_MAX	3
 #define ASK_NS		(100 * MS)
@@ -168,14 +172,14 @@ static void sleep_for(struct flight *f, uint64_t ns)
 }
 
 /* What the events say does not matter: that there is one does. */
-static bool appeared(const struct flight *f)
+static bool appeared(struct flight *f)
 {
 	char buf[4096] __attribute__((aligned(8)));
-	bool any = f->inotify < 0 || f->device >= 0;
+	uint32_t reads = READS;
 
-	while (f->inotify >= 0 && read(f->inotify, buf, sizeof(buf)) > 0)
-		any = true;
-	return any;
+	while (f->inotify >= 0 && reads-- && read(f->inotify, buf, sizeof(buf)) > 0)
+		f->appeared = true;
+	return f->appeared || f->folder || f->inotify < 0 || f->device >= 0;
 }
 
 /* The command has ended: how long is it worth to wait for what it left running? */
@@ -227,6 +231,8 @@ static void run(struct flight *f)
 		/* Who comes, or ends, with nobody to tell us is found by looking. */
 		if (((f->inotify < 0 && f->session.dirfd >= 0) || f->asking) && sleep > ASK_NS)
 			sleep = ASK_NS;
+		if ((f->folder || f->appeared) && sleep > STEP_NS)
+			sleep = STEP_NS;
 		sleep_for(f, sleep);
 	}
 }
@@ -325,7 +331,7 @@ int flight_record(struct record_options *opts)
 		status = start_command(&f, opts);
 	if (!status) {
 		run(&f);
-		flight_processes_scan(&f);
+		flight_processes_scan_last(&f);
 		flight_processes_hear(&f, true);
 		flight_processes_look(&f);
 		flight_processes_switch_off(&f);
@@ -338,6 +344,7 @@ int flight_record(struct record_options *opts)
 			flight_processes_unmet(&f);
 		status = exit_status(&f);
 	}
+	flight_processes_unscan(&f);
 	flight_processes_free(&f);
 	xsp_notices_close(&f.notices);
 	if (f.session.dirfd >= 0) {

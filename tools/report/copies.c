@@ -69,9 +69,11 @@ static void add(struct gpu_report *gpu, const struct half *copy, const struct ha
 void copies_event(struct copies *copies, const struct xsprof_event *ev,
 		  const struct xsprof_rec_gpu *rec)
 {
+	const struct xsp_filter *filter = &copies->gpu->report->filter;
 	struct half half = {
-		.key = xsp_hash_pair(ev->producer + 1ull, ev->value), .begin = ev->begin_ns,
-		.end = ev->end_ns, .bytes = rec->bytes, .copy = ev->aux == XSPROF_GPU_MEMCPY,
+		.key = xsp_hash_pair(ev->producer + 1ull, ev->value),
+		.begin = xsp_filter_begin(filter, ev->begin_ns, ev->end_ns), .end = ev->end_ns,
+		.bytes = rec->bytes, .copy = ev->aux == XSPROF_GPU_MEMCPY,
 	};
 	struct half *other = &copies->waiting[half.key >> (64 - BITS)];
 	uint32_t category;
@@ -79,7 +81,7 @@ void copies_event(struct copies *copies, const struct xsprof_event *ev,
 	/* A graph's copies are not waited for by its launch. */
 	if (!ev->value || ev->end_ns < ev->begin_ns || (half.copy && rec->graph) ||
 	    (!half.copy && !gpu_is_call(ev->aux)) ||
-	    !xsp_filter_time(&copies->gpu->report->filter, ev->end_ns))
+	    !xsp_filter_time(filter, ev->end_ns))
 		return;
 	xsp_groups_words(copies->gpu->report->groups, ev->producer, ev->name, &half.word,
 			 &category);

@@ -155,21 +155,23 @@ static void thin(struct gaps *gaps)
 	gaps->nr = kept;
 }
 
-static void add(struct gaps *gaps, const struct why_window *w)
+static void add(struct gaps *gaps, const struct why_window *whole)
 {
 	const struct xsp_filter *filter = &gaps->report->filter;
+	struct why_window w = *whole;
 	uint8_t match = 0;
 
-	if (w->end <= w->begin || !xsp_filter_time(filter, w->end) ||
-	    !xsp_filter_thread(filter, w->pid, w->tid) ||
-	    !xsp_filter_name(filter, gaps->report->source.trace, w->producer, w->name, &match))
+	w.begin = xsp_filter_begin(filter, w.begin, w.end);
+	if (w.end <= w.begin || !xsp_filter_time(filter, w.end) ||
+	    !xsp_filter_thread(filter, w.pid, w.tid) ||
+	    !xsp_filter_name(filter, gaps->report->source.trace, w.producer, w.name, &match))
 		return;
 	gaps->found++;
-	if (why_wall(w) <= gaps->least)
+	if (why_wall(&w) <= gaps->least)
 		return;
 	if (gaps->nr == CANDIDATES)
 		thin(gaps);
-	gaps->list[gaps->nr++] = *w;
+	gaps->list[gaps->nr++] = w;
 }
 
 /* ---- threads -------------------------------------------------------------------------------- */

@@ -125,12 +125,14 @@ static void unlist(struct handovers *h, uint32_t at)
 	h->locks[t->lock].nr--;
 }
 
-/* Until @ns its holder had the lock. */
-static void add_part(struct handover_thread *t, uint64_t ns)
+/* Until @ns its holder had the lock, of which what was before @from does not count. */
+static void add_part(struct handover_thread *t, uint64_t from, uint64_t ns)
 {
-	uint64_t time = ns > t->since ? ns - t->since : 0;
+	uint64_t time;
 	uint32_t i;
 
+	from = from > t->since ? from : t->since;
+	time = ns > from ? ns - from : 0;
 	t->since = ns > t->since ? ns : t->since;
 	for (i = 0; i < t->nr && t->parts[i].holder != t->holder; i++)
 		;
@@ -151,7 +153,7 @@ static void changes(struct handovers *h, uint32_t lock, uint32_t holder, uint64_
 
 		if (t->holder == holder)
 			continue;
-		add_part(t, ns);
+		add_part(t, h->report->filter.from_ns, ns);
 		if (t->holder != HANDOVER_NONE)
 			t->from = t->holder;
 		t->holder = holder;
@@ -211,9 +213,11 @@ static void add_pairs(struct handovers *h, uint32_t at, bool ended)
 static void range(void *data, const struct xsprof_range *range)
 {
 	struct handovers *h = data;
+	const struct xsp_filter *filter = &h->report->filter;
 	struct handover_thread *t;
 	bool ended = range->how == XSPROF_RANGE_ENDED;
-	uint64_t *at, ns = range->end_ns - range->begin_ns;
+	uint64_t ns = range->end_ns - xsp_filter_begin(filter, range->begin_ns, range->end_ns);
+	uint64_t *at;
 
 	if (range->kind != XSPROF_REC_BEGIN ||
 	    gil_record_of(&h->names, h->report->source.trace, range->producer, range->name) !=
@@ -223,12 +227,12 @@ static void range(void *data, const struct xsprof_range *range)
 	t = at ? &h->threads[*at] : NULL;
 	if (!t || !t->waiting)
 		return;
-	add_part(t, range->end_ns);
+	add_part(t, filter->from_ns, range->end_ns);
 	unlist(h, (uint32_t)*at);
 	if (ended)
 		changes(h, t->lock, (uint32_t)*at, range->end_ns);
-	if (!xsp_filter_thread(&h->report->filter, range->pid, range->tid) ||
-	    !xsp_filter_time(&h->report->filter, range->end_ns))
+	if (!xsp_filter_thread(filter, range->pid, range->tid) ||
+	    !xsp_filter_time(filter, range->end_ns))
 		return;
 	if (range->flags & XSPROF_RANGEF_UNCERTAIN || range->how == XSPROF_RANGE_CUT) {
 		h->doubtful++;
@@ -248,7 +252,10 @@ static void range(void *data, const struct xsprof_range *range)
 
 static int holds(struct handovers *h, const struct xsprof_event *ev, enum gil_record what)
 {
-	uint64_t ns = ev->end_ns > ev->begin_ns ? ev->end_ns - ev->begin_ns : 0;
+	const struct xsp_filter *filter = &h->report->filter;
+	uint64_t begin = xsp_filter_begin(filter, ev->begin_ns, ev->end_ns);
+	uint64_t end = ev->end_ns < filter->to_ns ? ev->end_ns : filter->to_ns;
+	uint64_t ns = end > begin ? end - begin : 0;
 	uint32_t unused;
 	int64_t lock = lock_at(h, gil_record_lock(h->report->source.trace, ev, &unused)), at;
 	struct handover_thread *t;
@@ -262,8 +269,8 @@ static int holds(struct handovers *h, const struct xsprof_event *ev, enum gil_re
 	}
 	changes(h, (uint32_t)lock, HANDOVER_NONE, ev->end_ns);
 	t = &h->threads[at];
-	if (!xsp_filter_thread(&h->report->filter, ev->pid, ev->tid) ||
-	    !xsp_filter_time(&h->report->filter, ev->end_ns))
+	if (!xsp_filter_thread(filter, ev->pid, ev->tid) || ev->end_ns < filter->from_ns ||
+	    ev->begin_ns > filter->to_ns)
 		return 0;
 	t->holds++;
 	t->held += ns;
@@ -272,11 +279,24 @@ static int holds(struct handovers *h, const struct xsprof_event *ev, enum gil_re
 	return 0;
 }
 
+/* What comes behind --to: who waited then waited until then, who had the lock says so later. */
+static int behind(struct handovers *h, struct xsprof_pairer *pairer)
+{
+	if (h->report->show.window)
+		return 0;
+	h->report->show.window = true;
+	xsprof_pairer_pass(pairer, h->report->filter.to_ns);
+	return xsprof_pairer_finish(pairer);
+}
+
 static int one(struct handovers *h, struct xsprof_pairer *pairer, const struct xsprof_event *ev)
 {
+	bool later = ev->ns > h->report->filter.to_ns;
 	enum gil_record what = GIL_OTHER;
-	int ret = 0;
+	int ret = later ? behind(h, pairer) : 0;
 
+	if (ret || (later && ev->type != XSPROF_REC_SPAN))
+		return ret;
 	if (ev->name && (ev->type == XSPROF_REC_BEGIN || ev->type == XSPROF_REC_INSTANT ||
 			 ev->type == XSPROF_REC_SPAN))
 		what = gil_record_of(&h->names, h->report->source.trace, ev->producer, ev->name);
@@ -290,7 +310,7 @@ static int one(struct handovers *h, struct xsprof_pairer *pairer, const struct x
 		h->left_out++;
 		ret = 0;
 	}
-	return ret ? ret : xsprof_pairer_event(pairer, ev);
+	return ret || later ? ret : xsprof_pairer_event(pairer, ev);
 }
 
 /* ---- the trace ------------------------------------------------------------------------------- */
@@ -319,7 +339,7 @@ static int read_all(struct handovers *h, struct xsprof_pairer *pairer)
 	}
 	if (n < 0)
 		return xsp_source_error(&report->source, n);
-	ret = xsprof_pairer_finish(pairer);
+	ret = report->show.window ? 0 : xsprof_pairer_finish(pairer);
 	return ret ? tool_error("%s: %s", report->source.path, strerror(-ret)) : 0;
 }
 

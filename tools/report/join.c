@@ -215,6 +215,7 @@ void report_join_to(struct report_join *join, const struct report_part *before,
 		return;
 	range->self_ns += before->range.self_ns + (range->begin_ns - before->range.end_ns);
 	range->begin_ns = before->range.begin_ns;
+	part->began = before->began;
 	range->flags |= before->range.flags & XSPROF_RANGEF_UNCERTAIN;
 	/* It is in none of its name: it outlives one that it began in. */
 	range->flags &= ~XSPROF_RANGEF_RECURSIVE;

@@ -10,7 +10,8 @@
 
 /**
  * struct report_part - a range, or a part of one, and what is known of it
- * @range: it
+ * @range: it, from --from on
+ * @began: when it began
  * @cause: what its thread did, where @told
  * @used: what it used, where @uses
  * @words: its inputs and modules, and whether its time is in another range of its row
@@ -19,6 +20,7 @@
  */
 struct report_part {
 	struct xsprof_range		range;
+	uint64_t			began;
 	struct cause_sum		cause;
 	struct report_used		used;
 	struct report_range_words	words;

@@ -402,8 +402,12 @@ void report_json_threads(const struct report *report);
 int report_waits_new(struct report_waits **waits);
 void report_waits_free(struct report_waits *waits);
 #define REPORT_NO_WAIT	UINT64_MAX
-/* An XSPROF_REC_SYNC.  Return: how long the wait took that it ends, ns, or REPORT_NO_WAIT. */
-uint64_t report_waits_event(struct report_waits *waits, const struct xsprof_event *ev);
+/*
+ * An XSPROF_REC_SYNC.  Return: how long the wait took that it ends, from @from on, in ns, or
+ * REPORT_NO_WAIT.
+ */
+uint64_t report_waits_event(struct report_waits *waits, const struct xsprof_event *ev,
+			    uint64_t from);
 void report_waits_add(struct xsp_group *group, uint64_t ns);
 /* Waits that there was no room for. */
 uint64_t report_waits_crowded(const struct report_waits *waits);

@@ -10,6 +10,7 @@
 
 #include "cli/tool.h"
 #include "ranges/losses.h"
+#include "ranges/pair.h"
 #include "report/functions.h"
 #include "report/gpu.h"
 #include "report/handovers.h"
@@ -44,7 +45,7 @@ static void add_event(struct report *report, const struct xsprof_event *ev)
 	if (xst_losses_at(ev))
 		report_waits_lost(report->waits, ev);
 	if (ev->type == XSPROF_REC_SYNC)
-		waited = report_waits_event(report->waits, ev);
+		waited = report_waits_event(report->waits, ev, report->filter.from_ns);
 	if (!xsp_filter_time(&report->filter, xsp_event_when(ev)))
 		return;
 	/* That processes come and go is told by the decoder, and is no event of theirs. */
@@ -100,6 +101,7 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 			ret = report_start(report, &evs[0]);
 			if (ret)
 				return ret;
+			xst_pairer_clip(pairer, report->filter.from_ns);
 			report->devices = xsp_trace_has_devices(report->source.trace);
 			first = false;
 		}

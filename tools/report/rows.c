@@ -212,7 +212,7 @@ void report_whole(void *data, const struct report_part *part)
 		add_times(report, group, part);
 }
 
-/* From the end of the part before to the end of this one. */
+/* From the end of the part before, which was not before --from, to the end of this one. */
 static void find_cause(struct report *report, struct report_part *part, uint64_t from)
 {
 	const struct xsprof_range *range = &part->range;
@@ -221,6 +221,8 @@ static void find_cause(struct report *report, struct report_part *part, uint64_t
 
 	cause_range(report->cause, key, range->begin_ns, range->end_ns,
 		    range->kind == XSPROF_REC_BEGIN, &part->cause);
+	if (from < report->filter.from_ns)
+		from = report->filter.from_ns;
 	if (from >= range->begin_ns)
 		return;
 	cause_range(report->cause, key, from, range->begin_ns, false, &gap);
@@ -228,12 +230,41 @@ static void find_cause(struct report *report, struct report_part *part, uint64_t
 		part->cause.v[i] += gap.v[i];
 }
 
+static void clip(const struct report *report, struct xsprof_range *range)
+{
+	range->begin_ns = xsp_filter_begin(&report->filter, range->begin_ns, range->end_ns);
+}
+
+/* Its own time is that between two parts as well, but for what was before --from. */
+static void join(struct report *report, const struct report_part *before,
+		 struct report_part *part)
+{
+	uint64_t from = report->filter.from_ns, early = 0;
+
+	if (before && before->range.end_ns < from)
+		early = (part->range.begin_ns < from ? part->range.begin_ns : from) -
+			before->range.end_ns;
+	report_join_to(report->join, before, part);
+	part->range.self_ns -= early;
+	clip(report, &part->range);
+}
+
+static void add_open(struct report *report, const struct report_part *part)
+{
+	struct xsprof_range range = part->range;
+
+	/* It was in there all the time. */
+	range.begin_ns = part->began;
+	open_ranges_add(&report->open, &range);
+}
+
 void report_range(void *data, const struct xsprof_range *range)
 {
-	struct report_part part = { .range = *range };
+	struct report_part part = { .range = *range, .began = range->begin_ns };
 	struct report *report = data;
 	const struct report_part *before = report_join_before(report->join, range);
 
+	clip(report, &part.range);
 	part.uses = report_usage_of(report->usage, &part.used);
 	/* What is of no thread has no time there. */
 	part.told = why_has_thread(range) && cause_get_stats(report->cause)->switches;
@@ -244,8 +275,8 @@ void report_range(void *data, const struct xsprof_range *range)
 	part.words.inside = !report_counts_once(report, range);
 	if (report->shapes)
 		report_shapes_of(report->shapes, range, &part.words);
-	report_join_to(report->join, before, &part);
-	open_ranges_add(&report->open, &part.range);
+	join(report, before, &part);
+	add_open(report, &part);
 	if (!report_join_keep(report->join, &part))
 		report_whole(report, &part);
 }

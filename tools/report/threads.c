@@ -86,6 +86,9 @@ void report_threads_count(struct report *report, uint64_t ns)
 		return;
 	threads->counting = true;
 	cause_count_from(report->cause, report->filter.from_ns ? report->filter.from_ns : ns);
+	/* Steps are whole. */
+	if (report->filter.from_ns && !report->steps)
+		cause_clip(report->cause, report->filter.from_ns);
 }
 
 void report_threads_event(struct report *report, const struct xsprof_event *ev)

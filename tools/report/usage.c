@@ -266,7 +266,7 @@ void report_usage_event(struct report_usage *usage, const struct xsprof_event *e
 			break;
 		if (mem.failed)
 			allocation_failed(usage, ev, &mem);
-		else if (usage->rows)
+		else if (usage->rows && ev->ns >= usage->report->filter.from_ns)
 			allocated(usage, ev, &mem);
 		break;
 	}

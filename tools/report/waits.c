@@ -78,7 +78,8 @@ static struct waiting *find_place(struct report_waits *waits, uint64_t key)
 	return place ? place : &waits->places[(key >> 1) % PLACES];
 }
 
-uint64_t report_waits_event(struct report_waits *waits, const struct xsprof_event *ev)
+uint64_t report_waits_event(struct report_waits *waits, const struct xsprof_event *ev,
+			    uint64_t from)
 {
 	uint64_t key = xsp_hash_pair((uint64_t)ev->producer << 32 | ev->tid, ev->value) | 1;
 	struct waiting *at = find_place(waits, key);
@@ -97,7 +98,8 @@ uint64_t report_waits_event(struct report_waits *waits, const struct xsprof_even
 		if (!used || at->key != key)
 			break;
 		at->key = 0;
-		return ev->ns - at->since;
+		from = from > at->since ? from : at->since;
+		return ev->ns > from ? ev->ns - from : 0;
 	}
 	return REPORT_NO_WAIT;
 }

@@ -83,7 +83,8 @@ enum why_kind {
  * struct why_window - a stretch of a thread's time
  * @kind: enum why_kind
  * @key: the thread as cause.h has it
- * @begin: begin
+ * @begin: begin, or --from where that is later
+ * @began: begin
  * @end: end
  * @producer: of the thread
  * @pid: its process
@@ -102,6 +103,7 @@ struct why_window {
 	uint32_t	producer;
 	uint64_t	key;
 	uint64_t	begin;
+	uint64_t	began;
 	uint64_t	end;
 	uint32_t	pid;
 	uint32_t	tid;
@@ -180,7 +182,7 @@ int why_run(struct report *report);
 static inline struct report_op why_op(const struct why_window *window)
 {
 	return (struct report_op){
-		.begin = window->kind == WHY_RANGE ? window->begin : window->end,
+		.begin = window->kind == WHY_RANGE ? window->began : window->end,
 		.producer = window->producer, .tid = window->tid, .name = window->name,
 	};
 }

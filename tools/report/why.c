@@ -102,7 +102,8 @@ static void choose_whole(void *data, const struct report_part *part)
 	struct why_window w = {
 		.kind = WHY_RANGE,
 		.producer = range->producer,
-		.begin = range->begin_ns,
+		.begin = xsp_filter_begin(&why->report->filter, range->begin_ns, range->end_ns),
+		.began = range->begin_ns,
 		.end = range->end_ns,
 		.pid = range->pid,
 		.tid = range->tid,

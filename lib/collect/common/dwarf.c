@@ -2,7 +2,8 @@
 /*
  * Reads a rule out of .eh_frame: a search in the table of .eh_frame_hdr, then the program of call
  * frame instructions up to the address. It only reads, and no further than an entry's own length
- * and what is mapped of the object there: what the table and the entries point to may be nonsense.
+ * and what is mapped of the object there, and is: what the table and the entries point to may be
+ * nonsense.
  * What it does not know makes the rule unknown: it is never skipped over.
  */
 #include "collect/common/dwarf.h"
@@ -18,6 +19,7 @@
 #define STATES		8u	/* remembered at a time */
 #define NO_REG		UINT32_MAX
 #define ENTRY_MAX	(1u << 20)	/* bytes; the time it takes has a bound */
+#define HEAD_MAX	20u	/* bytes of the table's; one of a row has no fewer with that */
 
 /* Encodings of pointers: a form in the low four bits, and what it is relative to. */
 enum { PTR_ABS = 0x00, PTR_U4 = 0x03, PTR_S4 = 0x0b, PTR_S8 = 0x0c, PTR_PC = 0x10, PTR_DATA = 0x30,
@@ -67,9 +69,9 @@ struct common {
 static struct bytes entry(const struct elf_object *object, uintptr_t at)
 {
 	struct bytes b = elf_readable(object, at);
-	uint64_t size = fixed(&b, 4);
+	uint64_t size = elf_is_there(&b, 4) ? fixed(&b, 4) : 0;
 
-	if (b.bad || size < 4 || size > ENTRY_MAX || size > (uint64_t)(b.end - b.at))
+	if (size < 4 || size > ENTRY_MAX || !elf_is_there(&b, size))
 		return (struct bytes){ b.at, b.at, true };
 	b.end = b.at + size;
 	return b;
@@ -126,13 +128,40 @@ static bool read_common(const struct elf_object *object, uintptr_t at, struct co
 	return !b.bad;
 }
 
-/* A number of a table that may begin anywhere. */
-static int64_t item(const uint8_t *table, uint64_t i)
-{
-	int32_t v;
+/* Of a function: where it begins and its entry, from the table on; that may begin anywhere. */
+struct row {
+	int32_t	function;
+	int32_t	entry;
+};
 
-	memcpy(&v, table + 4 * i, sizeof(v));
-	return v;
+/* Return: false: it is not there. */
+static bool read_row(const struct bytes *table, uint64_t i, struct row *row)
+{
+	struct bytes b = { table->at + i * sizeof(*row), table->end, false };
+
+	if (!elf_is_there(&b, sizeof(*row)))
+		return false;
+	memcpy(row, b.at, sizeof(*row));
+	return true;
+}
+
+/* The table behind its head.  Return: how many rows it has; 0: there is none. */
+static uint64_t read_head(struct bytes *b)
+{
+	uint64_t version, start, count, form, nr;
+
+	if (!elf_is_there(b, HEAD_MAX))
+		return 0;
+	version = fixed(b, 1);
+	start = fixed(b, 1);
+	count = fixed(b, 1);
+	form = fixed(b, 1);
+	/* What all linkers write; without a table there is none. */
+	if (version != 1 || form != (PTR_DATA | PTR_S4))
+		return 0;
+	pointer(b, start & 0x0f);
+	nr = pointer(b, (uint8_t)count);
+	return b->bad || nr > (uint64_t)(b->end - b->at) / sizeof(struct row) ? 0 : nr;
 }
 
 /* The entry of the function that may have @at.  Return: 0: of none. */
@@ -140,26 +169,22 @@ static uintptr_t search(const struct elf_object *object, uintptr_t index, uintpt
 {
 	struct bytes b = elf_readable(object, index);
 	const int64_t want = (int64_t)(at - index);
-	const uint64_t version = fixed(&b, 1), start = fixed(&b, 1), count = fixed(&b, 1),
-		       form = fixed(&b, 1);
-	uint64_t nr, low = 0, high;
+	uint64_t low = 0, high = read_head(&b);
+	struct row row;
 
-	/* What all linkers write; without a table there is none. */
-	if (b.bad || version != 1 || form != (PTR_DATA | PTR_S4))
+	if (!high)
 		return 0;
-	pointer(&b, start & 0x0f);
-	nr = pointer(&b, (uint8_t)count);
-	if (b.bad || !nr || nr > (uint64_t)(b.end - b.at) / 8)
-		return 0;
-	for (high = nr; high - low > 1;) {
+	while (high - low > 1) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (item(b.at, 2 * middle) <= want)
+		if (!read_row(&b, middle, &row))
+			return 0;
+		if (row.function <= want)
 			low = middle;
 		else
 			high = middle;
 	}
-	return item(b.at, 2 * low) <= want ? index + (uintptr_t)item(b.at, 2 * low + 1) : 0;
+	return read_row(&b, low, &row) && row.function <= want ? index + (uintptr_t)row.entry : 0;
 }
 
 /* ---- the program ---------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What of a loaded object can be read: its unwind information may point anywhere.
+ * What of a loaded object can be read: its unwind information may point anywhere, and what is
+ * mapped may not be there: the file was cut, or the program has protected it.
  */
 #ifndef XSPROF_COLLECT_ELF_H
 #define XSPROF_COLLECT_ELF_H
@@ -22,5 +23,10 @@ struct elf_object {
  * where nothing was.
  */
 struct bytes elf_readable(const struct elf_object *object, uintptr_t at);
+/*
+ * Are the next @size bytes there?  Else they are bad, and none is left. The kernel is asked, which
+ * costs a system call for each page that they are on.  Signal-safe.
+ */
+bool elf_is_there(struct bytes *bytes, uint64_t size);
 
 #endif /* XSPROF_COLLECT_ELF_H */

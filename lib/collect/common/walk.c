@@ -22,6 +22,7 @@
 #define VISITED_MAX	512u	/* frames, those that are left out among them */
 #define STEPS		128u	/* that are remembered */
 #define WORDS		3u	/* read for a step: the caller, its frame pointer and its CFA */
+#define CODE_BITS	56	/* of the address of a program's code: on no machine has one more */
 
 /**
  * struct step - from a frame to its caller
@@ -154,7 +155,7 @@ static inline bool read_stack(struct step *step, uint32_t which, uintptr_t at, u
 static uint32_t by_rule(struct native_place *p, struct step *step, uint32_t unloads)
 {
 	const struct unwind_rule rule = unwind_rule(p->ip, unloads);
-	uintptr_t low = p->cfa, cfa = low + (intptr_t)rule.cfa, saved = 0;
+	uintptr_t low = p->cfa, cfa = low + (intptr_t)rule.cfa, saved = 0, back;
 
 	*step = (struct step){ .from = *p };
 	if (rule.kind <= UNWIND_END)
@@ -172,6 +173,10 @@ static uint32_t by_rule(struct native_place *p, struct step *step, uint32_t unlo
 	/* A stack grows: this ends any circle. */
 	if (cfa <= low || !read_stack(step, 0, cfa + rule.back * sizeof(cfa), low))
 		return UNWIND_UNKNOWN;
+	/* The rule was wrong: words with the highest bits are notes and names in a stack. */
+	back = unsigned_address(step->word[0]);
+	if (back >> CODE_BITS)
+		return UNWIND_UNKNOWN;
 	if (rule.frame == UNWIND_LOST) {
 		p->known = false;
 	} else if (rule.at_frame || rule.frame) {
@@ -180,7 +185,7 @@ static uint32_t by_rule(struct native_place *p, struct step *step, uint32_t unlo
 		p->known = saved && read_stack(step, 1, saved, low);
 		p->frame = p->known ? step->word[1] : 0;
 	}
-	p->ip = unsigned_address(step->word[0]);
+	p->ip = back;
 	p->cfa = cfa;
 	return p->ip ? rule.kind : UNWIND_END;
 }

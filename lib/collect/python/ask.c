@@ -68,7 +68,8 @@ static void asked(int sig, siginfo_t *info, void *context)
 	int saved = errno, is = ASKED;
 
 	(void)sig;
-	if (!entry || info->si_code != SI_TKILL)
+	/* At the limit of pending signals (RLIMIT_SIGPENDING) it does not say who sent it. */
+	if (!entry || (info->si_code != SI_TKILL && (info->si_code != SI_USER || info->si_pid)))
 		return;
 	__atomic_store_n(&entry->asked, false, __ATOMIC_RELAXED);
 	if (__atomic_load_n(&question.entry, __ATOMIC_RELAXED) == entry &&
@@ -109,7 +110,7 @@ bool python_ask_ready(void)
 	 * On another stack where the thread has one: who runs on small stacks, as Go does, sees to
 	 * it that there is.
 	 */
-	const struct sigaction action = {
+	struct sigaction action = {
 		.sa_sigaction = asked, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK,
 	};
 
@@ -117,6 +118,8 @@ bool python_ask_ready(void)
 	if (number && is_ours(number))
 		return true;
 	number = 0;
+	/* One of the program's that interrupts this one may jump over it: no answer would come. */
+	python_signals_of_others(&action.sa_mask);
 	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]) && !number; i++)
 		if (is_ours(candidates[i]) || (is_free(candidates[i]) &&
 					       !sigaction(candidates[i], &action, &before)))

@@ -230,7 +230,7 @@ static int begin_thread(void *again)
 
 	if (err)
 		return err;
-	sigfillset(&all);
+	python_signals_of_others(&all);
 	pthread_attr_setstacksize(&attr, STACK);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&attached.thread, &attr, run, again);

@@ -57,7 +57,7 @@ static __attribute__((noinline)) void begin(void)
 	/* A child by clone() itself: nothing told us of it, and its memory is its parent's. */
 	if (forks() || getpid() != ticker.owner)
 		return;
-	sigfillset(&all);
+	python_signals_of_others(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	if (swap_phase(NONE, BEGINS))
 		set_phase(!forks() && python_ticker_make() ? RUNS : NONE);
@@ -81,7 +81,7 @@ void python_tick_stop(void)
 	__atomic_fetch_add(&ticker.forks, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&ticker.phase, __ATOMIC_SEQ_CST) == NONE)
 		return;
-	sigfillset(&most);
+	python_signals_of_others(&most);
 	python_ask_keep(&most);
 	pthread_sigmask(SIG_BLOCK, &most, &before);
 	while ((phase = __atomic_load_n(&ticker.phase, __ATOMIC_SEQ_CST)) != NONE) {

@@ -4,7 +4,8 @@
  * freed leaves its address to others, and so do its strings: what tells one is the text that it is
  * called by, of which Python keeps hashes, and its first line. Two with the same have one name.
  *
- * Owns the names of codes that were met. It is written by one thread, while no other reads it.
+ * Owns the names of codes that were met. One thread writes them; the handler of a signal may read
+ * them meanwhile, where its answer is late.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,14 +238,18 @@ bool python_code_read(struct sampled_code *code, const char *bytes,
 		      const uint64_t ids[PYTHON_TEXTS], char *data, uint32_t room)
 {
 	const void *text[PYTHON_TEXTS];
+	xsprof_name_t name;
 	uint32_t place;
 
 	memcpy(&code->first, bytes + layout.first, sizeof(code->first));
 	code->id = mix(mix(mix(0, (uint32_t)code->first), ids[0]), ids[1]) | 1;
 	place = place_of(code->id);
-	code->hidden = known[place].id && known[place].name == HIDDEN;
-	code->name = code->hidden ? 0 : known[place].name;
-	if (known[place].id)
+	/* Acquire: the name is the id's, or has just been forgotten: it is as a new one is. */
+	name = __atomic_load_n(&known[place].id, __ATOMIC_ACQUIRE) == code->id ?
+	       __atomic_load_n(&known[place].name, __ATOMIC_RELAXED) : 0;
+	code->hidden = name == HIDDEN;
+	code->name = code->hidden ? 0 : name;
+	if (name)
 		return true;
 	return python_code_texts(bytes, text) &&
 	       python_text_read(text[0], code->file, sizeof(code->file), data, room) &&
@@ -298,7 +303,8 @@ void python_code_name(struct sampled_code *code, const void *at)
 		nr_known = 0;
 		place = place_of(code->id);
 	}
-	known[place].id = code->id;
-	known[place].name = code->hidden ? HIDDEN : code->name;
+	__atomic_store_n(&known[place].name, code->hidden ? HIDDEN : code->name, __ATOMIC_RELAXED);
+	/* Release: pairs with the acquire in python_code_read(). */
+	__atomic_store_n(&known[place].id, code->id, __ATOMIC_RELEASE);
 	nr_known++;
 }

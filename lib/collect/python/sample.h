@@ -73,6 +73,8 @@ uint32_t python_entries_nr(void);
 struct python_entry *python_thread_own(void);
 /* That of the thread that has the lock; NULL: there is none, or it has no entry. */
 struct python_entry *python_thread_holder(void);
+/* Is there no thread of that id any more, as far as the kernel says? */
+bool python_thread_ended(uint32_t tid);
 /* Gives places of threads that have ended to others. */
 void python_entries_sweep(void);
 void python_threads_forked(void);
@@ -185,7 +187,7 @@ const void *python_code_lines(const char *bytes);
  * @room is looked at, and the first @got bytes have been read.
  */
 uint32_t python_code_line(const char *bytes, int32_t at, char *buffer, size_t got, size_t room);
-/* Names it, where it is new; tick.c alone, while nobody else reads. */
+/* Names it, where it is new; tick.c alone. */
 void python_code_name(struct sampled_code *code, const void *at);
 /* What 3.12 has as code where C calls Python, once it was met. */
 extern const void *python_code_hidden;
@@ -349,9 +351,14 @@ void python_ask_forked(void);
 /* Takes the signal out of those that are to be blocked. */
 void python_ask_keep(sigset_t *set);
 
-/* ---- signal.c: what the kernel says ---------------------------------------------------------- */
+/* ---- signal.c: what the kernel says, and is told --------------------------------------------- */
 
 enum python_signal python_signal_of(uint32_t tid, int number);
+/*
+ * All but those that a thread raises by what it does itself: one of these that is blocked ends the
+ * program, though that may handle it, as filters of seccomp have it do.
+ */
+void python_signals_of_others(sigset_t *set);
 
 /* ---- tick.c: the thread that looks ----------------------------------------------------------- */
 

@@ -301,7 +301,8 @@ bool python_seen_stands(const struct python_entry *entry, const struct python_re
 		return false;
 	if (last != entry->state && before.last != entry->state && before.switches == switches())
 		return true;
-	if (before.cpu_ns == cpu_ns(entry->tid))
+	/* 0: its clock is not known. */
+	if (before.cpu_ns && before.cpu_ns == cpu_ns(entry->tid))
 		return true;
 	return reads_again(r, entry->state) && !python_seen_holds(entry->state);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * A signal of a thread's, as /proc has it: whether the thread blocks it, and whether one is on its
- * way.
+ * way. And which signals threads of ours block.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,4 +36,13 @@ enum python_signal python_signal_of(uint32_t tid, int number)
 	if (has(text, "\nSigBlk:", number))
 		return PYTHON_SIGNAL_BLOCKED;
 	return has(text, "\nSigPnd:", number) ? PYTHON_SIGNAL_PENDING : PYTHON_SIGNAL_FREE;
+}
+
+void python_signals_of_others(sigset_t *set)
+{
+	static const int own[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP };
+
+	sigfillset(set);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(set, own[i]);
 }

@@ -125,14 +125,18 @@ void python_thread_leaves(void *state)
 	}
 }
 
+bool python_thread_ended(uint32_t tid)
+{
+	return syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;
+}
+
 void python_entries_sweep(void)
 {
 	uint32_t nr = python_entries_nr(), tid, left = 0;
-	pid_t pid = getpid();
 
 	for (uint32_t i = 0; i < nr; i++) {
 		tid = __atomic_load_n(&python_entries[i].tid, __ATOMIC_ACQUIRE);
-		if (tid && syscall(SYS_tgkill, pid, tid, 0) && errno == ESRCH) {
+		if (tid && python_thread_ended(tid)) {
 			__atomic_store_n(&python_entries[i].tid, 0, __ATOMIC_RELEASE);
 			left++;
 		}

@@ -62,7 +62,10 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* What a thread of this process has run: programs have no name for the number of its clock. */
+/*
+ * What a thread of this process has run: programs have no name for the number of its clock.
+ * Return: 0: there is no such thread, or the kernel does not say.
+ */
 static uint64_t cpu_ns(uint32_t tid)
 {
 	return clock_ns((clockid_t)(~tid << 3 | 6));
@@ -77,10 +80,10 @@ static void missed(uint32_t tid, uint32_t n)
 }
 
 /* Of a thread that has not got the lock. */
-static uint32_t how(struct python_entry *entry, uint64_t now)
+static uint32_t how(struct python_entry *entry, uint64_t cpu, uint64_t now)
 {
-	uint64_t cpu = cpu_ns(entry->tid);
-	bool ran = entry->at_ns && cpu - entry->cpu_ns > (now - entry->at_ns) / 2;
+	bool ran = entry->at_ns && cpu > entry->cpu_ns &&
+		   cpu - entry->cpu_ns > (now - entry->at_ns) / 2;
 
 	entry->cpu_ns = cpu;
 	entry->at_ns = now;
@@ -119,12 +122,17 @@ static bool read_thread(struct python_entry *entry, uint32_t turn)
 /* @ticks: at which it was where it is */
 static bool look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, uint64_t now)
 {
+	uint64_t cpu;
 	uint32_t did;
 
 	if (turn & 1 || !read_thread(entry, turn))
 		return false;
-	did = entry->stack ? how(entry, now) : 0;
-	for (uint32_t i = 0; entry->stack && i < ticks; i++)
+	cpu = entry->stack ? cpu_ns(entry->tid) : 0;
+	/* It has no frames, or has ended with them. */
+	if (!entry->stack || (!cpu && python_thread_ended(entry->tid)))
+		return true;
+	did = how(entry, cpu, now);
+	for (uint32_t i = 0; i < ticks; i++)
 		python_user.sample(entry->name, entry->tid, entry->stack, did, entry->line);
 	return true;
 }
