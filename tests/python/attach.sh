@@ -96,6 +96,25 @@ if [ "$(id -u)" = 0 ]; then
 else
 	skipped "refused: another user" "root only"
 fi
+# Not refused before: only the process knows that its library has rings already.
+"${newest:-python3}" - >said 2>err <<-'END' &
+	import time, xsprof
+	with xsprof.profile(activities=[xsprof.ProfilerActivity.CPU]):
+	    pass
+	print("done", flush=True)
+	time.sleep(20)
+END
+other=$!
+for _ in $(seq 400); do
+	grep -q done said && break
+	sleep 0.05
+done
+"$xsprof" record -p $other -d 0.3 -o none >out 2>log
+grep -q "^xsprof: process $other: .*keeps the rings of a profile.*'xsprof record COMMAND'$" log
+result "after a profile of its own: what to do instead" $?
+kill $other
+wait $other 2>/dev/null
+rm -f none
 if command -v strace >/dev/null; then
 	begin "${newest:-python3}" waits
 	strace -qq -o /dev/null -p $pid &

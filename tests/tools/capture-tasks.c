@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures of what the scheduler says of tasks: of a program without markers, and of processes
- * whose ends the recorder saw late.
+ * Captures of what the scheduler says of tasks: of a program without markers, of a range behind
+ * many tasks, and of processes whose ends the recorder saw late.
  */
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +42,41 @@ static void exited(struct cpu *c, uint64_t ts, int32_t tid)
 	add32(&e, (uint32_t)tid);
 	add32(&e, 120);
 	emit(c, ts, &e);
+}
+
+/*
+ * A range from 10 to 110 us: alpha runs 10 us, and waits 20 times: behind another task each time,
+ * 14 times for 6 us, 6 times for 1.
+ */
+void cap_make_behind(void)
+{
+	static struct cpu c = { .cpu = 0 };
+	uint64_t t = T(10);
+	struct cap_ring r;
+	char comm[16];
+
+	cap_host("hostname=box\nkernel=6.1.0\n");
+	cap_clock(T(0), T(10000000));
+	describe();
+	cap_producer(0, 100, T(0));
+	cap_name(0, 1, "step");
+	cap_arena(0);
+	cap_thread(0, 100, "alpha");
+	cap_ring_open(&r, 0, 0, 64);
+	cap_event(&r, T(10), XSPROF_REC_BEGIN, 100, 1, 0, 0);
+	cap_event(&r, T(110), XSPROF_REC_END, 100, 0, 0, 0);
+	cap_ring_close(&r, 0);
+	sched_switch(&c, T(5), 0, "swapper/0", 0, 100, "alpha");
+	for (int32_t i = 0; i < 20; i++) {
+		snprintf(comm, sizeof(comm), "task%d", i);
+		t += 500;
+		sched_switch(&c, t, 100, "alpha", 256, 200 + i, comm);
+		t += i < 14 ? 6000 : 1000;
+		sched_switch(&c, t, 200 + i, comm, 256, 100, "alpha");
+	}
+	close_cpu(&c, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(120));
+	cap_end(T(130));
 }
 
 /*

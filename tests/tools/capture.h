@@ -89,6 +89,7 @@ void cap_make_names(uint32_t kinds);
 void cap_make_crash(uint32_t events, uint32_t at);
 /* capture-tasks.c */
 void cap_make_threads(void);
+void cap_make_behind(void);
 void cap_make_exits(void);
 void cap_make_cost_threads(uint32_t n);
 void cap_make_exec(void);

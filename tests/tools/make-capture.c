@@ -26,6 +26,7 @@
  *	make-capture kernel FILE US	the same, and that tracer was read until US
  *	make-capture left-out FILE	a switch that the tracer left out
  *	make-capture threads FILE	the scheduler's events of a program without markers
+ *	make-capture behind FILE	a range that waits behind many tasks
  *	make-capture exits FILE		processes whose ends the kernel saw
  *	make-capture exec FILE		two programs of a process
  *	make-capture steps FILE		steps of a training
@@ -511,6 +512,8 @@ int main(int argc, char **argv)
 		cap_make_entries();
 	else if (!strcmp(what, "threads") && argc == 3)
 		cap_make_threads();
+	else if (!strcmp(what, "behind") && argc == 3)
+		cap_make_behind();
 	else if (!strcmp(what, "exits") && argc == 3)
 		cap_make_exits();
 	else if (!strcmp(what, "exec") && argc == 3)

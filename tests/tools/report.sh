@@ -327,6 +327,10 @@ assert got == [("convolution", "execute", 4, 22000), ("convolution", "create", 3
 assert [(x["count"], "category" in x) for x in r["others"]] == [(2, False)], r' 2>>"$dir/log" &&
 	"$xsprof" report "$dir/tasks.data" | grep -qE '^ *4 +22.000 us .* execute +convolution$'
 result "report: a name in two categories is two rows, with the category" $?
+# The row that -n leaves out has longer times.
+"$xsprof" report -s name -n 1 "$dir/tasks.data" 2>"$dir/log" |
+	grep -qE '^    3  6\.000 us  6\.000 us  .*  create    convolution$'
+result "report -n: columns are as wide as the rows that are shown" $?
 ! "$xsprof" report "$dir/rows.data" 2>"$dir/log" | grep -q Category
 result "report: no other has that column" $?
 

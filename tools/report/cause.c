@@ -140,6 +140,7 @@ void report_print_cause(const struct report *report, struct xsp_group **rows, si
 			const struct report_width *width)
 {
 	const struct cause_stats *stats = cause_get_stats(report->cause);
+	struct report_width wide = *width;
 	struct cause_columns columns = { 0 };
 	size_t i, shown, none = 0;
 	bool bold = report_colours();
@@ -152,6 +153,7 @@ void report_print_cause(const struct report *report, struct xsp_group **rows, si
 		if (!rows[i]->wall)
 			continue;
 		shown++;
+		report_widen(report, rows[i], &wide);
 		cause_columns_widen(&columns, rows[i]->wall, &rows[i]->cause);
 	}
 	putchar('\n');
@@ -163,13 +165,13 @@ void report_print_cause(const struct report *report, struct xsp_group **rows, si
 		return;
 	printf("\n%s", bold ? "\033[1m" : "");
 	cause_columns_heads(&columns);
-	report_print_heads(report, width, bold);
+	report_print_heads(report, &wide, bold);
 	for (i = shown = 0; i < n && shown < report->reading.limit; i++) {
 		if (!rows[i]->wall)
 			continue;
 		shown++;
 		cause_columns_print(&columns, rows[i]->wall, &rows[i]->cause);
-		report_print_words(report, rows[i], width);
+		report_print_words(report, rows[i], &wide);
 	}
 }
 

@@ -130,7 +130,7 @@ static void print_ranges(const struct report *report, struct xsp_group **rows, s
 
 	for (c = 0; c < NUMBERS; c++)
 		wide[c] = strlen(heads[c]);
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n && i < report->reading.limit; i++) {
 		numbers(rows[i], cell);
 		for (c = 0; c < NUMBERS; c++)
 			wide[c] = report_max(wide[c], strlen(cell[c]));

@@ -126,7 +126,7 @@ static void print_left(const struct report *report)
 /* ---- the table ------------------------------------------------------------------------------ */
 
 static void print_rows(const struct report *report, struct xsp_group **rows, size_t n,
-		       const struct report_width *width)
+		       struct report_width width)
 {
 	size_t wide[COLUMNS] = { 0 }, i, left, len;
 	bool bold = report_colours();
@@ -136,6 +136,7 @@ static void print_rows(const struct report *report, struct xsp_group **rows, siz
 		if (!any_used(rows[i]))
 			continue;
 		left--;
+		report_widen(report, rows[i], &width);
 		for (int c = 0; c < COLUMNS; c++) {
 			len = strlen(cell_of(rows[i], c, cell));
 			if (wide[c] || is_used(rows[i], c))
@@ -147,7 +148,7 @@ static void print_rows(const struct report *report, struct xsp_group **rows, siz
 	for (int c = 0; c < COLUMNS; c++)
 		if (wide[c])
 			printf("%*s  ", (int)wide[c], columns[c].head);
-	report_print_heads(report, width, bold);
+	report_print_heads(report, &width, bold);
 	for (i = 0, left = report->reading.limit; i < n && left; i++) {
 		if (!any_used(rows[i]))
 			continue;
@@ -155,7 +156,7 @@ static void print_rows(const struct report *report, struct xsp_group **rows, siz
 		for (int c = 0; c < COLUMNS; c++)
 			if (wide[c])
 				printf("%*s  ", (int)wide[c], cell_of(rows[i], c, cell));
-		report_print_words(report, rows[i], width);
+		report_print_words(report, rows[i], &width);
 	}
 	for (left = 0; i < n; i++)
 		left += any_used(rows[i]);
@@ -178,7 +179,7 @@ void report_print_usage(const struct report *report, struct xsp_group **rows, si
 	for (i = 0; i < n && !any_used(rows[i]); i++)
 		;
 	if (i < n)
-		print_rows(report, rows, n, width);
+		print_rows(report, rows, n, *width);
 	print_left(report);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The slowest ranges, and the longest gaps between ranges, with what each of them waited for:
- * why.c chooses and reads, gaps.c finds gaps, why-window.c collects, why-print.c prints.
+ * why.c chooses and reads, gaps.c finds gaps, why-window.c collects, why-print.c and
+ * why-json.c print.
  */
 #ifndef XSPROF_REPORT_WHY_LOCAL_H
 #define XSPROF_REPORT_WHY_LOCAL_H
@@ -221,6 +222,8 @@ void why_segment(void *data, const struct cause_segment *segment);
 void why_finish(struct why *why);
 
 /* why-print.c */
+/* "NET_RX", or NULL. */
+const char *why_softirq_name(int32_t vec);
 void why_print(const struct why *why);
 void why_print_json(const struct why *why);
 

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How reasons look: "12.400 ms: 9.800 ms runnable on CPU 1 behind kworker/1:2-45; ..." for people,
- * and JSON with every nanosecond for programs.  It never counts anything.
+ * How reasons look for people: "12.400 ms: 9.800 ms runnable on CPU 1 behind kworker/1:2-45; ...".
+ * It never counts anything.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/tool.h"
-#include "format/common/out.h"
 #include "report/why-local.h"
-#include "text/json.h"
 
-#define SHOWN	12u	/* causes of a window, in text */
+#define SHOWN	12u	/* causes of a window */
+#define MANY	3u	/* causes of a class that nobody adds up in the head */
 
 static void put(const char *s)
 {
@@ -26,7 +25,7 @@ static void put_time(uint64_t ns)
 	fputs(tool_format_time(buf, sizeof(buf), ns), stdout);
 }
 
-static const char *softirq_name(int32_t vec)
+const char *why_softirq_name(int32_t vec)
 {
 	static const char *const names[] = {
 		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
@@ -35,8 +34,6 @@ static const char *softirq_name(int32_t vec)
 
 	return vec >= 0 && (size_t)vec < sizeof(names) / sizeof(names[0]) ? names[vec] : NULL;
 }
-
-/* ---- text ----------------------------------------------------------------------------------- */
 
 static void put_task(const char *comm, uint32_t tid)
 {
@@ -51,7 +48,7 @@ static void put_task(const char *comm, uint32_t tid)
 static void put_interrupt(const struct cause_who *who)
 {
 	bool soft = who->context == CAUSE_IN_SOFTIRQ;
-	const char *name = soft ? softirq_name(who->vec) : who->name;
+	const char *name = soft ? why_softirq_name(who->vec) : who->name;
 
 	if (name && *name) {
 		fputs(soft ? "softirq " : "irq ", stdout);
@@ -250,9 +247,54 @@ static void put_title(const struct why *why, const struct why_window *w)
 	printf(", at %" PRIu64 ".%09" PRIu64 " s\n", at / 1000000000u, at % 1000000000u);
 }
 
+static double percent(uint64_t ns, uint64_t wall)
+{
+	return wall ? 100.0 * (double)ns / (double)wall : 0.0;
+}
+
+static bool has_many_of_a_class(const struct why_window *w)
+{
+	uint32_t nr[CAUSE_CLASSES] = { 0 };
+
+	for (uint32_t i = 0; i < w->nr_items; i++)
+		if (w->items[i].class < CAUSE_CLASSES && ++nr[w->items[i].class] == MANY)
+			return true;
+	return false;
+}
+
+/* "in all 83.0 % runnable, 15.8 % on CPU", the most first. */
+static void put_classes(const struct why_window *w)
+{
+	static const char *const words[CAUSE_CLASSES] = {
+		[CAUSE_CPU] = "on CPU",
+		[CAUSE_SYSCALL] = "on CPU in system calls",
+		[CAUSE_FAULT] = "blocked in page faults",
+		[CAUSE_IRQ] = "taken by interrupts",
+		[CAUSE_SOFTIRQ] = "taken by softirqs",
+		[CAUSE_RUNNABLE] = "runnable",
+		[CAUSE_BLOCKED] = "blocked",
+		[CAUSE_IO] = "blocked in IO",
+		[CAUSE_GIL] = "waiting for the GIL",
+		[CAUSE_UNKNOWN] = "unknown",
+	};
+	uint64_t wall = why_wall(w);
+	struct cause_sum left = w->sum;
+	uint32_t most = 0;
+
+	for (const char *before = ";\n        in all "; ; before = ", ") {
+		for (uint32_t i = most = 0; i < CAUSE_CLASSES; i++)
+			if (left.v[i] > left.v[most])
+				most = i;
+		if (!left.v[most] || left.v[most] < wall / 100)
+			return;
+		printf("%s%.1f %% %s", before, percent(left.v[most], wall), words[most]);
+		left.v[most] = 0;
+	}
+}
+
 static void put_window(const struct why *why, const struct why_window *w)
 {
-	uint64_t wall = why_wall(w), rest = 0;
+	uint64_t wall = why_wall(w), rest = 0, longest = 0;
 	uint32_t shown = 0;
 
 	put_title(why, w);
@@ -264,11 +306,12 @@ static void put_window(const struct why *why, const struct why_window *w)
 		/* What takes no hundredth of it explains nothing. */
 		if (shown && (shown == SHOWN || item->ns < wall / 100)) {
 			rest += item->ns;
+			longest = item->ns > longest ? item->ns : longest;
 			continue;
 		}
 		fputs(shown++ ? ";\n        " : ":\n        ", stdout);
 		put_time(item->ns);
-		printf(" (%.1f %%) ", wall ? 100.0 * (double)item->ns / (double)wall : 0.0);
+		printf(" (%.1f %%) ", percent(item->ns, wall));
 		put_cause(why, w, item);
 		if (item->count > 1)
 			printf(", %" PRIu64 " times", item->count);
@@ -276,8 +319,13 @@ static void put_window(const struct why *why, const struct why_window *w)
 	if (rest) {
 		fputs(";\n        ", stdout);
 		put_time(rest);
-		fputs(" of other causes, each below 1 %", stdout);
+		if (longest < wall / 100)
+			fputs(" of other causes, each below 1 %", stdout);
+		else
+			printf(" of other causes, each at most %.1f %%", percent(longest, wall));
 	}
+	if (has_many_of_a_class(w))
+		put_classes(w);
 	putchar('\n');
 }
 
@@ -307,133 +355,4 @@ void why_print(const struct why *why)
 		printf("\n%u. ", i + 1);
 		put_window(why, &why->windows[i]);
 	}
-}
-
-/* ---- JSON ----------------------------------------------------------------------------------- */
-
-static void json_text(const char *key, const char *s, size_t len)
-{
-	printf(",\"%s\":", key);
-	xsp_json_print(stdout, s, len);
-}
-
-static void json_name(const struct why *why, const struct why_window *w, const char *key,
-		      uint32_t name)
-{
-	size_t len;
-	const char *s = xsprof_trace_name_len(why->report->source.trace, w->producer, name, &len);
-
-	json_text(key, s, len);
-}
-
-static void json_who(const struct why_item *item)
-{
-	static const char *const contexts[] = { "task", "irq", "softirq" };
-	const char *name;
-
-	if (item->who.context >= CAUSE_IN_NOTHING)
-		return;
-	printf(",\"by\":{\"context\":\"%s\"", contexts[item->who.context]);
-	if (item->who.context == CAUSE_IN_TASK) {
-		printf(",\"tid\":%u", (uint32_t)item->who.tid);
-		json_text("comm", item->comm, strlen(item->comm));
-	} else {
-		if (item->who.vec >= 0)
-			printf(",\"vector\":%d", item->who.vec);
-		name = item->who.context == CAUSE_IN_SOFTIRQ ? softirq_name(item->who.vec) :
-		       item->who.name;
-		if (name && *name)
-			json_text("name", name, strlen(name));
-	}
-	putchar('}');
-}
-
-static void json_link(const struct why_link *link)
-{
-	printf("{\"tid\":%u", link->tid);
-	json_text("comm", link->comm, strlen(link->comm));
-	printf(",\"class\":\"%s\",\"ns\":%" PRIu64, report_class_word(link->class), link->ns);
-	if (link->who) {
-		printf(",\"by_tid\":%u", link->who);
-		json_text("by_comm", link->who_comm, strlen(link->who_comm));
-	}
-	putchar('}');
-}
-
-static void json_item(const struct why *why, const struct why_window *w,
-		      const struct why_item *item)
-{
-	const char *name = syscall_name(item->nr);
-
-	printf("{\"class\":\"%s\",\"ns\":%" PRIu64 ",\"count\":%" PRIu64 ",\"longest_ns\":%" PRIu64
-	       ",\"first_ns\":%" PRIu64, report_class_word(item->class), item->ns, item->count,
-	       item->longest, item->first);
-	if (item->class == CAUSE_RUNNABLE && item->cpu >= 0)
-		printf(",\"cpu\":%d", item->cpu);
-	if (item->partial)
-		fputs(",\"partial\":true", stdout);
-	/* Those of other classes are not told apart by it. */
-	if (item->nr >= 0 && (item->class == CAUSE_SYSCALL || item->class == CAUSE_BLOCKED ||
-			      item->class == CAUSE_IO)) {
-		printf(",\"syscall_nr\":%d", item->nr);
-		if (name)
-			json_text("syscall", name, strlen(name));
-	}
-	json_who(item);
-	if (item->range)
-		json_name(why, w, "range", item->range);
-	if (item->nr_links) {
-		fputs(",\"chain\":[", stdout);
-		for (uint32_t i = 0; i < item->nr_links; i++) {
-			if (i)
-				putchar(',');
-			json_link(&item->links[i]);
-		}
-		putchar(']');
-	}
-	putchar('}');
-}
-
-static void json_window(const struct why *why, const struct why_window *w)
-{
-	static const char *const kinds[] = { "range", "gap", "stream" };
-	const char *comm = xsprof_trace_thread(why->report->source.trace, w->producer, w->tid);
-	struct report_op op = why_op(w);
-
-	printf("{\"kind\":\"%s\"", kinds[w->kind]);
-	json_name(why, w, "name", w->name);
-	if (w->kind != WHY_RANGE)
-		json_name(why, w, "before", w->before);
-	if (w->kind == WHY_STREAM)
-		printf(",\"device\":%u,\"stream\":%u", w->device, w->stream);
-	report_json_place(why->report->source.trace, why->places, &op);
-	json_text("thread", comm, strlen(comm));
-	printf(",\"tid\":%u,\"pid\":%u,\"producer\":%u,\"begin_ns\":%" PRIu64 ",\"end_ns\":%" PRIu64
-	       ",\"wall_ns\":%" PRIu64 ",\n \"sum\":{\"wall_ns\":%" PRIu64, w->tid, w->pid,
-	       w->producer, w->begin, w->end, why_wall(w), why_wall(w));
-	report_json_sum(&w->sum);
-	fputs("},\n \"causes\":[", stdout);
-	for (uint32_t i = 0; i < w->nr_items; i++) {
-		fputs(i ? ",\n  " : "\n  ", stdout);
-		json_item(why, w, &w->items[i]);
-	}
-	fputs("]}", stdout);
-}
-
-void why_print_json(const struct why *why)
-{
-	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
-
-	printf("{\"found\":%" PRIu64 ",\"uncertain\":%" PRIu64 ",", why->found,
-	       why->report->nr_uncertain);
-	report_json_recorded(cause_get_stats(why->cause));
-	if (!xsprof_trace_get_kernel(why->report->source.trace, &kernel) &&
-	    kernel.error_ns != UINT64_MAX)
-		printf(",\"clock_error_ns\":%" PRIu64, kernel.error_ns);
-	printf(",\n\"%s\":[", why->report->gaps ? "gaps" : "ranges");
-	for (uint32_t i = 0; i < why->nr; i++) {
-		fputs(i ? ",\n" : "\n", stdout);
-		json_window(why, &why->windows[i]);
-	}
-	fputs("]}\n", stdout);
 }

@@ -133,7 +133,11 @@ static bool join(void)
 							  NULL);
 	err = python_user.join(attached.session, attached.arena_size);
 	/* A recording that was shorter than this is over. */
-	if (err && err != -ENOTCONN && err != -ENOENT)
+	if (err == -EBUSY)
+		collect_say("this process cannot be recorded: it keeps the rings of a profile or "
+			    "trace of its own (xsprof.profile(), 'xsprof ctl'): use 'xsprof ctl', "
+			    "or start it by 'xsprof record COMMAND'");
+	else if (err && err != -ENOTCONN && err != -ENOENT)
 		collect_say("this process cannot be recorded: %s", strerror(-err));
 	return !err;
 }
