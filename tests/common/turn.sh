@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a run of tier quick leaves to other commits, of tests that have parts. Sourced, by bash, in the
-# top folder of the repository.
+# What a run of tier quick leaves to other commits, of tests that have parts. Sourced, by bash, in
+# the top folder of the repository.
 
-# turn_part N: which of N parts, 0 to N - 1, is this run's, by the commit; nothing where it has all of
-# them, as with -k, in tier full and with the turn "all" (tests/run.sh sets XSPROF_TURN).
+# turn_part N: which of N parts, 0 to N - 1, is this run's, by the commit; nothing where it has all
+# of them, as with -k, in tier full and with the turn "all" (tests/run.sh sets XSPROF_TURN).
 turn_part()
 {
 	local hash

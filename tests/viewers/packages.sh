@@ -95,8 +95,8 @@ python_packages()
 	venv=$viewers/$folder
 	shift
 	fetch "$folder" python_fetch "$@" || return
-	# Tests write no compiled code (PYTHONDONTWRITEBYTECODE), and PyTorch's takes seconds in each
-	# process. What does not compile is of other versions of Python, and no test imports it.
+	# Tests write no compiled code (PYTHONDONTWRITEBYTECODE), and PyTorch's takes seconds in
+	# each process. What does not compile is of other Pythons, and no test imports it.
 	[ -e "$venv/.compiled" ] || {
 		"$venv/bin/python" -m compileall -q -j 0 "$venv"/lib/python*/site-packages
 		touch "$venv/.compiled"
