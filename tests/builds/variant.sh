@@ -8,6 +8,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
+. tests/common/turn.sh
 variant=${1:-}
 base=${BUILD:-build}
 # The full figures are for the build that is shipped: here they would take a night.
@@ -58,16 +59,16 @@ if ! tests/run.sh -l -b "$variant" "$tier" >/dev/null; then
 	exit 1
 fi
 
-LONG=8	# seconds
+# Of the long ones a third, which the commit chooses.
+LONG=4	# seconds
 only=
-if [ "${XSPROF_TURN:-all}" != all ] && [ -z "$RUN" ]; then
-	hash=$(git rev-parse HEAD 2>/dev/null) || hash=0
-	half=$(((16#${hash:0:12} / 16 + ${#variant}) % 2))
+part=$(turn_part 3)
+if [ -n "$part" ] && [ -z "$RUN" ]; then
 	all=$(tests/run.sh -l -b "$variant" "$tier")
-	others=$(awk -F '\t' -v long="$LONG" -v half="$half" \
-		'$7 >= long && n++ % 2 == half { print $2 }' <<<"$all")
+	others=$(awk -F '\t' -v long="$LONG" -v part="$((part + ${#variant}))" \
+		'$7 >= long && (part + n++) % 3 { print $2 }' <<<"$all")
 	only=$(cut -s -f2 <<<"$all" | grep -vxF "$others" | paste -sd '|')
-	echo "# of the other half, not run: ${others//$'\n'/ }"
+	echo "# of other commits, not run: ${others//$'\n'/ }"
 fi
 tests/run.sh -j1 -b "$variant" -x "$slower" ${only:+-k "^($only)\$"} "$tier" 2>&1 |
 	sed 's/^/# /'

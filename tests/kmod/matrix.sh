@@ -16,6 +16,8 @@
 #	@smp=N @mem=S @one-insn @one-thread	a boot with other than 2 CPUs, 1G, or with this
 #						option of boot.sh
 #	@full		in tier full only
+#	@half=N		in a run of tier quick that has a turn: on debug, where N, 0 or 1, is
+#			what the commit says (turn.sh), else on 6.1; other kernels have both
 #
 # A program that does not end is killed after 5 minutes (debug: 15; tier full: three times as long),
 # and says where it was. All boots together end within 20 minutes (debug: 40), tier full: the same.
@@ -31,6 +33,9 @@ only=" $* "
 build=${BUILD:-build}
 tier=${XSPROF_TIER:-quick}
 . tests/common/tap.sh
+. tests/common/turn.sh
+# With PROGRAMs no half is left out.
+[ $# -gt 0 ] && half= || half=$(turn_part 2)
 case $kernel:$tier in
 debug:full|kcsan:full) program_limit=2700 limit=7200 ;;
 *:full) program_limit=900 limit=3600 ;;
@@ -46,9 +51,14 @@ bail()
 	exit 1
 }
 
-# chosen OPTION VALUE: what one @WORD says of this kernel and tier
+# chosen OPTION VALUE: what one @WORD says of this kernel, tier and commit
 chosen()
 {
+	case $1:$kernel in
+	@half:debug) [ -z "$half" ] || [ "$half" = "$2" ]; return ;;
+	@half:6.1) [ "$half" != "$2" ]; return ;;
+	@half:*) return ;;
+	esac
 	case $1 in
 	@kernels) [[ ,$2, == *,$kernel,* ]] ;;
 	@not) [[ ,$2, != *,$kernel,* ]] ;;
@@ -71,6 +81,10 @@ plan()
 		for word in "${words[@]}"; do
 			case $word in
 			@kernels=*|@not=*) chosen "${word%%=*}" "${word#*=}" || continue 2 ;;
+			@half=[01])
+				chosen @half "${word#*=}" && continue
+				echo "${words[0]}" >> "$work/others"
+				continue 2 ;;
 			@full) chosen @full y || [ "$only" != '  ' ] || continue 2 ;;
 			@clock=*) clocks=${word#*=} ;;
 			@smp=*) smp=${word#*=} ;;
@@ -196,6 +210,8 @@ work=$(mktemp -d "$build/kmod/matrix.XXXXXX") || exit 1
 log=$work/log
 
 plan > "$work/plan" || exit 1
+[ ! -s "$work/others" ] ||
+	echo "# of other commits, not run: $(sort -u "$work/others" | paste -sd ' ')"
 [ -s "$work/plan" ] || { echo "1..0 # SKIP no program for $kernel"; exit 77; }
 module=$($vm/module.sh "$kernel" 2> "$work/module")
 case $? in

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# arm64.sh user|kernel: the ring tests in arm64 programs. TAP.
+# arm64.sh user|step|kernel: the ring tests in arm64 programs. TAP.
 #
 #	user	under qemu-user, which has no rseq: lock rings, another instruction set
-#	kernel	on Debian's arm64 kernel in an emulated machine: the arm64 sequences. What
-#		interrupts them at random runs with one instruction per block, so that any of
-#		them may be; what steps through them does not need it, and runs faster without
+#	step	on Debian's arm64 kernel in an emulated machine: the arm64 sequences, one
+#		instruction after the other
+#	kernel	the same, interrupted at random, with one instruction per block, so that any of
+#		them may be; what steps through them does not need that, and runs faster without
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -145,20 +146,12 @@ boot() # $1 cases, the rest: options of the guest
 	tests/vm/arm64.sh "$@" "${progs[@]/#/$arm/tests/ring/}" "$out" -- "./${out##*/}"
 }
 
-kernel()
-{
-	local status failed=0 limit=900
-
-	[ $full ] && limit=3000
-	boot stepped_cases --limit $limit
-	status=$?
-	[ $status = 77 ] && exit 77
-	[ $status = 0 ] || failed=1
-	boot interrupted_cases --one-insn --limit $limit || failed=1
-	exit $failed
-}
+limit=900
+[ $full ] && limit=3000
 
 case ${1:-} in
-user|kernel) "$1" ;;
-*) echo "usage: arm64.sh user|kernel" >&2; exit 2 ;;
+user) user ;;
+step) boot stepped_cases --limit $limit ;;
+kernel) boot interrupted_cases --one-insn --limit $limit ;;
+*) echo "usage: arm64.sh user|step|kernel" >&2; exit 2 ;;
 esac

@@ -94,7 +94,13 @@ python_packages()
 	folder+=-$(cksum <<<"$*" | cut -d' ' -f1)
 	venv=$viewers/$folder
 	shift
-	fetch "$folder" python_fetch "$@"
+	fetch "$folder" python_fetch "$@" || return
+	# Tests write no compiled code (PYTHONDONTWRITEBYTECODE), and PyTorch's takes seconds in
+	# each process. What does not compile is of other Pythons, and no test imports it.
+	[ -e "$venv/.compiled" ] || {
+		"$venv/bin/python" -m compileall -q -j 0 "$venv"/lib/python*/site-packages
+		touch "$venv/.compiled"
+	} >/dev/null 2>&1
 }
 
 # Perfetto's trace processor, version 55, as WebAssembly.
