@@ -5,6 +5,7 @@
  * printed: name and count, for the test to compare.
  */
 #include <dlfcn.h>
+#include <locale.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -260,6 +261,7 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "each";
 	long n = argc > 2 ? atol(argv[2]) : 0;
 
+	setlocale(LC_ALL, "");
 	behave(what);
 	if (strcmp(what, "no-driver"))
 		init();
