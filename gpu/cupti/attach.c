@@ -17,6 +17,14 @@ static uint64_t now_ns(void)
 	return xsprof_ticks_ns(xsprof_now());
 }
 
+static void call(void *unused, uint32_t domain, uint32_t id, const void *info)
+{
+	if (domain == CUPTI_DOMAIN_RESOURCE)
+		cupti_nodes_call(id, info);
+	else
+		cupti_probe_call(unused, domain, id, info);
+}
+
 /* All that comes before kinds are enabled has an effect only then. */
 int cupti_attach(void)
 {
@@ -26,19 +34,21 @@ int cupti_attach(void)
 
 	(void)cupti.set_thread_id(CUPTI_THREAD_SYSTEM);
 	err = cupti.set_timestamp(now_ns);
-	/* For other tools, which must know of us; and for a budget, which needs callbacks. */
+	/* For other tools, which must know of us; for nodes of graphs, and for a budget. */
 	if (!err)
-		err = cupti.subscribe(&subscriber, cupti_probe_call, NULL);
+		err = cupti.subscribe(&subscriber, call, NULL);
 	if (err) {
 		subscriber = NULL;
 		return err;
 	}
 	err = cupti.register_callbacks(cupti_pool_request, cupti_pool_complete);
-	if (err)
+	if (err) {
 		cupti_detach();
-	else
-		(void)cupti.set_attribute(CUPTI_ATTR_ZEROED, &size, &zeroed);
-	return err;
+		return err;
+	}
+	(void)cupti.set_attribute(CUPTI_ATTR_ZEROED, &size, &zeroed);
+	cupti_nodes_on(subscriber);
+	return 0;
 }
 
 void cupti_detach(void)

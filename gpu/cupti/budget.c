@@ -10,7 +10,6 @@
  * use: a launch stays slower once CUPTI was taken again (see attach.c).  Each step is in the trace,
  * and each time in which devices are not recorded.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -39,22 +38,37 @@ static struct {
 	bool		graphs;		/* as a whole */
 } budget;
 
+/*
+ * "2", "0.5", with or without "%".  The program's locale may have another decimal point, which
+ * strtod() would want.  Return: thousandths; 0: it is no such number.
+ */
+static uint32_t read_percent(const char *text)
+{
+	uint32_t value = 0, unit = 1000;
+	bool any = false;
+
+	for (; *text >= '0' && *text <= '9' && value < 1000000; text++, any = true)
+		value = value * 10 + (uint32_t)(*text - '0') * 1000;
+	if (*text == '.')
+		for (text++; *text >= '0' && *text <= '9'; text++, any = true)
+			value += (uint32_t)(*text - '0') * (unit /= 10);
+	text += *text == '%';
+	return any && !*text ? value : 0;
+}
+
 void cupti_budget_init(void)
 {
 	const char *text = secure_getenv(VARIABLE);
-	char *end;
-	double percent;
+	uint32_t percent;
 
 	if (!text || !*text)
 		return;
-	percent = strtod(text, &end);
-	if (*end == '%')
-		end++;
-	if (*end || !isfinite(percent) || percent < 0.1 || percent > 100)
+	percent = read_percent(text);
+	if (percent < 100 || percent > 100000)
 		xsprof_say("%s: '%s' is invalid: 0.1 to 100, in per cent of one CPU; there is no "
 			   "budget", VARIABLE, text);
 	else
-		budget.allowed = percent / 100;
+		budget.allowed = percent / 100000.0;
 }
 
 static uint64_t thread_cpu(void)

@@ -13,6 +13,7 @@
 #define CUPTI_OLDEST		18u	/* cuptiGetVersion() of CUDA 11.8 */
 #define CUPTI_SYNC_IDS		26u	/* 12.8: waits name the recording of an event */
 #define CUPTI_MAY_REFUSE	27u	/* 12.9: a request for a buffer may be refused */
+#define CUPTI_GRAPH_SOURCES	130400u	/* what ran of a graph names the node that its own copies */
 
 /* Results. */
 #define CUPTI_MAX_LIMIT		12
@@ -44,6 +45,11 @@
 /* Domains of callbacks; those of functions name them. */
 #define CUPTI_DOMAIN_DRIVER	1u
 #define CUPTI_DOMAIN_RUNTIME	2u
+#define CUPTI_DOMAIN_RESOURCE	3u
+
+/* Callbacks of resources: a node of a graph was made, or is made as a copy of another. */
+#define CUPTI_NODE_CREATED	13u
+#define CUPTI_NODE_CLONED	20u
 
 #define CUPTI_ATTR_ZEROED	5u	/* a buffer is zero when CUPTI gets it */
 
@@ -83,6 +89,11 @@ struct cupti_kernel {
 	uint32_t	cluster[3];
 	uint32_t	cluster_policy;
 };
+
+/* Where the node that it copies stands in records of CUPTI_GRAPH_SOURCES and newer. */
+#define CUPTI_KERNEL_SOURCE	240u
+#define CUPTI_MEMCPY_SOURCE	104u
+#define CUPTI_MEMSET_SOURCE	96u
 
 struct cupti_memcpy {
 	uint32_t	kind;
@@ -339,6 +350,24 @@ struct cupti_callback {
 	uint32_t	site;
 };
 
+/* What a callback of a resource is told; of a graph the last points to struct cupti_graph_data. */
+struct cupti_resource {
+	void	*context;
+	void	*handle;
+	void	*descriptor;
+};
+
+/* @source: the node that @node is a copy of. */
+struct cupti_graph_data {
+	void		*graph;
+	void		*source_graph;
+	void		*node;
+	void		*source;
+	uint32_t	type;
+	void		*dependency;
+	void		*exec;
+};
+
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 				  size_t valid);
@@ -365,6 +394,7 @@ struct cupti {
 	int	(*enable_runtime)(uint32_t id, uint8_t on);
 	int	(*enable_latency)(uint8_t on);
 	int	(*enable_callback)(uint32_t on, void *subscriber, uint32_t domain, uint32_t id);
+	int	(*get_node_id)(void *node, uint64_t *id);
 	int	(*configure_managed)(struct cupti_managed_config *configs, uint32_t nr);
 };
 

@@ -62,6 +62,7 @@ int InitializeInjection(void)
 		cupti_managed_init();
 		cupti_pools_init();
 		cupti_jit_init();
+		cupti_nodes_init();
 		if (!cupti_open()) {
 			/* The rate is measured now, not in the program's first call. */
 			(void)xsprof_ticks_ns(0);

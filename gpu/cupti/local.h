@@ -16,6 +16,7 @@
  *	pools.c		pools of memory
  *	jit.c		what the driver compiles
  *	managed.c	unified memory
+ *	nodes.c		who made the nodes of graphs
  *	record.c	CUPTI's records into ours
  *	probe.c		how long launches take
  *	attach.c	CUPTI is ours, and is given back
@@ -190,6 +191,15 @@ void cupti_managed_init(void);
 /* Return: false: CUDA is not ready, to be tried again. */
 bool cupti_managed_on(void);
 void cupti_managed(const struct cupti_managed *managed);
+
+/* ---- nodes.c --------------------------------------------------------------------------------- */
+
+void cupti_nodes_init(void);
+/* What CUPTI calls, of resources. */
+void cupti_nodes_call(uint32_t id, const void *info);
+void cupti_nodes_on(void *subscriber);
+/* What a record says of its node. */
+void cupti_nodes_source(uint64_t node, uint64_t source);
 
 /* ---- record.c -------------------------------------------------------------------------------- */
 

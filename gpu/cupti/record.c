@@ -60,6 +60,17 @@ void cupti_record_start(uint64_t begin)
 	(a)->graph_node = (r)->graph_node;		\
 } while (0)
 
+/* Of the node that a part of a graph was launched from, the node that this is a copy of. */
+static void take_source(const void *record, uint64_t node, size_t at)
+{
+	uint64_t source;
+
+	if (!node || cupti_version < CUPTI_GRAPH_SOURCES)
+		return;
+	memcpy(&source, (const uint8_t *)record + at, sizeof(source));
+	cupti_nodes_source(node, source);
+}
+
 /* ---- work ------------------------------------------------------------------------------------ */
 
 static void put_kernel(const struct cupti_kernel *k)
@@ -92,6 +103,7 @@ static void put_kernel(const struct cupti_kernel *k)
 		kv[n++] = xsprof_i64(keys[KEY_SUBMITTED], (int64_t)(k->start - k->submitted));
 	cupti_context_is(k->context, k->device);
 	cupti_load_launch(k->graph, k->correlation);
+	take_source(k, k->graph_node, CUPTI_KERNEL_SOURCE);
 	cupti_put(&a, kv, n);
 }
 
@@ -135,6 +147,7 @@ static void put_memcpy(const struct cupti_memcpy *m)
 	kv = xsprof_i64(keys[KEY_CHANNEL], m->channel);
 	cupti_context_is(m->context, m->device);
 	cupti_load_launch(m->graph, m->correlation);
+	take_source(m, m->graph_node, CUPTI_MEMCPY_SOURCE);
 	cupti_put(&a, &kv, 1);
 }
 
@@ -174,6 +187,7 @@ static void put_memset(const struct cupti_memset *m)
 	kv = xsprof_i64(keys[KEY_VALUE], m->value);
 	cupti_context_is(m->context, m->device);
 	cupti_load_launch(m->graph, m->correlation);
+	take_source(m, m->graph_node, CUPTI_MEMSET_SOURCE);
 	cupti_put(&a, &kv, 1);
 }
 

@@ -108,7 +108,9 @@ static bool add_group(struct nvtx_domain d, xsprof_name_t name, const char *text
 		memcpy(member, text, len);
 		member[len] = '.';
 		for (uint32_t k = 0; k < n; k++) {
-			strcpy(member + len + 1, nvtx_schema_field(schema, k));
+			strncpy(member + len + 1, nvtx_schema_field(schema, k),
+				sizeof(member) - len - 2);
+			member[sizeof(member) - 1] = 0;
 			g->member[k] = xsprof_name_in((int)d.category, member);
 		}
 		g->name = name;

@@ -69,6 +69,9 @@ enum nvtx_type {
 #define NVTX_ENTRY_FROM		(3u << 2)	/* offsets */
 #define NVTX_ENTRY_ARRAY	(7u << 4)
 #define NVTX_ENTRY_ARRAY_FIXED	(1u << 4)
+#define NVTX_ENTRY_ARRAY_ZERO	(2u << 4)
+#define NVTX_ENTRY_ARRAY_FIELD	(3u << 4)
+#define NVTX_ENTRY_ARRAY_PAYLOAD (4u << 4)
 #define NVTX_ENTRY_MESSAGE	(1u << 10)
 
 struct nvtx_schema_entry {
@@ -76,13 +79,14 @@ struct nvtx_schema_entry {
 	uint64_t	type;		/* or the id of a schema or enumeration */
 	const char	*name;
 	const char	*description;
-	uint64_t	length;		/* of an array or a text */
+	uint64_t	length;		/* of an array or a text, or the number of what tells it */
 	uint64_t	offset;		/* 0: behind the entry before */
 	const void	*semantics;
 	const void	*reserved;
 };
 
 #define NVTX_SCHEMA_STATIC	1	/* offsets are the same in each payload */
+#define NVTX_SCHEMA_DYNAMIC	2
 
 enum {
 	NVTX_SCHEMA_HAS_NAME = 1 << 1, NVTX_SCHEMA_HAS_TYPE = 1 << 2,

@@ -25,6 +25,7 @@ size_t nvtx_type_size(uint64_t type);
 bool nvtx_type_read(struct xsprof_kv *kv, xsprof_name_t key, uint64_t type, const void *at);
 bool nvtx_type_is_read(uint64_t type);
 bool nvtx_type_is_number(uint64_t type);
+bool nvtx_type_is_whole(uint64_t type);
 uint64_t nvtx_type_unsigned(const void *at, size_t size);
 
 /* schema.c, payload.c: what was registered, NULL: nothing; and its fields, by number. */

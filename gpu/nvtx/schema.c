@@ -3,9 +3,9 @@
  * Schemas: what is where in a payload.
  *
  * A schema is kept as the fields that can be arguments: numbers and arrays of them, texts, values
- * of enumerations, and those of schemas inside of it.  Others are counted with each payload that
- * has them.  What is registered is never changed or forgotten, so that payloads are read without a
- * lock.
+ * of enumerations, and those of schemas inside of it.  Behind a field whose length is in the
+ * payload, all others are kept too.  What is no argument is counted with each payload that has it.
+ * What is registered is never changed or forgotten, so that payloads are read without a lock.
  */
 #include "gpu/nvtx/schema.h"
 
@@ -52,6 +52,12 @@ static struct nvtx_enumeration *find_enum(uint32_t domain, uint64_t id)
 	return NULL;
 }
 
+bool nvtx_field_is_length(const struct nvtx_field *f)
+{
+	return (f->kind == KIND_VALUE || (f->kind == KIND_ARRAY && f->length == LENGTH_FIXED &&
+					  !f->pointer)) && nvtx_type_is_whole(f->type);
+}
+
 const struct nvtx_enumeration *nvtx_enumeration_at(uint32_t place)
 {
 	return &enums[place];
@@ -64,89 +70,179 @@ static uint64_t new_id(void)
 	return NVTX_DYNAMIC_ID + __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
+/* Bytes of an entry whose length is in the payload. */
+#define VARIABLE	UINT64_MAX
+
+/* The fields of @s that can tell a length are whole numbers of the payload itself. */
+static uint32_t length_field(const struct nvtx_schema *s, uint64_t entry)
+{
+	for (uint32_t i = 0; i < s->nr_fields; i++) {
+		const struct nvtx_field *f = &s->field[i];
+
+		if (f->entry == entry && nvtx_field_is_length(f))
+			return i;
+	}
+	return NO_ENTRY;
+}
+
+/* How many elements there are.  Return: it can be found out. */
+static bool read_length(struct nvtx_field *f, const struct nvtx_schema *s,
+			const struct nvtx_schema_entry *e)
+{
+	f->from = e->length < NO_ENTRY ? (uint32_t)e->length : NO_ENTRY;
+	switch (e->flags & NVTX_ENTRY_ARRAY) {
+	case 0:
+	case NVTX_ENTRY_ARRAY_FIXED:
+		f->length = LENGTH_FIXED;
+		f->count = f->from;
+		return e->length < 1u << 30;
+	case NVTX_ENTRY_ARRAY_ZERO:
+		f->length = LENGTH_ZERO;
+		return true;
+	case NVTX_ENTRY_ARRAY_FIELD:
+		f->length = LENGTH_FIELD;
+		f->from = length_field(s, e->length);
+		return f->from != NO_ENTRY;
+	case NVTX_ENTRY_ARRAY_PAYLOAD:
+		f->length = LENGTH_PAYLOAD;
+		return f->from != NO_ENTRY;
+	default:
+		return false;
+	}
+}
+
+/* A text, or an array: its kind is set.  Return: bytes in the payload. */
+static uint64_t read_elements(struct nvtx_field *f, const struct nvtx_schema *s,
+			      const struct nvtx_schema_entry *e, uint64_t size, uint64_t *align)
+{
+	bool known = read_length(f, s, e);
+
+	f->pointer = !!(e->flags & NVTX_ENTRY_POINTER);
+	if (f->pointer) {
+		*align = sizeof(void *);
+		f->size = known ? sizeof(void *) : 0;
+		return sizeof(void *);
+	}
+	if (!known)
+		return 0;
+	if (f->length != LENGTH_FIXED)
+		return VARIABLE;
+	/* One that is longer than arguments are is known to be there. */
+	f->size = f->count <= XSPROF_TEXT_MAX ? (uint32_t)size * f->count : 0;
+	return size * f->count;
+}
+
+static uint64_t read_text(struct nvtx_field *f, const struct nvtx_schema *s,
+			  const struct nvtx_schema_entry *e, uint64_t *align)
+{
+	uint64_t array = e->flags & NVTX_ENTRY_ARRAY, size;
+	bool zero = array == NVTX_ENTRY_ARRAY_ZERO;
+	/* Of a text an array of fixed size says no more than its length. */
+	bool bare = e->type != NVTX_TYPE_CHAR && (!array || array == NVTX_ENTRY_ARRAY_FIXED);
+
+	if (zero ? e->flags & NVTX_ENTRY_POINTER : bare && !e->length) {
+		f->kind = KIND_POINTER;
+		*align = f->size = sizeof(void *);
+		return f->size;
+	}
+	f->kind = KIND_EMBEDDED;
+	*align = 1;
+	size = read_elements(f, s, e, 1, align);
+	/* Of a text the beginning is an argument. */
+	if (f->length == LENGTH_FIXED && !f->pointer && size)
+		f->size = size < XSPROF_TEXT_MAX ? (uint32_t)size : XSPROF_TEXT_MAX;
+	if (!f->size && size != VARIABLE)
+		f->kind = KIND_SKIP;
+	return size;
+}
+
 /*
- * Fills @f but for the offset.  Return: the bytes of the entry; 0 where it has no size that is
- * known here.  @f->size is 0 where it can be no argument.
+ * Fills @f but for the name and the offset.  Return: the bytes of the entry; 0 where it has no size
+ * that is known here.  A kind of SKIP can be no argument.
  */
-static uint64_t read_entry(struct nvtx_field *f, uint32_t domain, const struct nvtx_schema_entry *e,
-			   uint64_t *align)
+static uint64_t read_entry(struct nvtx_field *f, const struct nvtx_schema *s, uint32_t domain,
+			   const struct nvtx_schema_entry *e, uint64_t *align)
 {
 	const struct nvtx_enumeration *en = find_enum(domain, e->type);
 	uint64_t size = en ? en->size : nvtx_type_size(e->type);
 	uint64_t array = e->flags & NVTX_ENTRY_ARRAY;
-	bool text = e->type == NVTX_TYPE_CSTRING || e->type == NVTX_TYPE_UTF8;
 
-	*f = (struct nvtx_field){ .name = xsprof_name(e->name ? e->name : "payload"),
-			     .is_message = !!(e->flags & NVTX_ENTRY_MESSAGE),
-			     .type = (uint32_t)e->type };
-	strncpy(f->text, e->name ? e->name : "payload", sizeof(f->text) - 1);
+	*f = (struct nvtx_field){
+		.is_message = !!(e->flags & NVTX_ENTRY_MESSAGE), .type = (uint32_t)e->type,
+		.kind = KIND_SKIP,
+	};
 	*align = size;
 	if (e->flags & NVTX_ENTRY_FROM)
 		return 0;
-	if (text || (e->type == NVTX_TYPE_CHAR && array == NVTX_ENTRY_ARRAY_FIXED)) {
-		if (array && array != NVTX_ENTRY_ARRAY_FIXED)
-			return 0;
-		if (e->flags & NVTX_ENTRY_POINTER || !e->length) {
-			f->kind = KIND_POINTER;
-			*align = f->size = sizeof(void *);
-			return f->size;
-		}
-		f->kind = KIND_EMBEDDED;
-		*align = 1;
-		/* What lies behind has no place that is known. */
-		if (e->length >= 1u << 30)
-			return 0;
-		f->size = e->length < XSPROF_TEXT_MAX ? (uint32_t)e->length : XSPROF_TEXT_MAX;
-		return e->length;
+	if (e->type == NVTX_TYPE_CSTRING || e->type == NVTX_TYPE_UTF8 ||
+	    (e->type == NVTX_TYPE_CHAR && array))
+		return read_text(f, s, e, align);
+	if (array) {
+		size = read_elements(f, s, e, size, align);
+		if (!en && nvtx_type_is_number(e->type) && (f->size || size == VARIABLE) &&
+		    (f->length != LENGTH_FIXED || f->count <= NVTX_LIST))
+			f->kind = KIND_ARRAY;
+		return en || nvtx_type_size(e->type) || f->pointer ? size : 0;
 	}
 	if (e->flags & NVTX_ENTRY_POINTER) {
 		*align = sizeof(void *);
 		return sizeof(void *);
 	}
-	if (array && (array != NVTX_ENTRY_ARRAY_FIXED || e->length >= 1u << 30))
-		return 0;
-	if (array) {
-		f->kind = KIND_ARRAY;
-		if (!en && nvtx_type_is_number(e->type) && e->length <= NVTX_LIST)
-			f->size = (uint32_t)(size * e->length);
-		return size * e->length;
-	}
-	f->kind = en ? KIND_ENUM : KIND_VALUE;
-	if (en)
+	f->size = (uint32_t)size;
+	if (en) {
+		f->kind = KIND_ENUM;
 		f->type = (uint32_t)(en - enums);
-	f->size = en || nvtx_type_is_read(e->type) ? (uint32_t)size : 0;
+	} else if (nvtx_type_is_read(e->type)) {
+		f->kind = KIND_VALUE;
+	}
 	return size;
 }
 
-static void add_field(struct nvtx_schema *s, const struct nvtx_field *f)
+/* Return: its number, NO_ENTRY: there is no room. */
+static uint32_t add_field(struct nvtx_schema *s, const struct nvtx_field *f)
 {
-	if (s->nr_fields < FIELDS && f->offset < 1u << 30)
-		s->field[s->nr_fields++] = *f;
-	else
-		s->nr_missed++;
+	s->nr_missed += f->kind == KIND_SKIP;
+	if (s->nr_fields < FIELDS && f->offset < 1u << 30 && f->text) {
+		s->field[s->nr_fields] = *f;
+		return s->nr_fields++;
+	}
+	s->nr_missed += f->kind != KIND_SKIP;
+	return NO_ENTRY;
+}
+
+static void name_field(struct nvtx_field *f, const char *outer, const char *text)
+{
+	f->text = nvtx_text_join(outer, text);
+	f->name = f->text ? xsprof_name(f->text) : 0;
 }
 
 /* The fields of @inner, which is at @at of @s: they are called "outer.inner". */
 static void add_schema(struct nvtx_schema *s, const struct nvtx_schema *inner, const char *name,
 		       uint64_t at)
 {
-	char text[2 * FIELD_TEXT];
-	size_t len = name ? strnlen(name, FIELD_TEXT - 1) : 0;
+	uint32_t numbers[FIELDS], i;
 	struct nvtx_field f;
 
-	memcpy(text, name ? name : "", len);
-	if (len)
-		text[len++] = '.';
-	for (uint32_t i = 0; i < inner->nr_fields; i++) {
+	for (i = 0; i < inner->nr_fields; i++) {
 		f = inner->field[i];
-		strcpy(text + len, f.text);
-		text[FIELD_TEXT - 1] = 0;
-		f.name = xsprof_name(text);
-		memcpy(f.text, text, FIELD_TEXT);
+		name_field(&f, name ? name : "", f.text);
 		f.offset += at;
-		add_field(s, &f);
+		f.entry = NO_ENTRY;
+		if (f.length == LENGTH_FIELD)
+			f.from = numbers[f.from];
+		/* What it needs found no room, so neither does it. */
+		if ((f.length == LENGTH_FIELD && f.from == NO_ENTRY) ||
+		    (f.follows && numbers[i - 1] == NO_ENTRY)) {
+			s->nr_missed++;
+			numbers[i] = NO_ENTRY;
+		} else {
+			numbers[i] = add_field(s, &f);
+		}
 	}
+	/* Those that are skipped were counted. */
 	s->nr_missed += inner->nr_missed;
+	for (i = 0; i < inner->nr_fields; i++)
+		s->nr_missed -= inner->field[i].kind == KIND_SKIP;
 }
 
 /* A schema inside of another, which is neither pointed to nor an array. */
@@ -157,11 +253,14 @@ static const struct nvtx_schema *inner_schema(uint32_t domain, const struct nvtx
 	return nvtx_schema_find(domain, e->type);
 }
 
+/* Where the next entry is: at an offset, behind one of variable length, or not known. */
+enum where { AT_OFFSET, BEHIND, NOWHERE };
+
 static void read_entries(struct nvtx_schema *s, uint32_t domain,
 			 const struct nvtx_schema_attr *attr)
 {
 	uint64_t pack = attr->mask & NVTX_SCHEMA_HAS_ALIGN ? attr->align : 0, at = 0, size, align;
-	bool known = true;	/* where the next entry is */
+	enum where where = AT_OFFSET;
 	struct nvtx_field f;
 
 	s->align = 1;
@@ -169,7 +268,7 @@ static void read_entries(struct nvtx_schema *s, uint32_t domain,
 		const struct nvtx_schema_entry *e = &attr->entries[i];
 		const struct nvtx_schema *inner = inner_schema(domain, e);
 
-		size = read_entry(&f, domain, e, &align);
+		size = read_entry(&f, s, domain, e, &align);
 		if (inner) {
 			size = inner->size;
 			align = inner->align;
@@ -178,25 +277,39 @@ static void read_entries(struct nvtx_schema *s, uint32_t domain,
 			align = pack;
 		if (e->offset || !i) {
 			at = e->offset;
-			known = true;
+			where = AT_OFFSET;
 		} else if (align) {
 			at = (at + align - 1) / align * align;
 		}
-		f.offset = at;
-		if (known && inner)
-			add_schema(s, inner, e->name, at);
-		else if (known && f.size)
-			add_field(s, &f);
-		else
+		f.offset = where == AT_OFFSET ? at : 0;
+		f.follows = where == BEHIND;
+		f.align = align ? (uint32_t)align : 1;
+		f.entry = (uint32_t)i;
+		/* One whose place is only known in a payload has no schemas behind it. */
+		if (inner && where == BEHIND)
+			where = NOWHERE;
+		if (where == NOWHERE || (!inner && f.kind == KIND_SKIP && !f.follows)) {
 			s->nr_missed++;
-		known = known && size;
-		at += size;
+		} else if (inner) {
+			add_schema(s, inner, e->name, at);
+		} else {
+			if (f.kind == KIND_SKIP)
+				f.size = size < 1u << 30 ? (uint32_t)size : 0;
+			name_field(&f, "", e->name ? e->name : "payload");
+			(void)add_field(s, &f);
+		}
+		if (where != NOWHERE && size == VARIABLE)
+			where = f.kind == KIND_SKIP ? NOWHERE : BEHIND;
+		else if (!size)
+			where = NOWHERE;
+		else
+			at += size;
 		if (align > s->align)
 			s->align = align;
 	}
 	/* 0: not known. */
 	s->size = attr->mask & NVTX_SCHEMA_HAS_SIZE ? attr->size :
-		  known ? (at + s->align - 1) / s->align * s->align : 0;
+		  where == AT_OFFSET ? (at + s->align - 1) / s->align * s->align : 0;
 }
 
 static uint64_t schema_register(const void *domain, const struct nvtx_schema_attr *attr)
@@ -211,7 +324,8 @@ static uint64_t schema_register(const void *domain, const struct nvtx_schema_att
 		return 0;
 	}
 	id = attr->mask & NVTX_SCHEMA_HAS_ID && attr->id ? attr->id : new_id();
-	if (attr->mask & NVTX_SCHEMA_HAS_TYPE && attr->type != NVTX_SCHEMA_STATIC) {
+	if (attr->mask & NVTX_SCHEMA_HAS_TYPE && attr->type != NVTX_SCHEMA_STATIC &&
+	    attr->type != NVTX_SCHEMA_DYNAMIC) {
 		nvtx_miss(NVTX_MISS_SCHEMA);
 		return id;
 	}

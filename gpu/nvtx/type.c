@@ -88,6 +88,13 @@ bool nvtx_type_is_read(uint64_t type)
 	return type < NVTX_TYPES && types[type].as;
 }
 
+bool nvtx_type_is_whole(uint64_t type)
+{
+	char as = type < NVTX_TYPES ? types[type].as : 0;
+
+	return as == 'i' || as == 'u';
+}
+
 bool nvtx_type_is_number(uint64_t type)
 {
 	char as = type < NVTX_TYPES ? types[type].as : 0;

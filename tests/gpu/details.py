@@ -7,6 +7,7 @@
 import collections
 import json
 import os
+import shutil
 
 import gpulib
 from gpulib import BUILD, CAPTURE, XSPROF, finish
@@ -179,6 +180,21 @@ def check_budget():
     cost = [e["i64"] for e in events if e.get("name") == "cost of recording a graph's launch (ns)"]
     equal([len(cost), 15000 <= cost[0] <= 30000, cost[1] <= 5000], [2, True, True],
           f"what that costs is measured anew: {cost}")
+    # In a locale in which 0.5 is written as 0,5.
+    places = os.path.join(gpulib.DIR.name, "locales")
+    os.mkdir(places)
+    german = {"LOCPATH": places, "LC_ALL": "de_DE.UTF-8"}
+    made = gpulib.run(["localedef", "-i", "de_DE", "-f", "UTF-8",
+                       os.path.join(places, german["LC_ALL"])]) if shutil.which("localedef") \
+        else None
+    if made and made.returncode == 0:
+        got, gpu, _ = record("--gpu-budget=0.5", what=["budget", "5"], **german)
+        equal(["no budget" in got.stderr, [e["name"] for e in gpu if e["kind"] == "unrecorded"]],
+              [False, ["GPU not recorded: over budget"]],
+              "a budget in a program whose locale has another decimal point")
+    else:
+        gpulib.skipped("a budget in a program whose locale has another decimal point",
+                       "there is no localedef with sources of locales")
     _, gpu, events = record("--gpu-budget=100", what=["budget", "3"])
     equal([e["name"] for e in gpu if e["kind"] == "unrecorded"],
           ["GPU not recorded: the cost of a launch is measured"],

@@ -29,11 +29,20 @@ typedef CUpti_ActivityKernel9 kernel_t;
 #else
 typedef CUpti_ActivityKernel8 kernel_t;
 #endif
-#if VERSION >= 1208
+#if VERSION >= 1304
+typedef CUpti_ActivityMemcpy7 memcpy_t;
+typedef CUpti_ActivityMemset5 memset_t;
+#elif VERSION >= 1208
 typedef CUpti_ActivityMemcpy6 memcpy_t;
-typedef CUpti_ActivitySynchronization2 sync_t;
 #else
 typedef CUpti_ActivityMemcpy5 memcpy_t;
+#endif
+#if VERSION < 1304
+typedef CUpti_ActivityMemset4 memset_t;
+#endif
+#if VERSION >= 1208
+typedef CUpti_ActivitySynchronization2 sync_t;
+#else
 typedef CUpti_ActivitySynchronization sync_t;
 #endif
 #if VERSION >= 1204
@@ -77,7 +86,6 @@ typedef CUpti_ActivityJit jit_t;
 #endif
 typedef CUpti_ActivityUnifiedMemoryCounterConfig config_t;
 typedef CUpti_ActivityMemcpyPtoP4 peer_t;
-typedef CUpti_ActivityMemset4 memset_t;
 typedef CUpti_ActivityAPI call_t;
 typedef CUpti_ActivityExternalCorrelation external_t;
 #if VERSION >= 1301
@@ -242,6 +250,18 @@ _Static_assert(sizeof(struct cupti_managed_config) == sizeof(config_t), "config"
 
 SAME(cupti_callback, site, CUpti_CallbackData, callbackSite);
 
+SAME(cupti_resource, descriptor, CUpti_ResourceData, resourceDescriptor);
+SAME(cupti_graph_data, node, CUpti_GraphData, node);
+SAME(cupti_graph_data, source, CUpti_GraphData, originalNode);
+#if VERSION >= 1304
+_Static_assert(CUPTI_KERNEL_SOURCE == offsetof(kernel_t, sourceGraphNodeId), "kernel");
+_Static_assert(CUPTI_MEMCPY_SOURCE == offsetof(memcpy_t, sourceGraphNodeId), "memcpy");
+_Static_assert(CUPTI_MEMSET_SOURCE == offsetof(memset_t, sourceGraphNodeId), "memset");
+_Static_assert(CUPTI_GRAPH_SOURCES <= CUPTI_API_VERSION, "version");
+#else
+_Static_assert(CUPTI_GRAPH_SOURCES > CUPTI_API_VERSION, "version");
+#endif
+
 SAME(cupti_overhead, type, overhead_t, overheadKind);
 SAME(cupti_overhead, start, overhead_t, start);
 SAME(cupti_overhead, end, overhead_t, end);
@@ -278,6 +298,9 @@ _Static_assert(CUPTI_JIT == CUPTI_ACTIVITY_KIND_JIT, "kind");
 _Static_assert(CUPTI_GRAPH == CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "kind");
 _Static_assert(CUPTI_DOMAIN_DRIVER == CUPTI_CB_DOMAIN_DRIVER_API, "domain");
 _Static_assert(CUPTI_DOMAIN_RUNTIME == CUPTI_CB_DOMAIN_RUNTIME_API, "domain");
+_Static_assert(CUPTI_DOMAIN_RESOURCE == CUPTI_CB_DOMAIN_RESOURCE, "domain");
+_Static_assert(CUPTI_NODE_CREATED == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, "callback");
+_Static_assert(CUPTI_NODE_CLONED == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, "callback");
 _Static_assert(CUPTI_API_ENTER == 0 && CUPTI_API_EXIT == 1, "site");
 _Static_assert(CUPTI_ERROR_NOT_READY == 13 && CUPTI_ERROR_NOT_INITIALIZED == 15, "results");
 _Static_assert(CUPTI_MAX_LIMIT == CUPTI_ERROR_MAX_LIMIT_REACHED, "result");

@@ -5,6 +5,7 @@
  * printed: name and count, for the test to compare.
  */
 #include <dlfcn.h>
+#include <locale.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <xsprof/op.h>
 #include <xsprof/xsprof.h>
 
 #include "tests/gpu/stand-in.h"
@@ -120,6 +122,50 @@ static void details(void)
 	printf("recordings: %u %u\n", first, second);
 }
 
+/*
+ * A graph is captured, instantiated and launched, from nodes of which one was made in no range and
+ * one before the recording; then one is updated, as versions tell that say so.
+ */
+static void capture(long launches)
+{
+	uint32_t before, c;
+
+	stand_in_device(3);
+	XSPROF_BEGIN("capture");
+	xsprof_op_begin(&(struct xsprof_op){
+		.name = xsprof_name("aten::mm"), .sequence = XSPROF_NO_SEQUENCE,
+	});
+	stand_in_node(101, 0);
+	xsprof_op_end();
+	XSPROF_BEGIN("aten::relu");
+	stand_in_node(102, 0);
+	XSPROF_END();
+	XSPROF_END();
+	stand_in_node(103, 0);
+	XSPROF_BEGIN("instantiate");
+	stand_in_node(201, 0);
+	stand_in_node(201, 101);
+	stand_in_node(202, 102);
+	stand_in_node(202, 0);
+	stand_in_node(203, 103);
+	stand_in_node(204, 0);
+	stand_in_node(204, 99);
+	XSPROF_END();
+	before = stand_in_called;
+	for (long i = 0; i < launches; i++) {
+		XSPROF_BEGIN("step");
+		c = stand_in_call(false, 6);
+		XSPROF_END();
+		stand_in_node_kernel(c, 9, "mm_kernel", 201, 101);
+		stand_in_node_kernel(c, 9, "relu_kernel", 202, 102);
+		stand_in_node_kernel(c, 9, "of_no_range", 203, 103);
+		stand_in_node_kernel(c, 9, "of_before", 204, 99);
+	}
+	c = stand_in_call(false, 6);
+	stand_in_node_kernel(c, 9, "updated_kernel", 201, 102);
+	printf("callbacks: %u, of launches: %u\n", before, stand_in_called - before);
+}
+
 /* Launches for @seconds; those of graphs are of kernels, unless graphs are recorded as a whole. */
 static void busy_for(long seconds, bool graphs)
 {
@@ -215,6 +261,7 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "each";
 	long n = argc > 2 ? atol(argv[2]) : 0;
 
+	setlocale(LC_ALL, "");
 	behave(what);
 	if (strcmp(what, "no-driver"))
 		init();
@@ -225,6 +272,8 @@ int main(int argc, char **argv)
 		if (!fork())
 			exit(0);
 		wait(NULL);
+	} else if (!strcmp(what, "capture")) {
+		capture(n);
 	} else if (!strcmp(what, "details")) {
 		details();
 	} else if (!strcmp(what, "budget") || !strcmp(what, "budget-graphs")) {

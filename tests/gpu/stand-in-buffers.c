@@ -58,11 +58,11 @@ EXPORT size_t stand_in_length(uint32_t kind)
 		return v < 1200 ? 200 : v < 1300 ? 208 : v < 1301 ? 216 : v < 1303 ? 224 :
 		       v < 1304 ? 232 : 248;
 	case CUPTI_MEMCPY:
-		return v < 1208 ? 88 : 96;
+		return v < 1208 ? 88 : v < 1304 ? 96 : 112;
 	case CUPTI_MEMCPY_PEER:
 		return 96;
 	case CUPTI_MEMSET:
-		return 88;
+		return v < 1304 ? 88 : 104;
 	case CUPTI_DRIVER:
 	case CUPTI_RUNTIME:
 		return 40;

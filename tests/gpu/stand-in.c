@@ -12,11 +12,12 @@
 
 #define EXPORT	__attribute__((visibility("default")))
 
-EXPORT uint32_t stand_in_thread_type;
+EXPORT uint32_t stand_in_thread_type, stand_in_called;
 
 static uint64_t (*timestamp)(void);
 static uint32_t correlation;
 static cupti_callback_fn callback;
+static bool nodes_called[32];	/* back for resources */
 static bool called[2];		/* back when a kernel is launched: of the driver, of the runtime */
 static bool latency;
 static uint32_t managed_asked;
@@ -58,8 +59,25 @@ static void call_back(uint32_t domain, uint32_t id, uint32_t site)
 {
 	const struct cupti_callback info = { .site = site };
 
-	if (__atomic_load_n(&called[domain == CUPTI_DOMAIN_RUNTIME], __ATOMIC_RELAXED))
+	if (__atomic_load_n(&called[domain == CUPTI_DOMAIN_RUNTIME], __ATOMIC_RELAXED)) {
+		stand_in_called++;
 		callback(NULL, domain, id, &info);
+	}
+}
+
+/* The handle of a node is a pointer that says its id. */
+EXPORT void stand_in_node(uint64_t node, uint64_t source)
+{
+	struct cupti_graph_data graph = {
+		.node = (void *)(uintptr_t)node, .source = (void *)(uintptr_t)source,
+	};
+	const struct cupti_resource resource = { .descriptor = &graph };
+	uint32_t id = source ? CUPTI_NODE_CLONED : CUPTI_NODE_CREATED;
+
+	if (!nodes_called[id])
+		return;
+	stand_in_called++;
+	callback(NULL, CUPTI_DOMAIN_RESOURCE, id, &resource);
 }
 
 /* A launch by the runtime, which calls the driver: of a kernel, or of a graph. */
@@ -97,6 +115,18 @@ EXPORT uint32_t stand_in_call(bool driver, uint32_t function)
 	return c.correlation;
 }
 
+static void put_kernel(struct cupti_kernel *k, size_t len)
+{
+	set_times(&k->start, &k->end);
+	if (stand_in.early)
+		k->start = called_at - stand_in.early_ns;
+	if (latency && k->start) {
+		k->queued = k->start - 500;
+		k->submitted = k->start - 200;
+	}
+	(void)stand_in_put(k, len);
+}
+
 EXPORT void stand_in_kernel(uint32_t corr, uint32_t stream, const char *name, uint32_t graph)
 {
 	struct cupti_kernel k = {
@@ -107,14 +137,22 @@ EXPORT void stand_in_kernel(uint32_t corr, uint32_t stream, const char *name, ui
 		.cluster = { 2, 1, 1 },
 	};
 
-	set_times(&k.start, &k.end);
-	if (stand_in.early)
-		k.start = called_at - stand_in.early_ns;
-	if (latency && k.start) {
-		k.queued = k.start - 500;
-		k.submitted = k.start - 200;
-	}
-	(void)stand_in_put(&k, sizeof(k));
+	put_kernel(&k, sizeof(k));
+}
+
+EXPORT void stand_in_node_kernel(uint32_t corr, uint32_t stream, const char *name, uint64_t node,
+				 uint64_t source)
+{
+	uint64_t longest[32] = { 0 };
+	struct cupti_kernel *k = (struct cupti_kernel *)longest;
+
+	*k = (struct cupti_kernel){
+		.kind = CUPTI_KERNEL, .device = 1, .context = 3, .stream = stream,
+		.grid = { 1, 1, 1 }, .block = { 32, 1, 1 }, .correlation = corr, .name = name,
+		.graph = 5, .graph_node = node,
+	};
+	longest[CUPTI_KERNEL_SOURCE / 8] = source;
+	put_kernel(k, sizeof(longest));
 }
 
 EXPORT void stand_in_memcpy(uint32_t corr, uint32_t stream, uint64_t bytes)
@@ -308,6 +346,7 @@ EXPORT int cuptiActivitySetAttribute(uint32_t attribute, size_t *size, void *val
 EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*now)(void));
 EXPORT int cuptiActivityEnableLatencyTimestamps(uint8_t on);
 EXPORT int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_managed_config *v, uint32_t nr);
+EXPORT int cuptiGetGraphNodeId(void *node, uint64_t *id);
 EXPORT int cuptiEnableCallback(uint32_t on, void *subscriber, uint32_t domain, uint32_t id);
 
 int cuptiGetVersion(uint32_t *v)
@@ -353,6 +392,7 @@ int cuptiSubscribe(void **subscriber, cupti_callback_fn fn, void *data)
 int cuptiUnsubscribe(void *subscriber)
 {
 	stand_in.subscribed = 0;
+	memset(nodes_called, 0, sizeof(nodes_called));
 	return subscriber == &stand_in ? 0 : 1;
 }
 
@@ -403,7 +443,15 @@ int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_managed_config *v, u
 
 int cuptiEnableCallback(uint32_t on, void *subscriber, uint32_t domain, uint32_t id)
 {
-	if (subscriber == &stand_in && id == 1)
+	if (subscriber == &stand_in && domain == CUPTI_DOMAIN_RESOURCE)
+		nodes_called[id & 31] = on;
+	else if (subscriber == &stand_in && id == 1)
 		__atomic_store_n(&called[domain == CUPTI_DOMAIN_RUNTIME], on, __ATOMIC_RELAXED);
 	return 0;
+}
+
+int cuptiGetGraphNodeId(void *node, uint64_t *id)
+{
+	*id = (uintptr_t)node;
+	return node ? 0 : 1;
 }

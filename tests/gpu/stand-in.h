@@ -39,6 +39,8 @@ extern struct stand_in stand_in;
 extern uint32_t stand_in_enabled[64], stand_in_thread_type;
 /* Requests for buffers: that were refused, that were not. */
 extern uint32_t stand_in_refused, stand_in_requested;
+/* Callbacks. */
+extern uint32_t stand_in_called;
 
 /*
  * A call of the runtime or of the driver by its number, and what a device does for it.  Return: the
@@ -46,6 +48,11 @@ extern uint32_t stand_in_refused, stand_in_requested;
  */
 uint32_t stand_in_call(bool driver, uint32_t function);
 void stand_in_kernel(uint32_t correlation, uint32_t stream, const char *name, uint32_t graph);
+/* Of a graph: that node, which is a copy of @source in versions that tell. */
+void stand_in_node_kernel(uint32_t correlation, uint32_t stream, const char *name, uint64_t node,
+			  uint64_t source);
+/* A node of a graph is made; of @source, a copy of it. */
+void stand_in_node(uint64_t node, uint64_t source);
 void stand_in_memcpy(uint32_t correlation, uint32_t stream, uint64_t bytes);
 void stand_in_peer(uint32_t correlation, uint32_t stream, uint64_t bytes);
 void stand_in_memset(uint32_t correlation, uint32_t stream, uint64_t bytes);

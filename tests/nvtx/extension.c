@@ -6,6 +6,7 @@
 #include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtCounters.h>
 #include <nvtx3/nvToolsExtSemanticsCounters.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -182,7 +183,8 @@ static void alone(void)
 	nvtxMarkPayload(domain, &data, 1);
 	id = nvtxRangeStartPayload(domain, &data, 1);
 	nvtxRangeEndPayload(domain, id, &end, 1);
-	printf("%s\n", nvtxDomainIsEnabled(domain) ? "on" : "off");
+	/* The decimal point is that of the locale. */
+	printf("%s %.1f\n", nvtxDomainIsEnabled(domain) ? "on" : "off", 1.5);
 	nvtxScopeRegister(domain, NULL);
 }
 
@@ -279,6 +281,7 @@ static void counters(void)
 
 int main(void)
 {
+	setlocale(LC_ALL, "");
 	domain = nvtxDomainCreateA("extension");
 	fields();
 	nested();

@@ -11,6 +11,7 @@
 
 import collections
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -159,12 +160,62 @@ def check_program(tap, what, events):
               [("a buffer", 0x7777, "pointer")], f"{what}: a resource")
 
 
-def check_extension(tap, what, out, events):
+def make_locales(folder):
+    """Locales with other decimal points, by name; none where there is nothing to make them of."""
+    points = {"de_DE.UTF-8": ",", "ps_AF.UTF-8": "\u066b"}
+    for name in points if shutil.which("localedef") else ():
+        subprocess.run(["localedef", "-i", name.split(".")[0], "-f", "UTF-8",
+                        os.path.join(folder, name)], stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+    return {name: point for name, point in points.items()
+            if os.path.exists(os.path.join(folder, name))}
+
+
+def check_lengths(tap, what, events):
+    """What tests/nvtx/lengths.c says."""
+    def args(name):
+        said = {}
+        marks = [i for i, e in enumerate(events) if e["type"] == "instant"]
+        for i in (i for i in marks if events[i]["name"] == name):
+            said.update(args_of(events[i]))
+            for e in events[i + 1:]:
+                if e["type"] != "args":
+                    break
+                said.update(args_of(e))
+        return said
+
+    fixed = {"fixed": "[0.5, -1.25]", "four": "four", "last": 8}
+    tap.equal(args("pointers"), {"n": 3, "values": "[5, -6, 7]", "zero": "[1, 256, 2]",
+                                 "text": "tex", **fixed},
+              f"{what}: arrays and texts that are pointed to, by a field or by their ends")
+    tap.equal(args("negative"), {"n": -4, "values": "[]", "zero": "[1, 256, 2]", "text": "",
+                                 **fixed}, f"{what}: a length below 0 is 0")
+    tap.equal(args("long"), {"n": 100000, "zero": "[1, 256, 2]", **fixed},
+              f"{what}: one that is too long, and none at all, are left out")
+    inside = {"n": 3, "values": "[-1, 300, 2]", "number": 0.75, "zero": "[70000, 1]",
+              "text": "in", "counted": "abc"}
+    tap.equal([args("inside"), args("inside, cut"), args("inside, too long")],
+              [{**inside, "last": 65000}, inside, {"n": 255}],
+              f"{what}: those in the payload, and what is behind them")
+    tap.equal(args("matrix"), {"shape": "[2, 3]", "matrix": "[1, 2, 3, 4, 5, 6]"},
+              f"{what}: one of two dimensions has the product")
+    tap.equal([args("elsewhere"), args("nowhere")],
+              [{"other": "[11, 12, 13, 14]", "payload": 4}, {}],
+              f"{what}: one whose length is another payload")
+    name = "another one around it.a structure with a long name.the first field of the innermost"
+    tap.equal(args("names"), {f"{name} structure": 1, f"{name} structures": 2},
+              f"{what}: long names of fields in fields are whole, and two that begin alike are two")
+    tap.equal({e["name"]: e["i64"] for e in events if e["type"] == "counter"},
+              {"not recorded: payloads of which some fields are left out": 5},
+              f"{what}: payloads with something that is left out are counted")
+
+
+def check_extension(tap, what, out, events, point="."):
     """What tests/nvtx/extension.c says."""
     def args(kind, name):
         return [dict(args_of(e)) for e in events if e["type"] == kind and e["name"] == name]
 
-    tap.equal(out, "on\n", f"{what}: levels, and the domain is on")
+    tap.equal(out, f"on 1{point}5\n", f"{what}: levels, and the domain is on")
     fields = args("begin", "all")[0]
     more = [dict(args_of(e)) for e in events if e["type"] == "args"]
     fields.update(more[0])
@@ -303,6 +354,17 @@ def main():
                 compile_c(program, "extension.c", f"-I{inc}", "-ldl")
                 out, events = record([program], nvtx_env(), options=["--no-itt"])
                 check_extension(tap, f"extensions, {i + 1}", out, events)
+                lengths = os.path.join(tmp, f"len{i}")
+                compile_c(lengths, "lengths.c", f"-I{inc}", "-ldl")
+                _, events = record([lengths], nvtx_env(), options=["--no-itt"])
+                check_lengths(tap, f"lengths, {i + 1}", events)
+        points = make_locales(tmp)
+        for name, point in points.items():
+            out, events = record([program], nvtx_env(LOCPATH=tmp, LC_ALL=name),
+                                 options=["--no-itt"])
+            check_extension(tap, f"extensions in {name}", out, events, point)
+        if not points:
+            tap.skip("extensions in other locales", "localedef has no sources of locales")
 
         library = os.path.join(folder, "nvtx", "lib", "libnvToolsExt.so.1")
         program = os.path.join(tmp, "two")

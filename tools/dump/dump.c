@@ -102,6 +102,7 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 	}
 	xsp_tracks_event(out->tracks, ev, &view);
 	thread = view.thread;
+	xsp_captured_event(&out->captured, ev, thread);
 	match = dump_matches(dump, &view);
 	shown = dump_in_time(dump, ev) && match;
 	if (ev->type == XSPROF_REC_BEGIN &&
@@ -309,6 +310,7 @@ static void finish(struct dump *dump)
 static void release(struct dump *dump)
 {
 	xsp_tracks_free(dump->out.tracks);
+	xsp_captured_free(&dump->out.captured);
 	xsr_frames_free(dump->out.frames);
 	xsp_names_free(dump->out.names);
 	xsp_names_free(dump->out.keys);

@@ -97,6 +97,7 @@ void gpu_print_json(const struct gpu_report *gpu)
 	}
 	putchar(']');
 	gpu_json_copies(gpu);
+	gpu_json_captured(gpu);
 	fputs(",\"not_recorded\":[", stdout);
 	for (uint32_t i = 0; i < gpu->nr_misses; i++) {
 		printf("%s{\"what\":", i ? "," : "");

@@ -240,4 +240,5 @@ void gpu_print(const struct gpu_report *gpu)
 	print_rows(gpu, work, calls, "Call");
 	print_rows(gpu, calls, gpu->nr, "Wait, overhead or memory");
 	gpu_print_copies(gpu);
+	gpu_print_captured(gpu);
 }

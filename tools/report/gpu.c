@@ -245,6 +245,7 @@ static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu
 	double occupancy;
 
 	row->bytes += rec->bytes;
+	r->gpu.graphs |= rec->graph_node != 0;
 	r->gpu.unlisted += !s;
 	if (s) {
 		s->count++;
@@ -439,6 +440,7 @@ static void done(struct reader *r)
 	xsp_map_free(&r->rows);
 	xsp_map_free(&r->gpu.numbers);
 	free(r->gpu.rows);
+	free(r->gpu.captured);
 	free(r);
 }
 
@@ -465,6 +467,8 @@ int gpu_run(struct report *report)
 	/* Of some threads or names alone it would not be known when a device was idle. */
 	if (!status && !report->filter.any) {
 		ret = gpu_idle(&r->gpu);
+		if (!ret && r->gpu.graphs)
+			ret = gpu_captured(&r->gpu);
 		if (ret)
 			status = xsp_source_error(&report->source, ret);
 	}

@@ -191,6 +191,22 @@ struct gpu_copy_row {
 	uint64_t	longest;
 };
 
+#define GPU_CAPTURED_ROWS	4096u
+
+/**
+ * struct gpu_captured_row - what ran of graphs, by the range that captured it
+ * @range: + 1; 0: it is not known, or there was none
+ * @work: the activity's name
+ * @count: how many ran
+ * @ns: how long
+ */
+struct gpu_captured_row {
+	uint32_t	range;
+	uint32_t	work;
+	uint64_t	count;
+	uint64_t	ns;
+};
+
 /**
  * struct gpu_report - what is reported
  * @devices: in the order in which they came; processes may call one by different numbers
@@ -210,6 +226,10 @@ struct gpu_copy_row {
  * @copies: copies and their calls
  * @nr_copies: how many
  * @unlisted_copies: copies that found no place there
+ * @graphs: parts of graphs ran
+ * @captured: these, by what captured them; NULL: not read
+ * @nr_captured: how many rows
+ * @unlisted_captured: parts that found no place there
  */
 struct gpu_report {
 	struct report		*report;
@@ -234,6 +254,10 @@ struct gpu_report {
 	struct gpu_copy_row	copies[GPU_COPY_ROWS];
 	uint32_t		nr_copies;
 	uint64_t		unlisted_copies;
+	bool			graphs;
+	struct gpu_captured_row	*captured;
+	uint32_t		nr_captured;
+	uint64_t		unlisted_captured;
 };
 
 /* How long collectives ran beside other kernels, ns. */
@@ -265,6 +289,11 @@ static inline uint64_t gpu_idle_ns(const struct gpu_device *d)
 
 /* idle.c: @idle and @copies.  Return: 0 or -errno. */
 int gpu_idle(struct gpu_report *gpu);
+
+/* captured.c: @captured.  Return: 0 or -errno. */
+int gpu_captured(struct gpu_report *gpu);
+void gpu_print_captured(const struct gpu_report *gpu);
+void gpu_json_captured(const struct gpu_report *gpu);
 
 /* Return: an exit status. */
 int gpu_run(struct report *report);

@@ -332,11 +332,13 @@ enum xsprof_gpu_kind {
 	XSPROF_GPU_UNRECORDED	= 9,	/* a time in which no device was recorded */
 	XSPROF_GPU_ALLOC	= 10,	/* of memory: begin and end are one time */
 	XSPROF_GPU_FREE		= 11,
+	XSPROF_GPU_NODE		= 12,	/* a node of a graph was made: likewise one time */
 };
 
 /**
  * struct xsprof_rec_gpu - an activity of a GPU or of its runtime, 3 slots; args may follow
- * @rec: name; aux: enum xsprof_gpu_kind; value: correlation id
+ * @rec: name; aux: enum xsprof_gpu_kind; value: correlation id; of a NODE the node that it is a
+ *	copy of, 0 for none
  * @start: start
  * @end: end
  * @clock: 0 when @start and @end are the producers' ticks, else the number of their clock
@@ -346,7 +348,8 @@ enum xsprof_gpu_kind {
  * @bytes: bytes moved, for copies and sets
  * @graph: graph id, 0 for none
  * @graph_node: node id in the graph, 0 for none
- * @thread: for runtime and driver calls the thread that called, else 0
+ * @thread: for runtime and driver calls the thread that called, for a NODE the one that made it,
+ *	else 0
  */
 struct xsprof_rec_gpu {
 	struct xsprof_rec	rec;

@@ -52,6 +52,8 @@ static const struct {
 	{ XSR_OWN_BYTES, "memory bandwidth (GB/s)" },
 	{ XSR_OWN_GRAPH, "graph id" },
 	{ XSR_OWN_GRAPH, "graph node id" },
+	{ XSR_OWN_GRAPH, "captured in" },
+	{ XSR_OWN_GRAPH, "captured External id" },
 	{ XSR_OWN_SYNC, "cuda_sync_kind" },
 };
 

@@ -303,6 +303,7 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 	}
 	p = put_u64(put_lit(p, ",\"graph id\":"), g->rec->graph);
 	p = put_u64(put_lit(p, ",\"graph node id\":"), g->rec->graph_node);
+	p = xsr_node_put(k, g->ev, p);
 	if (g->ev->aux == XSPROF_GPU_KERNEL)
 		p = xsr_kineto_fill(k, g->ev, g->args, xsr_writer_room(&k->w, p));
 	p = put_rest(k, g, own, p);
@@ -413,6 +414,10 @@ void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct 
 	k->late = true;
 	if (!k->gpu || !ev->rec || ev->rec_size < sizeof(struct xsprof_rec_gpu))
 		return;
+	if (ev->aux == XSPROF_GPU_NODE) {
+		xsr_node_made(k, ev);
+		return;
+	}
 	if (waits(k, ev, walk)) {
 		while (xsr_wait_oldest(k->waits, false, &waited))
 			put_gpu(k, &waited.ev, &waited.walk);

@@ -122,6 +122,7 @@ void xsr_kineto_free(struct xsr_kineto *k)
 	if (!k)
 		return;
 	xsp_tracks_free(k->tracks);
+	xsp_captured_free(&k->captured);
 	xsr_writer_done(&k->w);
 	xsr_link_free(k->link);
 	xsr_stacks_free(k->stack);

@@ -10,6 +10,7 @@
  *	point.c step.c	instants, memory, counters; steps
  *	gpu.c		what a GPU did, and its runtime
  *	fill.c		how much of its device a kernel fills
+ *	node.c		which op a kernel of a graph was captured in
  *	past.c wait.c	ranges that are over, activities whose call is not known yet
  *	activity.c	what the program timed itself
  *	op.c stack.c	what is known of an op: inputs, stack, module
@@ -28,6 +29,7 @@
 
 #include "base/map.h"
 #include "export/kineto/kineto.h"
+#include "ranges/captured.h"
 #include "ranges/device-names.h"
 #include "export/kineto/past.h"
 #include "export/kineto/wait.h"
@@ -119,6 +121,7 @@ struct xsr_step {
  * @lost: arguments that there was no memory for
  * @no_stack: ops whose stacks found no room
  * @waits: what a device did for calls that are not told of yet
+ * @captured: nodes of graphs
  * @pushed: ids that there is memory for, of all threads
  * @past: ranges that are over that there is memory for, of all threads
  * @left_out: ranges that no track had room for
@@ -155,6 +158,7 @@ struct xsr_kineto {
 	struct xsr_stacks		*stack;
 	struct xsr_users		*users;
 	struct xsr_waits		*waits;
+	struct xsp_captured		captured;
 	int64_t				shift;
 	uint64_t			base;
 	uint64_t			from;
@@ -308,6 +312,10 @@ char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, 
 void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsr_walk *walk);
 /* Write the activities that wait for a call, without it. */
 void xsr_kineto_gpu_finish(struct xsr_kineto *k);
+
+/* node.c: a record of a node; and of a node's activity, commas in front */
+void xsr_node_made(struct xsr_kineto *k, const struct xsprof_event *ev);
+char *xsr_node_put(struct xsr_kineto *k, const struct xsprof_event *ev, char *p);
 
 /* fill.c: commas in front */
 char *xsr_kineto_fill(struct xsr_kineto *k, const struct xsprof_event *ev,

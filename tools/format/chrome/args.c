@@ -192,9 +192,10 @@ static char *put_mem(const struct xsprof_event *ev, char *p, bool *any)
 	return ARG(p, any, "Total Reserved", xsp_json_safe_u64, mem->total_reserved);
 }
 
-static char *put_gpu(const struct xsprof_event *ev, char *p, bool *any)
+static char *put_gpu(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any)
 {
 	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
+	uint32_t in = xsp_captured_in(&out->captured, ev);
 
 	p = ARG(p, any, "kind", put_word, xsp_word_gpu(ev->aux));
 	p = ARG(p, any, "correlation", xsp_json_safe_u64, ev->value);
@@ -209,7 +210,7 @@ static char *put_gpu(const struct xsprof_event *ev, char *p, bool *any)
 		p = ARG(p, any, "graph id", xsp_json_safe_u64, gpu->graph);
 	if (gpu->graph_node)
 		p = ARG(p, any, "graph node id", xsp_json_safe_u64, gpu->graph_node);
-	return p;
+	return in ? put_name(out, ev, in, put_lit(comma(p, any), "\"captured in\":")) : p;
 }
 
 static char *put_frames(const struct xsprof_event *ev, char *p, bool *any)
@@ -346,7 +347,7 @@ char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char
 		p = ARG(p, any, "clock", put_u32, ev->aux);
 		return ARG(p, any, "value", xsp_json_safe_u64, ev->value);
 	case XSPROF_REC_GPU:
-		return put_gpu(ev, p, any);
+		return put_gpu(out, ev, p, any);
 	case XSPROF_REC_STACK:
 		return put_frames(ev, p, any);
 	case XSPROF_REC_RELATION:

@@ -169,6 +169,11 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 		chrome_put_end(out, view);
 		break;
 	case XSPROF_REC_GPU:
+		/* What its kernels say: "captured in". */
+		if (view->ev->aux == XSPROF_GPU_NODE) {
+			out->merged++;
+			break;
+		}
 		if (view->ev->aux == XSPROF_GPU_ALLOC || view->ev->aux == XSPROF_GPU_FREE)
 			put_in_use(out, view);
 		chrome_put_range(out, view);

@@ -13,6 +13,7 @@
 #include <xsprof/trace.h>
 
 #include "format/common/kernel.h"
+#include "ranges/captured.h"
 #include "ranges/names.h"
 #include "ranges/tracks.h"
 #include "text/buf.h"
@@ -24,6 +25,7 @@
  * @names: names as the format wants them
  * @keys: keys of arguments likewise
  * @tracks: threads and what is open on them
+ * @captured: nodes of graphs
  * @kernel: events of the kernel's tracer; NULL where the trace has none
  * @scratch: XSP_SCRATCH bytes for whatever has to be made anew each time
  * @base_ns: the start of the trace, known before the first event is shown
@@ -47,6 +49,7 @@ struct xsp_out {
 	struct xsp_names	*names;
 	struct xsp_names	*keys;
 	struct xsp_tracks	*tracks;
+	struct xsp_captured	captured;
 	struct xsp_kernel	*kernel;
 	char			*scratch;
 	uint64_t		base_ns;

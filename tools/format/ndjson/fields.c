@@ -29,26 +29,6 @@ static char *put_range(const struct xsprof_event *ev, char *p)
 	return FIELD(p, "end_ns", put_u64, ev->end_ns);
 }
 
-static char *put_gpu(const struct xsprof_event *ev, char *p)
-{
-	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
-
-	p = FIELD(p, "kind", ndjson_put_word, xsp_word_gpu(ev->aux));
-	p = put_range(ev, p);
-	if (!gpu)
-		return p;
-	p = FIELD(p, "start", put_u64, gpu->start);
-	p = FIELD(p, "end", put_u64, gpu->end);
-	p = FIELD(p, "clock", put_u32, gpu->clock);
-	p = FIELD(p, "device", put_u32, gpu->device);
-	p = FIELD(p, "context", put_u32, gpu->context);
-	p = FIELD(p, "stream", put_u32, gpu->stream);
-	p = FIELD(p, "bytes", put_u64, gpu->bytes);
-	p = FIELD(p, "graph", put_u64, gpu->graph);
-	p = FIELD(p, "graph_node", put_u64, gpu->graph_node);
-	return FIELD(p, "thread_id", put_u64, gpu->thread);
-}
-
 static char *put_mem(const struct xsprof_event *ev, char *p)
 {
 	const struct xsprof_rec_mem *mem = xsp_record(ev, struct xsprof_rec_mem);
@@ -90,6 +70,33 @@ static char *put_quoted(struct xsp_out *out, const char *text, size_t len, char 
 	p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
 	*p++ = '"';
 	return p;
+}
+
+static char *put_gpu(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
+	uint32_t in = xsp_captured_in(&out->captured, ev);
+	const char *name;
+	size_t len;
+
+	p = FIELD(p, "kind", ndjson_put_word, xsp_word_gpu(ev->aux));
+	p = put_range(ev, p);
+	if (!gpu)
+		return p;
+	p = FIELD(p, "start", put_u64, gpu->start);
+	p = FIELD(p, "end", put_u64, gpu->end);
+	p = FIELD(p, "clock", put_u32, gpu->clock);
+	p = FIELD(p, "device", put_u32, gpu->device);
+	p = FIELD(p, "context", put_u32, gpu->context);
+	p = FIELD(p, "stream", put_u32, gpu->stream);
+	p = FIELD(p, "bytes", put_u64, gpu->bytes);
+	p = FIELD(p, "graph", put_u64, gpu->graph);
+	p = FIELD(p, "graph_node", put_u64, gpu->graph_node);
+	p = FIELD(p, "thread_id", put_u64, gpu->thread);
+	if (!in)
+		return p;
+	name = xsprof_trace_name_len(out->trace, ev->producer, in, &len);
+	return put_quoted(out, name, len, put_lit(p, ",\"captured_in\":"));
 }
 
 /* A sample's have names; any other one is its address. */
@@ -278,7 +285,7 @@ char *ndjson_put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 		p = FIELD(p, "clock_ticks", put_u64, clock->ticks);
 		return FIELD(p, "window", put_u64, clock->window);
 	case XSPROF_REC_GPU:
-		return put_gpu(ev, p);
+		return put_gpu(out, ev, p);
 	case XSPROF_REC_STACK:
 		return put_frames(ev, p);
 	case XSPROF_REC_RELATION:

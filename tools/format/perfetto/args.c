@@ -195,6 +195,18 @@ static char *put_mem(struct xsp_out *out, const struct xsprof_event *ev, char *p
 	return pf_arg_u64(out, p, "Total Reserved", mem->total_reserved);
 }
 
+/* The range that a kernel of a graph was captured in. */
+static char *put_captured(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	uint32_t in = xsp_captured_in(&out->captured, ev);
+	char *start;
+
+	if (!in)
+		return p;
+	p = pf_open_arg(out, p, "captured in", 11, &start);
+	return wire_close(start, put_name(out, PF_IS_VALUE, PF_ARG_TEXT, ev->producer, in, p));
+}
+
 static char *put_gpu(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
 	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
@@ -212,7 +224,7 @@ static char *put_gpu(struct xsp_out *out, const struct xsprof_event *ev, char *p
 		p = pf_arg_u64(out, p, "graph id", gpu->graph);
 	if (gpu->graph_node)
 		p = pf_arg_u64(out, p, "graph node id", gpu->graph_node);
-	return p;
+	return put_captured(out, ev, p);
 }
 
 static char *put_frames(struct xsp_out *out, const struct xsprof_event *ev, char *p)

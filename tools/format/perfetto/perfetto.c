@@ -140,6 +140,11 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 		pf_put_end(out, view);
 		break;
 	case XSPROF_REC_GPU:
+		/* What its kernels say: "captured in". */
+		if (ev->aux == XSPROF_GPU_NODE) {
+			out->merged++;
+			break;
+		}
 		if (ev->aux == XSPROF_GPU_ALLOC || ev->aux == XSPROF_GPU_FREE)
 			put_in_use(out, ev);
 		pf_put_range(out, view);

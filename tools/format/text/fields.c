@@ -37,9 +37,12 @@ static char *put_span(const struct xsprof_event *ev, char *p)
 	return FIELD(p, "dur", put_u64, ev->end_ns > ev->begin_ns ? ev->end_ns - ev->begin_ns : 0);
 }
 
-static char *put_gpu(const struct xsprof_event *ev, char *p)
+static char *put_gpu(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
 	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
+	uint32_t in = xsp_captured_in(&out->captured, ev);
+	const char *name;
+	size_t len;
 
 	p = FIELD(p, "kind", put_word, xsp_word_gpu(ev->aux));
 	p = put_span(ev, p);
@@ -57,7 +60,10 @@ static char *put_gpu(const struct xsprof_event *ev, char *p)
 		p = FIELD(p, "node", put_u64, gpu->graph_node);
 	if (gpu->thread)
 		p = FIELD(p, "thread", put_u64, gpu->thread);
-	return p;
+	if (!in)
+		return p;
+	name = xsprof_trace_name_len(out->trace, ev->producer, in, &len);
+	return text_put_quoted(put_lit(p, " captured_in="), name, len < 1024 ? len : 1024);
 }
 
 static char *put_op(const struct xsprof_event *ev, char *p)
@@ -264,7 +270,7 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 	case XSPROF_REC_CLOCK:
 		return put_clock(ev, p);
 	case XSPROF_REC_GPU:
-		return put_gpu(ev, p);
+		return put_gpu(out, ev, p);
 	case XSPROF_REC_STACK:
 		return put_frames(ev, p);
 	case XSPROF_REC_RELATION:
