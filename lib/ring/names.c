@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/own.h"
 #include "ring/backend.h"
 #include "ring/config.h"
 
@@ -36,12 +37,13 @@ static struct {
 
 /**
  * xsp_names_lock() - take the registry
- * @wait: wait for another thread; a handler over its own lock never waits
+ * @wait: wait for another thread, however long; a handler over its own lock never waits
  *
  * Return: 0, or -EBUSY.
  */
 int xsp_names_lock(bool wait)
 {
+	unsigned int turns = 0;
 	uint32_t tid, owner;
 
 	if (xsp_fork_check() < 0)
@@ -68,7 +70,7 @@ int xsp_names_lock(bool wait)
 			}
 			return -EBUSY;
 		}
-		sched_yield();
+		xsp_wait_turn(&reg.lock, owner, &turns);
 	}
 }
 
