@@ -142,6 +142,15 @@ void xsp_names_publish(void)
 	}
 }
 
+/* A name or a category is in no memory. */
+static void count_missed(void)
+{
+	reg.missed++;
+	if (xsp_set.arena)
+		__atomic_store_n(&xsp_set.arena->missed, xsp_set.arena->missed + 1,
+				 __ATOMIC_RELAXED);
+}
+
 /*
  * Both memories, the registry's first: a name that is in the arena alone would have no id.  @room:
  * bytes of the registry that it may be in.
@@ -152,10 +161,7 @@ static int64_t reg_add(uint16_t type, uint32_t id, const char *text, size_t len,
 	uint64_t at = reg.used;
 
 	if (at > room || size > room - at) {
-		reg.missed++;
-		if (xsp_set.arena)
-			__atomic_store_n(&xsp_set.arena->missed, xsp_set.arena->missed + 1,
-					 __ATOMIC_RELAXED);
+		count_missed();
 		return -ENOSPC;
 	}
 	xsp_entry_write(reg.image + at, type, id, 0, text, len, size);
@@ -327,8 +333,10 @@ static xsprof_name_t name_locked(uint32_t category, const char *text, size_t len
 		if (e->id >> XSPROF_NAME_SHIFT == category && same_text(e, text, len))
 			return e->id;
 	}
-	if (reg.next_index > (many ? XSPROF_NAME_MAX_INDEX / 4 * 3 : XSPROF_NAME_MAX_INDEX))
+	if (reg.next_index > (many ? XSPROF_NAME_MAX_INDEX / 4 * 3 : XSPROF_NAME_MAX_INDEX)) {
+		count_missed();
 		goto full;
+	}
 	id = category << XSPROF_NAME_SHIFT | reg.next_index;
 	at = reg_add(XSPROF_ENTRY_NAME, id, text, len, many ? reg.size / 4 * 3 : reg.size);
 	if (at < 0)
