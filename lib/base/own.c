@@ -5,12 +5,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <link.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +22,8 @@
 
 #define XSP_FD_MIN	512	/* out of the way of programs that count on low numbers */
 #define STACK_TRIES	6	/* each twice as large as the one before */
+#define YIELDS		64u	/* before a wait for a lock sleeps */
+#define WAIT_NS		1000000
 
 /**
  * xsp_fd_high() - a descriptor well above the program's own
@@ -57,6 +62,30 @@ bool xsp_fd_is(const struct xsp_fd_id *id, int fd)
 	struct stat st;
 
 	return fd >= 0 && !fstat(fd, &st) && st.st_dev == id->dev && st.st_ino == id->ino;
+}
+
+/**
+ * xsp_wait_turn() - let another thread go on that holds a lock
+ * @lock: a word with the thread id of its owner
+ * @owner: the one that was seen there
+ * @turns: how often this was called for the lock, at first 0
+ *
+ * The owner does a few dozen instructions, or is preempted: at first it only needs the CPU.  Then
+ * this thread sleeps, for to yield is not enough where the scheduler prefers it to the owner
+ * (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE).  Nobody wakes it; what it can be late by is short.
+ *
+ * Signal-safe; errno is kept.
+ */
+void xsp_wait_turn(const uint32_t *lock, uint32_t owner, unsigned int *turns)
+{
+	const struct timespec most = { .tv_nsec = WAIT_NS };
+	int err = errno;
+
+	if (++*turns <= YIELDS)
+		sched_yield();
+	else
+		syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, owner, &most, NULL, 0);
+	errno = err;
 }
 
 /* With alignment, what a module may take of each thread's stack. */

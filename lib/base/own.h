@@ -32,6 +32,8 @@ bool xsp_fd_is(const struct xsp_fd_id *id, int fd) XSP_HIDDEN;
 int xsp_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*run)(void *data),
 		     void *data) XSP_HIDDEN;
 
+void xsp_wait_turn(const uint32_t *lock, uint32_t owner, unsigned int *turns) XSP_HIDDEN;
+
 void xsp_vsay(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0))) XSP_HIDDEN;
 void xsp_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))) XSP_HIDDEN;
 

@@ -185,7 +185,8 @@ static int add_exit(struct xsprof_trace *t, struct xst_producer *p, const uint8_
 	if (exit.arena_missed)
 		xst_warn(t, XST_WARN_ARENA, "process %u: %llu names, threads or facts found no "
 			 "room in it: events of such names are named ?; XSPROF_ARENA_SIZE=16M in "
-			 "its environment has room for more", p->pid,
+			 "its environment has room for more, 64M for a million, which is the most",
+			 p->pid,
 			 (unsigned long long)exit.arena_missed);
 	/* Also where not even END found room. */
 	if (exit.unsaved)

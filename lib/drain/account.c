@@ -201,7 +201,8 @@ void xsp_producer_exit(struct xsp_store *st, struct xsp_producer *p, struct xspr
 	if (exit->arena_missed)
 		xsp_store_note(st, "%s: %llu names, threads or facts found no room: events of such "
 			       "names are named ?; XSPROF_ARENA_SIZE=16M in the program's "
-			       "environment has room for more (1M if not set)", p->name,
+			       "environment has room for more (1M if not set), 64M for a million, "
+			       "which is the most", p->name,
 			       (unsigned long long)exit->arena_missed);
 	chunk.first = exit->ticks;
 	chunk.last = exit->ticks;

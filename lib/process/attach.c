@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -14,6 +13,7 @@
 #include <xsprof/collector.h>
 
 #include "base/clock.h"
+#include "base/own.h"
 #include "process/backend.h"
 #include "process/join.h"
 #include "process/local.h"
@@ -221,6 +221,7 @@ static void prefault(void)
 XSP_COLD int xsp_attach(void)
 {
 	uint32_t tid, state, owner = 0;
+	unsigned int turns = 0;
 	int err;
 
 	if (xsp_config.backend == XSP_CHOICE_NONE ||
@@ -238,7 +239,7 @@ XSP_COLD int xsp_attach(void)
 					    __ATOMIC_RELAXED)) {
 		if (owner == tid)
 			return -EAGAIN;
-		sched_yield();
+		xsp_wait_turn(&attaching_tid, owner, &turns);
 		owner = 0;
 	}
 	state = __atomic_load_n(&xsp_set.state, __ATOMIC_ACQUIRE);
@@ -316,12 +317,13 @@ static struct {
 static bool lock_attaching(void)
 {
 	uint32_t tid = (uint32_t)syscall(SYS_gettid), owner = 0;
+	unsigned int turns = 0;
 
 	while (!__atomic_compare_exchange_n(&attaching_tid, &owner, tid, false, __ATOMIC_ACQUIRE,
 					    __ATOMIC_RELAXED)) {
 		if (owner == tid)
 			return false;
-		sched_yield();
+		xsp_wait_turn(&attaching_tid, owner, &turns);
 		owner = 0;
 	}
 	return true;

@@ -14,12 +14,12 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/own-fd.h"
+#include "base/own.h"
 #include "process/backend.h"
 #include "process/life.h"
 #include "process/local.h"
@@ -83,6 +83,7 @@ static void forget_parent(void)
 XSP_COLD int xsp_fork_settle(void)
 {
 	uint32_t tid = (uint32_t)syscall(SYS_gettid), owner = 0;
+	unsigned int turns = 0;
 
 	while (!__atomic_compare_exchange_n(&xsp_set.settled, &owner, tid, false,
 					    __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
@@ -90,7 +91,7 @@ XSP_COLD int xsp_fork_settle(void)
 			return 0;
 		if (owner == tid)
 			return -EAGAIN;
-		sched_yield();
+		xsp_wait_turn(&xsp_set.settled, owner, &turns);
 		owner = 0;
 	}
 	forget_parent();

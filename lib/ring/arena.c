@@ -13,11 +13,13 @@
 #define XSP_ARENA_STEP		(64u << 10)
 
 static uint64_t backed;		/* bytes of the arena's entries with memory behind them */
+static uint64_t of_threads;	/* bytes of entries of threads as the kernel calls them */
 
 /* A new producer's arena, which lacks @missed names from the start. */
 void xsp_arena_begin(uint64_t missed)
 {
 	backed = 0;
+	of_threads = 0;
 	xsp_set.arena->missed = missed;
 }
 
@@ -40,6 +42,20 @@ uint32_t xsp_entry_size(size_t len)
 	return (uint32_t)((sizeof(struct xsprof_entry) + len + 7) & ~7ull);
 }
 
+/*
+ * Each thread that comes and goes leaves an entry, which is of no use to those after it: half of
+ * the room is for names and facts.
+ */
+static bool too_many_threads(uint16_t type, uint32_t aux, uint32_t size)
+{
+	if (type != XSPROF_ENTRY_THREAD || aux & XSPROF_THREAD_GIVEN)
+		return false;
+	if (size > xsp_set.arena_room / 2 - of_threads)
+		return true;
+	of_threads += size;
+	return false;
+}
+
 /**
  * xsp_arena_add() - append an entry to the producer's arena
  * @type: enum xsprof_entry_type
@@ -50,7 +66,7 @@ uint32_t xsp_entry_size(size_t len)
  *
  * The lock of the names is held.
  *
- * Return: 0; -ENOTCONN no producer; -ENOSPC full, counted.
+ * Return: 0; -ENOTCONN no producer; -ENOSPC full, or full of threads, counted.
  */
 int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len)
 {
@@ -65,7 +81,7 @@ int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, si
 	size = xsp_entry_size(len);
 	used = arena->used;
 	room = xsp_set.arena_room;
-	if (used > room || size > room - used)
+	if (used > room || size > room - used || too_many_threads(type, aux, size))
 		goto full;
 	while (used + size > backed) {
 		uint64_t step = backed ? backed : XSP_ARENA_FIRST;

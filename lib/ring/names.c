@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/own.h"
 #include "ring/backend.h"
 #include "ring/config.h"
 
@@ -36,12 +37,13 @@ static struct {
 
 /**
  * xsp_names_lock() - take the registry
- * @wait: wait for another thread; a handler over its own lock never waits
+ * @wait: wait for another thread, however long; a handler over its own lock never waits
  *
  * Return: 0, or -EBUSY.
  */
 int xsp_names_lock(bool wait)
 {
+	unsigned int turns = 0;
 	uint32_t tid, owner;
 
 	if (xsp_fork_check() < 0)
@@ -68,7 +70,7 @@ int xsp_names_lock(bool wait)
 			}
 			return -EBUSY;
 		}
-		sched_yield();
+		xsp_wait_turn(&reg.lock, owner, &turns);
 	}
 }
 
@@ -140,6 +142,15 @@ void xsp_names_publish(void)
 	}
 }
 
+/* A name or a category is in no memory. */
+static void count_missed(void)
+{
+	reg.missed++;
+	if (xsp_set.arena)
+		__atomic_store_n(&xsp_set.arena->missed, xsp_set.arena->missed + 1,
+				 __ATOMIC_RELAXED);
+}
+
 /*
  * Both memories, the registry's first: a name that is in the arena alone would have no id.  @room:
  * bytes of the registry that it may be in.
@@ -150,10 +161,7 @@ static int64_t reg_add(uint16_t type, uint32_t id, const char *text, size_t len,
 	uint64_t at = reg.used;
 
 	if (at > room || size > room - at) {
-		reg.missed++;
-		if (xsp_set.arena)
-			__atomic_store_n(&xsp_set.arena->missed, xsp_set.arena->missed + 1,
-					 __ATOMIC_RELAXED);
+		count_missed();
 		return -ENOSPC;
 	}
 	xsp_entry_write(reg.image + at, type, id, 0, text, len, size);
@@ -325,8 +333,10 @@ static xsprof_name_t name_locked(uint32_t category, const char *text, size_t len
 		if (e->id >> XSPROF_NAME_SHIFT == category && same_text(e, text, len))
 			return e->id;
 	}
-	if (reg.next_index > (many ? XSPROF_NAME_MAX_INDEX / 4 * 3 : XSPROF_NAME_MAX_INDEX))
+	if (reg.next_index > (many ? XSPROF_NAME_MAX_INDEX / 4 * 3 : XSPROF_NAME_MAX_INDEX)) {
+		count_missed();
 		goto full;
+	}
 	id = category << XSPROF_NAME_SHIFT | reg.next_index;
 	at = reg_add(XSPROF_ENTRY_NAME, id, text, len, many ? reg.size / 4 * 3 : reg.size);
 	if (at < 0)

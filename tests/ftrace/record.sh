@@ -36,6 +36,11 @@ others()
 		$tracing/set_event_pid $tracing/options/* 2>/dev/null
 }
 
+# Whatever the C library says of the CPUs, those that the tracer has are read.
+run env LD_PRELOAD="$BUILD/tests/ftrace/one-cpu.so" "$xsprof" record -e sched -o c.data -- true
+cpus=$(ls -d $tracing/per_cpu/cpu* | wc -l)
+has "all CPUs of the tracer are read" err "events of the kernel on $cpus CPUs?, "
+
 # The kernel's events, and what they are
 others >before
 run "$xsprof" record -e sched -o s.data -- sh -c 'sleep 0.02; (true); sleep 0.02; exit 3'

@@ -199,6 +199,38 @@ static void test_count(void)
 	tap_result("64 categories; later ones share the last");
 }
 
+static void *one_marker(void *arg)
+{
+	xsprof_instant(a);
+	return arg;
+}
+
+/* Threads that come and go have a name each, and none of them is ever used again. */
+static void test_threads(void)
+{
+	struct xsprof_stats stats = { .size = sizeof(stats) };
+	pthread_t thread;
+	char name[32];
+
+	for (int i = 0; i < 800; i++) {
+		CHECK(!pthread_create(&thread, NULL, one_marker, NULL));
+		pthread_join(thread, NULL);
+	}
+	CHECK_EQ(xsprof_get_stats(&stats), 0);
+	CHECK(stats.names_missed);
+	for (int i = 0; i < 50; i++) {
+		snprintf(name, sizeof(name), "after the threads %d", i);
+		CHECK(xsprof_name(name) != XSPROF_NAME_FULL);
+	}
+	CHECK_EQ(xsprof_thread_name("a thread that the program named"), 0);
+	collect(getpid());
+	CHECK_EQ(collect_count(XSPROF_REC_INSTANT, a), 800);
+	CHECK(collect_entry(XSPROF_ENTRY_THREAD, (uint32_t)getpid(), NULL) &&
+	      !strcmp(collect_entry(XSPROF_ENTRY_THREAD, (uint32_t)getpid(), NULL),
+		      "a thread that the program named"));
+	tap_result("800 threads leave room for other names");
+}
+
 static void test_full(void)
 {
 	struct xsprof_stats stats = { .size = sizeof(stats) };
@@ -253,6 +285,7 @@ int main(void)
 	test_pause();
 	test_race();
 	test_count();
+	test_threads();
 	test_full();
 	return tap_done();
 }

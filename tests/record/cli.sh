@@ -327,11 +327,34 @@ is "memory that there is not is not asked for" $rc 2
 has "said" err '^xsprof: --prefault: .* are free in the tmpfs'
 ok "no session stays behind" clean
 
+# The recorder's priority, and that of the command, which keeps its own
+for prio in 0 100 x 1x; do
+	run "$xsprof" record --realtime=$prio -o b.data -- true
+	is "--realtime=$prio is none" $rc 2
+done
+run "$xsprof" record --flight --realtime -o b.data -- true
+is "a flight recorder has no use for one" $rc 2
+if chrt -f 1 true 2>/dev/null; then
+	# shellcheck disable=SC2016
+	run nice -n 3 "$xsprof" record --realtime=7 -o b.data -- sh -c \
+		'cut -d " " -f 19,40,41 /proc/$PPID/stat /proc/$$/stat'
+	is "the recorder has the priority, the command has its own" "$(cat out)" "$(printf '%s\n' \
+		'3 7 1' '3 0 0')"
+	run setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice prlimit --rtprio=0:0 \
+		"$xsprof" record --realtime -o b.data -- touch ran
+	is "what is not permitted is an error" $rc 2
+	has "with what it takes" err '^xsprof: --realtime: .* CAP_SYS_NICE'
+	ok "before anything was started" test ! -e ran
+else
+	skip "the recorder has the priority, the command has its own" "SCHED_FIFO is not permitted"
+fi
+
 # While the recorder stands still nothing reads the rings: they fill, with room enough beside them.
 # shellcheck disable=SC2016
 full='kill -STOP $PPID; "$@"; kill -CONT $PPID'
 run "$xsprof" record --backend=tmpfs -b 64k -o b.data -- sh -c "$full" - "$marker" 20000 1 0
-cure='take a larger --buffer-size \(-b\), fewer --categories, or -m overwrite to keep the latest'
+cure='take a larger --buffer-size \(-b\), fewer --categories, --realtime if the CPUs are busy, '
+cure+='or -m overwrite to keep the latest'
 has "full rings: what helps" err \
 	"^xsprof: events were lost: rings were full before they were read: $cure\$"
 run "$xsprof" record --backend=tmpfs -m overwrite -b 64k -o b.data -- \

@@ -70,10 +70,32 @@ mount -o remount,size=256m "$shm" || { echo "Bail out! remount"; exit 1; }
 run "$xsprof" record -b 64k -o s.data -- "$actor" lose 300000
 has "$name: what helps" err \
 	'^xsprof: events were lost: rings were full before they were read: take a larger '\
-'--buffer-size \(-b\), fewer --categories, or -m overwrite to keep the latest'
+'--buffer-size \(-b\), fewer --categories, --realtime if the CPUs are busy, or -m overwrite'
 run "$xsprof" record -b 64k -m overwrite -o s.data -- "$actor" lose 300000
 has "$name: what helps when the latest are kept" err \
 	'^xsprof: events were overwritten before they were read: the latest are kept; a larger '\
 '--buffer-size \(-b\) or fewer --categories keep more'
-umount "$shm"
+
+# Of 64 MiB that a container may have, rings are not to take most: who goes beyond it is killed.
+# Both kinds of cgroups, whichever this machine has.
+name="a small memory cgroup"
+mount -t tmpfs none /sys/fs/cgroup && mkdir /sys/fs/cgroup/memory || { echo "Bail out!"; exit 1; }
+echo 67108864 | tee /sys/fs/cgroup/memory.max >/sys/fs/cgroup/memory/memory.limit_in_bytes
+run taskset -c 0,1 "$xsprof" record -o s.data -- "$marker" 10 1 0
+has "$name: rings that fit" err \
+	'^xsprof: the memory cgroup may have 67\.1 MB, rings included: rings of 2\.1 MB are used'
+is "$name: they are" "$("$xsprof" info --json s.data | grep -o '"ring_size":[0-9]*')" \
+	'"ring_size":2097152'
+run taskset -c 0,1 "$xsprof" record -b 4M -o s.data -- "$marker" 10 1 0
+is "$name: a size that was asked for is used" \
+	"$("$xsprof" info --json s.data | grep -o '"ring_size":[0-9]*')" '"ring_size":4194304'
+hasnt "$name: and may be such" err 'memory cgroup'
+run taskset -c 0,1 "$xsprof" record -b 32M -o s.data -- "$marker" 10 1 0
+has "$name: unless the rings alone can exceed it" err \
+	'^xsprof: --buffer-size: .* 67\.1 MB: the kernel kills a process that needs more$'
+echo max >/sys/fs/cgroup/memory.max
+echo 9223372036854771712 >/sys/fs/cgroup/memory/memory.limit_in_bytes
+run taskset -c 0,1 "$xsprof" record -o s.data -- "$marker" 10 1 0
+hasnt "$name: without a limit nothing is said" err 'memory cgroup'
+umount /sys/fs/cgroup "$shm"
 finish

@@ -6,8 +6,11 @@
  * the compressor, looks at what is in it.  What is not full yet splice() leaves where it is; that
  * is read once a second, and at the end.
  */
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,37 +19,65 @@
 
 #define SLOT	XSPROF_SLOT_SIZE
 
+static int is_cpu(const struct dirent *entry)
+{
+	return !strncmp(entry->d_name, "cpu", 3) && isdigit((unsigned char)entry->d_name[3]);
+}
+
+static int open_cpu(struct ftrace *ft, const char *cpu)
+{
+	char name[64];
+	int fd;
+
+	snprintf(name, sizeof(name), "per_cpu/%.32s/trace_pipe_raw", cpu);
+	fd = tracefs_instance_file_open(ft->instance, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ft->cpus[ft->nr_cpus++] = (struct ftrace_cpu){ .cpu = atoi(cpu + 3), .fd = fd };
+	return 0;
+}
+
+/*
+ * Those that the tracer has, in the order of their numbers.  The C library's number is not it: that
+ * may be of the CPUs that this process may use, or that are there now.
+ */
+static int open_buffers(struct ftrace *ft)
+{
+	char *path = tracefs_instance_get_file(ft->instance, "per_cpu");
+	struct dirent **list;
+	int nr, err = 0;
+
+	if (!path)
+		return -ENOMEM;
+	nr = scandir(path, &list, is_cpu, versionsort);
+	if (nr < 0)
+		err = -errno;
+	tracefs_put_tracing_file(path);
+	if (nr < 0)
+		return err;
+	ft->cpus = calloc((size_t)nr + 1, sizeof(*ft->cpus));
+	if (!ft->cpus)
+		err = -ENOMEM;
+	for (int i = 0; i < nr; i++) {
+		if (!err)
+			err = open_cpu(ft, list[i]->d_name);
+		free(list[i]);
+	}
+	free(list);
+	return err ? err : ft->nr_cpus ? 0 : -ENOENT;
+}
+
 int ftrace_open_cpus(struct ftrace *ft)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-
-	if (cpus < 1)
-		cpus = 1;
 	ft->buf_size = ft->subbuf > XSPROF_FTRACE_CHUNK_MAX ? ft->subbuf : XSPROF_FTRACE_CHUNK_MAX;
-	ft->cpus = calloc(cpus, sizeof(*ft->cpus));
 	ft->buf = malloc(ft->buf_size);
-	if (!ft->cpus || !ft->buf)
+	if (!ft->buf)
 		return -ENOMEM;
 	if (pipe2(ft->pipe, O_CLOEXEC | O_NONBLOCK))
 		return -errno;
 	/* As many pages as a chunk has, or what the user may have. */
 	(void)fcntl(ft->pipe[1], F_SETPIPE_SZ, (int)ft->buf_size);
-	for (long i = 0; i < cpus; i++) {
-		char name[64];
-		int fd;
-
-		snprintf(name, sizeof(name), "per_cpu/cpu%ld/trace_pipe_raw", i);
-		fd = tracefs_instance_file_open(ft->instance, name,
-						O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-		if (fd < 0) {
-			/* CPUs that could be there need not be. */
-			if (errno == ENOENT)
-				continue;
-			return -errno;
-		}
-		ft->cpus[ft->nr_cpus++] = (struct ftrace_cpu){ .cpu = i, .fd = fd };
-	}
-	return ft->nr_cpus ? 0 : -ENOENT;
+	return open_buffers(ft);
 }
 
 void ftrace_close_cpus(struct ftrace *ft)

@@ -100,6 +100,6 @@ void record_explain_losses(const struct recording *r)
 			  "fewer --categories, or -m overwrite to keep the latest");
 	else
 		tool_note("events were lost: rings were full before they were read: take a larger "
-			  "--buffer-size (-b), fewer --categories, or -m overwrite to keep the "
-			  "latest");
+			  "--buffer-size (-b), fewer --categories, %sor -m overwrite to keep the "
+			  "latest", r->opts.realtime ? "" : "--realtime if the CPUs are busy, ");
 }

@@ -82,6 +82,9 @@ int flight_check(const struct record_options *opts)
 	if (opts->duration)
 		return tool_usage("record", "--duration: a flight recorder goes on until the "
 				  "command ends; the last part is what --flight=TIME keeps");
+	if (opts->realtime)
+		return tool_usage("record", "--realtime: a flight recorder reads rings when "
+				  "something has happened, not all the time");
 	if (f->size && opts->buffer)
 		return tool_usage("record", "--buffer-size: --flight=SIZE says it");
 	return -1;

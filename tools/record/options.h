@@ -57,6 +57,7 @@ struct flight_options {
  * @python_trace: modules whose functions are recorded, by commas, "all"; NULL: none
  * @python_native: samples of Python have frames of C as well
  * @python_hz: and where they are, so often a second; 0: not
+ * @realtime: the recorder's priority under SCHED_FIFO, 0 for an ordinary one
  * @wait_all: until all descendants have ended
  * @allow_lost: exit with status 0 if records were lost
  * @quiet: errors only
@@ -90,6 +91,7 @@ struct record_options {
 	bool		gpu;
 	const char	*gpu_what;
 	const char	*gpu_budget;
+	uint32_t	realtime;
 	bool		wait_all;
 	bool		allow_lost;
 	bool		quiet;

@@ -14,6 +14,7 @@
 #include "cli/tool.h"
 #include "record/flight.h"
 #include "record/load.h"
+#include "record/realtime.h"
 
 #define BUFFER_MIN	(XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE)
 #define BUFFER_MAX	(1ull << 40)
@@ -38,6 +39,7 @@ enum {
 	OPT_PYTHON_NATIVE,
 	OPT_PYTHON_TRACE,
 	OPT_SCHED,
+	OPT_REALTIME,
 };
 
 static const struct option options[] = {
@@ -65,6 +67,7 @@ static const struct option options[] = {
 	{ "wait-all",	 no_argument,	    NULL, OPT_WAIT_ALL },
 	{ "backend",	 required_argument, NULL, OPT_BACKEND },
 	{ "sched",	 no_argument,	    NULL, OPT_SCHED },
+	{ "realtime",	 optional_argument, NULL, OPT_REALTIME },
 	{ "pid",	 required_argument, NULL, 'p' },
 	{ "all",	 no_argument,	    NULL, 'a' },
 	TOOL_ALLOW_LOST,
@@ -128,6 +131,8 @@ static void help(void)
 	     "      --backend KIND      where rings are: device (/dev/xsprof), tmpfs, or auto:\n"
 	     "                          the device where the module is loaded (default)\n"
 	     "      --clock KIND        auto, or mono where the CPU's counter is not trusted\n"
+	     "      --realtime[=PRIO]   the recorder has real-time priority, 1 to 99 (1), so\n"
+	     "                          that busy CPUs do not keep it from reading\n"
 	     "      --wait-all          record until all processes of the command have ended\n"
 	     "      --allow-lost        -p, -a: exit status 0 also where records were lost\n"
 	     "  -q, --quiet             say nothing but errors\n"
@@ -356,6 +361,8 @@ static int take(struct record_options *opts, int c, char **argv)
 	case OPT_SCHED:
 		opts->sched = true;
 		break;
+	case OPT_REALTIME:
+		return realtime_take(optarg, &opts->realtime);
 	case OPT_CLOCK:
 		return take_word("clock", optarg, clocks, &opts->clock);
 	case OPT_BACKEND:

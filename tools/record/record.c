@@ -26,6 +26,7 @@
 #include "record/flight.h"
 #include "record/load.h"
 #include "record/local.h"
+#include "record/realtime.h"
 
 /* How long processes that outlive the command may take to end before they are let go. */
 #define GPU_LATE_NS	300000000u
@@ -81,6 +82,9 @@ static void held(void *data, pid_t pid)
 	struct recording *r = data;
 	char fact[48];
 
+	realtime_begin(r->opts.realtime);
+	if (!r->ftrace)
+		return;
 	start_tracing(r, &pid, 1);
 	/* By the kernel's numbers a report tells its threads from others; a full disk is said. */
 	snprintf(fact, sizeof(fact), "command_pid=%d\n", (int)pid);
@@ -142,13 +146,14 @@ static int start_command(struct recording *r)
 
 	if (attach_on(&r->opts.attach)) {
 		r->launch.ended = true;
+		realtime_begin(r->opts.realtime);
 		if (r->ftrace)
 			start_tracing(r, r->opts.attach.pids, r->opts.attach.nr);
 		return r->opts.load ? load_all(r) : 0;
 	}
+	r->launch.held = held;
+	r->launch.held_data = r;
 	if (r->ftrace) {
-		r->launch.held = held;
-		r->launch.held_data = r;
 		r->launch.mark = ftrace_mark(r->ftrace);
 	}
 	if (is_same_file(r->fd, STDERR_FILENO))
@@ -359,6 +364,8 @@ int cmd_record(int argc, char **argv)
 	status = record_check_not_recorded(&r.opts);
 	if (!status)
 		status = record_check_command(&r.opts);
+	if (!status)
+		status = realtime_check(r.opts.realtime);
 	if (status)
 		return status;
 	if (r.opts.flight.on)

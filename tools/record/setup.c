@@ -18,6 +18,7 @@
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/tool.h"
+#include "record/cgroup.h"
 #include "record/device.h"
 #include "record/local.h"
 
@@ -142,6 +143,8 @@ int record_make_session(struct recording *r)
 
 /* What is free there is for one process and, as much again, for its children. */
 #define ROOM_SHARE	2
+/* And of a memory cgroup's, most of which the program itself wants. */
+#define CGROUP_SHARE	8
 #define RING_LEAST	(64u << 10)
 
 /* Bytes that the full rings of one process take: with --prefault those of all CPUs. */
@@ -168,17 +171,52 @@ static uint64_t asked_ring(const struct record_options *opts)
 	return 0;
 }
 
+/* The largest rings of those that take at most @room: not beyond the usual size. */
+static void fit_rings(struct recording *r, uint64_t room)
+{
+	if (!r->opts.buffer)
+		r->opts.buffer = XSP_RING_DEFAULT;
+	while (r->opts.buffer > RING_LEAST && rings_of(&r->opts, r->opts.buffer) > room)
+		r->opts.buffer /= 2;
+}
+
+/*
+ * The memory of rings is also that of a memory cgroup.  There is no call that takes memory of one
+ * which has none left and fails: the kernel kills a process.  The group may be another than the
+ * program's; most often it is not.
+ */
+static void check_cgroup(struct recording *r, bool asked)
+{
+	uint64_t limit = cgroup_memory_limit(), ring = asked_ring(&r->opts);
+	char have[32], size[32];
+
+	if (rings_of(&r->opts, ring ? ring : XSP_RING_DEFAULT) <=
+	    limit / (asked ? 1 : CGROUP_SHARE))
+		return;
+	tool_format_bytes(have, sizeof(have), limit);
+	if (asked) {
+		tool_format_bytes(size, sizeof(size), rings_of(&r->opts, ring));
+		if (!r->opts.quiet)
+			tool_note("--buffer-size: full rings of one process may take %s, its "
+				  "memory cgroup may have %s: the kernel kills a process that "
+				  "needs more", size, have);
+		return;
+	}
+	fit_rings(r, limit / CGROUP_SHARE);
+	tool_format_bytes(size, sizeof(size), r->opts.buffer);
+	if (!r->opts.quiet)
+		tool_note("the memory cgroup may have %s, rings included: rings of %s are used; "
+			  "--buffer-size (-b) allows others", have, size);
+}
+
 /* Nobody asked for a size: the largest rings that fit. */
 static void choose_ring(struct recording *r, uint64_t room, const char *have)
 {
-	uint64_t ring = XSP_RING_DEFAULT;
 	char size[32];
 
-	while (ring > RING_LEAST && rings_of(&r->opts, ring) > room / ROOM_SHARE)
-		ring /= 2;
-	r->opts.buffer = ring;
+	fit_rings(r, room / ROOM_SHARE);
 	r->small = true;
-	tool_format_bytes(size, sizeof(size), ring);
+	tool_format_bytes(size, sizeof(size), r->opts.buffer);
 	if (!r->opts.quiet)
 		tool_note("%s are free in the tmpfs of %s: rings of %s are used; a larger tmpfs, "
 			  "or another in XSPROF_SHM_DIR, allows larger ones", have,
@@ -191,17 +229,20 @@ static void choose_ring(struct recording *r, uint64_t room, const char *have)
  */
 int record_check_room(struct recording *r)
 {
-	uint64_t ring = asked_ring(&r->opts), room;
+	bool asked = asked_ring(&r->opts);
 	char need[32], have[32], fits[32];
 	struct statvfs vfs;
+	uint64_t ring, room;
 
 	if (r->device >= 0 || fstatvfs(r->session.dirfd, &vfs))
 		return 0;
+	check_cgroup(r, asked);
+	ring = asked_ring(&r->opts);
 	room = (uint64_t)vfs.f_bavail * vfs.f_frsize;
 	if (rings_of(&r->opts, ring ? ring : XSP_RING_DEFAULT) <= room)
 		return 0;
 	tool_format_bytes(have, sizeof(have), room);
-	if (!ring) {
+	if (!asked) {
 		choose_ring(r, room, have);
 		ring = r->opts.buffer;
 		if (rings_of(&r->opts, ring) <= room)
