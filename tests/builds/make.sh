@@ -58,7 +58,7 @@ describe()
 		need=${cross}gcc
 		flags=(CC="${cross}gcc" AR="${cross}ar" SAN= LDFLAGS=-static)
 		targets=("$dir/lib/libxsprof-user.a" "$dir/tests/ring/"{session,bounded,kills}
-			"$dir/tests/ring/"{locks,leak,ledger,ledger-noarm,snapshot,snapshot-noarm}
+			"$dir/tests/ring/"{locks,leak,ledger,snapshot,bounded-noarm}
 			"$dir/tests/ring/"step{,-noarm,-early,-earlygeneral,-nobound}
 			"$dir/tests/lib/"{args,categories}) ;;
 	*)
