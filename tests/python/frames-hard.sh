@@ -137,6 +137,16 @@ record 1000 "$newest" counts && judge <<-'END'
 	END
 result "at each tick a thread has one sample, or one is missed" $?
 
+cat >data.c <<'END'
+__thread char data[300000] __attribute__((tls_model("initial-exec")));
+int touch(void)
+{
+	return data[1]++;
+}
+END
+gcc -shared -fPIC -o data.so data.c 2>log && LD_PRELOAD=$dir/data.so record 500 "$newest" limit &&
+	judge <<< 'assert len([e for e in samples if e["how"] == "runs"]) > 5, len(missed)'
+result "a program with more thread-local data than a small stack has" $?
 record 500 "$newest" ends && judge <<-'END'
 	tid, end = map(int, open("said").read().split())
 	ours = [e["ns"] for e in both if e["of"] == tid]
