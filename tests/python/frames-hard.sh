@@ -213,6 +213,42 @@ gcc -shared -fPIC -o jumps.so jumps.c 2>log && record 1000 "$newest" jumps ./jum
 	assert among(": jumps") > 50 and among("after") > 5, (among(": jumps"), among("after"))
 	END
 result "a handler that jumps over ours: the thread is asked again" $?
+cat >takes.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+static int (*real)(int, const struct sigaction *, struct sigaction *);
+static void takes(int number)
+{
+}
+/* The program takes each signal when it has just been seen to be free, for the second time. */
+int sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+	struct sigaction ours = { .sa_handler = takes };
+	static int seen[NSIG];
+	char name[16] = "";
+	int err;
+	if (!real)
+		real = (int (*)(int, const struct sigaction *, struct sigaction *))
+			dlsym(RTLD_NEXT, "sigaction");
+	err = real(number, action, before);
+	prctl(PR_GET_NAME, name);
+	if (!action && !strcmp(name, "xsprof-python") && before->sa_handler == SIG_DFL &&
+	    seen[number]++)
+		real(number, &ours, NULL);
+	return err;
+}
+int kept(int number)
+{
+	struct sigaction now;
+	return !real(number, NULL, &now) && now.sa_handler == takes;
+}
+END
+gcc -shared -fPIC -o takes.so takes.c 2>log && LD_PRELOAD=$dir/takes.so record 500 "$newest" takes \
+	./takes.so && [ "$(cat said)" = "1 1" ] && grep -q '^xsprof: the program uses all' log
+result "a signal that the program takes while it is looked at stays its own" $?
 record 500 "$newest" stack && [ "$(cat said)" -gt 0 ]
 result "the handler runs on a thread's other stack" $?
 
