@@ -29,17 +29,27 @@ static uint32_t nr_devices;
 static struct handle contexts[HANDLES], queues[HANDLES];
 static uint32_t nr_contexts, nr_queues;
 
-/* Return: the place of this device, a free place, or one that it takes from another device. */
-static struct handle *find(struct handle *v, const void *at)
+/* Return: its place, or a free one; NULL: others have all where it may be. */
+static struct handle *look_for(struct handle *v, const void *at, uint32_t *first)
 {
-	uint32_t first = (uint32_t)(((uintptr_t)at * 0x9e3779b97f4a7c15ull) >> 40) & (HANDLES - 1);
-
+	*first = (uint32_t)(((uintptr_t)at * 0x9e3779b97f4a7c15ull) >> 40) & (HANDLES - 1);
 	for (uint32_t i = 0; i < 16; i++) {
-		struct handle *h = &v[(first + i) & (HANDLES - 1)];
+		struct handle *h = &v[(*first + i) & (HANDLES - 1)];
 
 		if (!h->number || h->at == at)
 			return h;
 	}
+	return NULL;
+}
+
+/* The same for one that takes it, from another one where need be. */
+static struct handle *find(struct handle *v, const void *at)
+{
+	uint32_t first;
+	struct handle *h = look_for(v, at, &first);
+
+	if (h)
+		return h;
 	v[first].number = 0;
 	return &v[first];
 }
@@ -154,9 +164,16 @@ struct levelzero_place levelzero_place(const uint8_t uuid[PTI_UUID], const char 
 
 bool levelzero_place_of(const void *queue, struct levelzero_place *place)
 {
-	const struct handle *h = find(queues, queue);
+	uint32_t unused;
+	const struct handle *h = queue ? look_for(queues, queue, &unused) : NULL;
 
-	if (queue && h->number)
-		*place = h->place;
-	return queue && h->number;
+	if (!h || !h->number)
+		return false;
+	*place = h->place;
+	return true;
+}
+
+uint32_t levelzero_queues(void)
+{
+	return nr_queues;
 }

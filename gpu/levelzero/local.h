@@ -110,6 +110,8 @@ struct levelzero_place levelzero_place(const uint8_t uuid[PTI_UUID], const char 
 uint32_t levelzero_device(const uint8_t uuid[PTI_UUID], const char *address);
 /* Return: something of the queue was told of. */
 bool levelzero_place_of(const void *queue, struct levelzero_place *place);
+/* Of how many something was. */
+uint32_t levelzero_queues(void);
 
 /* ---- activity.c ------------------------------------------------------------------------------ */
 

@@ -11,6 +11,7 @@
 
 static struct pti_sync kept[KEPT];
 static uint32_t nr_kept;
+static uint32_t settled;	/* queues that were known when all of those were looked for */
 
 static void put(const struct pti_sync *s, const struct levelzero_place *place)
 {
@@ -44,6 +45,7 @@ void levelzero_wait_settle(void)
 			kept[left++] = kept[i];
 	}
 	nr_kept = left;
+	settled = levelzero_queues();
 }
 
 void levelzero_wait(const struct pti_sync *sync)
@@ -56,7 +58,8 @@ void levelzero_wait(const struct pti_sync *sync)
 		put(sync, &place);
 		return;
 	}
-	if (nr_kept == KEPT)
+	/* A program may ask without end whether a queue is done that nothing else is in. */
+	if (nr_kept == KEPT && settled != levelzero_queues())
 		levelzero_wait_settle();
 	if (nr_kept < KEPT)
 		kept[nr_kept++] = *sync;

@@ -135,6 +135,8 @@ static int create(pthread_t *thread, pthread_attr_t *attr, size_t stack,
 int xsp_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*run)(void *data),
 		     void *data)
 {
+	/* Blocked they end the program, which may handle them: a filter of seccomp has it do so. */
+	static const int raised[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP };
 	pthread_attr_t attr;
 	sigset_t all, old;
 	int err;
@@ -142,8 +144,10 @@ int xsp_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*
 	err = -pthread_attr_init(&attr);
 	if (err)
 		return err;
-	/* The program's signals are its own threads'. */
+	/* The program's signals are its own threads'; save those that a thread raises itself. */
 	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); i++)
+		sigdelset(&all, raised[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = create(thread, &attr, stack, run, data);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -72,6 +72,23 @@ static void early_waits(void)
 	pti_stand_in_kernel(pti_stand_in_call(ZE, PTI_ZE_LAUNCH, 0), 1, 0x300, "axpy");
 }
 
+static void on_each(long queues)
+{
+	for (long i = 0; i < queues; i++)
+		pti_stand_in_kernel(pti_stand_in_call(ZE, PTI_ZE_LAUNCH, 0), 0,
+				    0x100000 + (uintptr_t)i * 0x40, "axpy");
+}
+
+/* Waits for queues of which nothing is told, between two rounds of work in those that are. */
+static void many_queues(long queues, long others)
+{
+	on_each(queues);
+	for (long i = 0; i < others; i++)
+		pti_stand_in_sync(pti_stand_in_call(ZE, PTI_ZE_WAIT, 0),
+				  0x9000000 + (uintptr_t)i * 0x40, 6);
+	on_each(queues);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "each";
@@ -95,6 +112,8 @@ int main(int argc, char **argv)
 		threads((int)n, 1);
 	else if (!strcmp(what, "waits"))
 		early_waits();
+	else if (!strcmp(what, "queues"))
+		many_queues(n, argc > 3 ? atol(argv[3]) : 0);
 	else
 		one_of_each();
 	if (!strcmp(what, "fork")) {

@@ -135,6 +135,13 @@ def check_counted():
           [[("Barrier", 97, 1), ("Command Queue Sync", 97, 1)],
            {"not recorded: waits in queues of which PTI told nothing": 1}],
           "waits are of the device of their queue, also if that is told of later (replay)")
+    streams = []
+    for others in "0", "3000":
+        _, events, _ = record("queues", "3300", others)
+        streams.append(sorted(e["stream"] for e in of(events, "kernel")))
+    equal(missed(events), {"not recorded: waits in queues of which PTI told nothing": 3000},
+          "waits for queues that nothing else is in are counted")
+    equal(streams[1], streams[0], "and take no place from a queue that is known")
     got, events, _ = record("pause")
     late = missed(events).get("not recorded: activities that came after recording was paused", 0)
     result("paused: 0" in got.stdout and "resumed: 1" in got.stdout,

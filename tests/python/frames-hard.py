@@ -5,7 +5,7 @@
 Usage: frames-hard.py WHAT [LIBRARY]
 
 WHAT is one of the functions below that take no argument; LIBRARY is one of frames-hard.sh's, of
-functions that fork or jump, or of a filter.
+functions that fork or jump, of a filter, or of signals.
 """
 import _thread
 import array
@@ -234,6 +234,13 @@ def jumps():
     def after():
         spin(0.5)
     after()
+
+
+def takes():
+    """Signals that are taken while the sampler looks whether they are free: are they still?"""
+    library = ctypes.CDLL(sys.argv[2])
+    spin(0.3)
+    print(library.kept(signal.SIGURG), library.kept(signal.SIGWINCH))
 
 
 def stack():

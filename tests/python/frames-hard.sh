@@ -137,6 +137,16 @@ record 1000 "$newest" counts && judge <<-'END'
 	END
 result "at each tick a thread has one sample, or one is missed" $?
 
+cat >data.c <<'END'
+__thread char data[300000] __attribute__((tls_model("initial-exec")));
+int touch(void)
+{
+	return data[1]++;
+}
+END
+gcc -shared -fPIC -o data.so data.c 2>log && LD_PRELOAD=$dir/data.so record 500 "$newest" limit &&
+	judge <<< 'assert len([e for e in samples if e["how"] == "runs"]) > 5, len(missed)'
+result "a program with more thread-local data than a small stack has" $?
 record 500 "$newest" ends && judge <<-'END'
 	tid, end = map(int, open("said").read().split())
 	ours = [e["ns"] for e in both if e["of"] == tid]
@@ -203,6 +213,42 @@ gcc -shared -fPIC -o jumps.so jumps.c 2>log && record 1000 "$newest" jumps ./jum
 	assert among(": jumps") > 50 and among("after") > 5, (among(": jumps"), among("after"))
 	END
 result "a handler that jumps over ours: the thread is asked again" $?
+cat >takes.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+static int (*real)(int, const struct sigaction *, struct sigaction *);
+static void takes(int number)
+{
+}
+/* The program takes each signal when it has just been seen to be free, for the second time. */
+int sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+	struct sigaction ours = { .sa_handler = takes };
+	static int seen[NSIG];
+	char name[16] = "";
+	int err;
+	if (!real)
+		real = (int (*)(int, const struct sigaction *, struct sigaction *))
+			dlsym(RTLD_NEXT, "sigaction");
+	err = real(number, action, before);
+	prctl(PR_GET_NAME, name);
+	if (!action && !strcmp(name, "xsprof-python") && before->sa_handler == SIG_DFL &&
+	    seen[number]++)
+		real(number, &ours, NULL);
+	return err;
+}
+int kept(int number)
+{
+	struct sigaction now;
+	return !real(number, NULL, &now) && now.sa_handler == takes;
+}
+END
+gcc -shared -fPIC -o takes.so takes.c 2>log && LD_PRELOAD=$dir/takes.so record 500 "$newest" takes \
+	./takes.so && [ "$(cat said)" = "1 1" ] && grep -q '^xsprof: the program uses all' log
+result "a signal that the program takes while it is looked at stays its own" $?
 record 500 "$newest" stack && [ "$(cat said)" -gt 0 ]
 result "the handler runs on a thread's other stack" $?
 

@@ -88,20 +88,35 @@ static void asked(int sig, siginfo_t *info, void *context)
 
 /* ---- the signal ------------------------------------------------------------------------------ */
 
+static bool has_ours(const struct sigaction *action)
+{
+	return action->sa_flags & SA_SIGINFO && action->sa_sigaction == asked;
+}
+
+static bool has_none(const struct sigaction *action)
+{
+	return !(action->sa_flags & SA_SIGINFO) &&
+	       (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN);
+}
+
 static bool is_ours(int sig)
 {
 	struct sigaction now;
 
-	return !sigaction(sig, NULL, &now) && now.sa_flags & SA_SIGINFO &&
-	       now.sa_sigaction == asked;
+	return !sigaction(sig, NULL, &now) && has_ours(&now);
 }
 
-static bool is_free(int sig)
+/* If the program takes it just now, it keeps it. */
+static bool take(int sig, const struct sigaction *action)
 {
 	struct sigaction now;
 
-	return !sigaction(sig, NULL, &now) && !(now.sa_flags & SA_SIGINFO) &&
-	       (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN);
+	if (sigaction(sig, NULL, &now) || !has_none(&now) || sigaction(sig, action, &before))
+		return false;
+	if (has_none(&before))
+		return true;
+	(void)sigaction(sig, &before, NULL);
+	return false;
 }
 
 bool python_ask_ready(void)
@@ -121,16 +136,17 @@ bool python_ask_ready(void)
 	/* One of the program's that interrupts this one may jump over it: no answer would come. */
 	python_signals_of_others(&action.sa_mask);
 	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]) && !number; i++)
-		if (is_ours(candidates[i]) || (is_free(candidates[i]) &&
-					       !sigaction(candidates[i], &action, &before)))
+		if (is_ours(candidates[i]) || take(candidates[i], &action))
 			number = candidates[i];
 	return number;
 }
 
 void python_ask_end(void)
 {
-	if (number && is_ours(number))
-		(void)sigaction(number, &before, NULL);
+	struct sigaction now;
+
+	if (number && is_ours(number) && !sigaction(number, &before, &now) && !has_ours(&now))
+		(void)sigaction(number, &now, NULL);
 	number = 0;
 }
 

@@ -14,7 +14,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,19 +227,7 @@ static void *run(void *again)
 /* Return: 0 or an errno. */
 static int begin_thread(void *again)
 {
-	sigset_t all, before;
-	pthread_attr_t attr;
-	int err = pthread_attr_init(&attr);
-
-	if (err)
-		return err;
-	python_signals_of_others(&all);
-	pthread_attr_setstacksize(&attr, STACK);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&attached.thread, &attr, run, again);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return err;
+	return python_thread_make(&attached.thread, STACK, run, again);
 }
 
 /* ---- forks: Python warns programs that fork with more than one thread ------------------------ */

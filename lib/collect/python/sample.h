@@ -360,6 +360,11 @@ enum python_signal python_signal_of(uint32_t tid, int number);
  */
 void python_signals_of_others(sigset_t *set);
 
+/* ---- thread.c: threads of ours -------------------------------------------------------------- */
+
+/* @stack: bytes, beside the program's thread-local data.  Return: 0 or an errno. */
+int python_thread_make(pthread_t *thread, size_t stack, void *(*run)(void *), void *arg);
+
 /* ---- tick.c: the thread that looks ----------------------------------------------------------- */
 
 #define PYTHON_HZ_MAX	1000u

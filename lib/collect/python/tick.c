@@ -12,7 +12,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -362,21 +361,14 @@ void python_tick_init(uint32_t hz, int category)
 	ticker.stop = 0;
 }
 
-/* All signals are blocked, and are in the thread. */
 bool python_ticker_make(void)
 {
-	pthread_attr_t attr;
 	char hz[16];
 	int err;
 
 	ticker.stop = 0;
 	ticker.tid = 0;
-	err = pthread_attr_init(&attr);
-	if (!err) {
-		pthread_attr_setstacksize(&attr, STACK);
-		err = pthread_create(&ticker.thread, &attr, run, NULL);
-		pthread_attr_destroy(&attr);
-	}
+	err = python_thread_make(&ticker.thread, STACK, run, NULL);
 	if (err) {
 		collect_say("no thread that looks where Python's are: %s: its frames are not "
 			    "recorded", strerror(err));

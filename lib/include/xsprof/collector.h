@@ -315,8 +315,9 @@ struct xsprof_miss {
  * to finish what it began, and calls @stop with @last only.
  *
  * A thread of the library calls @start, @work and @stop, one at a time, with all signals blocked
- * and with a stack of the program's default size.  The thread that ends the program calls @gave_up,
- * if @work or @stop has not returned.
+ * but those that a thread raises itself (SIGSEGV, SIGSYS and such), and with a stack of the
+ * program's default size.  The thread that ends the program calls @gave_up, if @work or @stop has
+ * not returned.
  */
 struct xsprof_collector {
 	size_t			size;

@@ -45,7 +45,8 @@ extern "C" {
  *
  * One function is called at a time. For requests by iterations, the thread that makes the step
  * calls @prepare, @start and @stop between two iterations; in all other cases, and for all other
- * functions, the library's own thread calls them, with all signals blocked. They return 0 or a
+ * functions, the library's own thread calls them, with all signals blocked but those that a thread
+ * raises itself (SIGSEGV, SIGSYS and such). They return 0 or a
  * negative errno, which ends the request. They must not call xsprof_register_client() or
  * xsprof_ondemand_cancel().
  */

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Threads of ours: how they are made in a program that has its own ideas of stacks and signals.
+ *
+ * glibc puts the thread-local data of all objects on each stack, and refuses one that is too small
+ * for them: ours is what is left beside them.
+ */
+#include <errno.h>
+#include <link.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "collect/python/sample.h"
+
+#define TRIES	6	/* each with twice the stack of the one before */
+
+/* With alignment, what an object may take of each stack. */
+static int add_data(struct dl_phdr_info *info, size_t size, void *sum)
+{
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_TLS)
+			*(size_t *)sum += info->dlpi_phdr[i].p_memsz + info->dlpi_phdr[i].p_align;
+	return 0;
+}
+
+int python_thread_make(pthread_t *thread, size_t stack, void *(*run)(void *), void *arg)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), data = 0;
+	sigset_t all, before;
+	pthread_attr_t attr;
+	int err = pthread_attr_init(&attr);
+
+	if (err)
+		return err;
+	dl_iterate_phdr(add_data, &data);
+	stack = (stack + data + page - 1) / page * page;
+	/* The program's signals are its own threads'. */
+	python_signals_of_others(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	for (int i = 0; i < TRIES; i++, stack *= 2) {
+		err = pthread_attr_setstacksize(&attr, stack);
+		if (!err)
+			err = pthread_create(thread, &attr, run, arg);
+		if (err != EINVAL)
+			break;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return err;
+}
