@@ -279,6 +279,7 @@ static int take(struct record_options *opts, int c, char **argv)
 	static const char *const modes[] = { "discard", "overwrite", NULL };
 	static const char *const clocks[] = { "auto", "mono", NULL };
 	static const char *const backends[] = { "auto", "device", "tmpfs", NULL };
+	const char *other;
 
 	switch (c) {
 	case 'o':
@@ -372,6 +373,12 @@ static int take(struct record_options *opts, int c, char **argv)
 		opts->wait_all = true;
 		break;
 	default:
+		other = c == '?' ? record_other_tool(optopt, argv[optind - 1]) : NULL;
+		if (other && optopt)
+			return tool_usage("record", "-%c: unknown option: %s", optopt, other);
+		if (other)
+			return tool_usage("record", "%s: unknown option: %s", argv[optind - 1],
+					  other);
 		return tool_option("record", c, argv, options, help);
 	}
 	return -1;
