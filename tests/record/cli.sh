@@ -380,6 +380,11 @@ for name in cap.data.gz CAP.DATA.GZ cap.zst; do
 	run "$xsprof" snapshot -z -o $name
 	is "snapshot -z -o $name is refused" $rc 2
 done
+for format in chrome=trace.json perfetto=trace.pftrace; do
+	run "$xsprof" record -o "${format#*=}" -- true
+	is "record -o ${format#*=} is refused" $rc 2
+	has "and what writes one" err "dump -f ${format%=*} -o ${format#*=}'"
+done
 run "$xsprof" recover -o cap.gz
 is "recover -o cap.gz is refused" $rc 2
 
