@@ -9,6 +9,8 @@ import shlex
 import subprocess
 import sys
 
+COMMAND = r"(?<![\w./-])(?:[\w./]*/)?xsprof(-dump)? +(?=[a-z-])([^|;&#()\[]*)"
+
 
 def told(xsprof, *words):
     return subprocess.run([xsprof, *words, "--help"], capture_output=True, text=True,
@@ -48,8 +50,7 @@ def commands(path):
         sure = n < len(spans) or re.match(r"\s*([$#]|sudo|XSPROF_\w+=\S+) ", line)
         if not sure and path.endswith((".rst", ".md")) and not re.match(r"\s*xsprof", line):
             continue
-        for found in re.finditer(r"(?<![\w./-])(?:[\w./]*/)?xsprof(-dump)? +(?=[a-z-])([^|;&#()\[]*)",
-                                 line):
+        for found in re.finditer(COMMAND, line):
             words = found[2].replace('"', " ").replace("`", " ")
             try:
                 words = shlex.split(words)
