@@ -42,13 +42,15 @@ static void help(FILE *out)
 	size_t i;
 
 	fputs("usage: xsprof VERB [options]\n\n"
-	      "Records markers of programs with next to no cost, and shows them.\n\n", out);
+	      "Records the ops of PyTorch programs and the markers of any, and shows them.\n\n",
+	      out);
 	for (i = 0; i < NR_VERBS; i++)
 		fprintf(out, "  %-9s %s\n", verbs[i].name, verbs[i].what);
 	fputs("\n"
-	      "  xsprof record -- ./program args     writes xsprof.data\n"
+	      "  xsprof record -- python3 train.py   writes xsprof.data\n"
 	      "  xsprof report                       reads it\n"
-	      "  xsprof dump -f chrome -o t.json     for Perfetto, chrome://tracing, speedscope\n"
+	      "  xsprof dump -f perfetto -o t.pftrace  for ui.perfetto.dev; -f chrome: also for\n"
+	      "                                      chrome://tracing and speedscope\n"
 	      "\n"
 	      "  -h, --help                          this text\n"
 	      "  -V, --version                       the version\n"
