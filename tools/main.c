@@ -42,13 +42,15 @@ static void help(FILE *out)
 	size_t i;
 
 	fputs("usage: xsprof VERB [options]\n\n"
-	      "Records markers of programs with next to no cost, and shows them.\n\n", out);
+	      "Records the ops of PyTorch programs and the markers of any, and shows them.\n\n",
+	      out);
 	for (i = 0; i < NR_VERBS; i++)
 		fprintf(out, "  %-9s %s\n", verbs[i].name, verbs[i].what);
 	fputs("\n"
-	      "  xsprof record -- ./program args     writes xsprof.data\n"
+	      "  xsprof record -- python3 train.py   writes xsprof.data\n"
 	      "  xsprof report                       reads it\n"
-	      "  xsprof dump -f chrome -o t.json     for Perfetto, chrome://tracing, speedscope\n"
+	      "  xsprof dump -f perfetto -o t.pftrace  for ui.perfetto.dev; -f chrome: also for\n"
+	      "                                      chrome://tracing and speedscope\n"
 	      "\n"
 	      "  -h, --help                          this text\n"
 	      "  -V, --version                       the version\n"
@@ -74,16 +76,39 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
+/* Verbs of other profilers, and of those who guess: what does that here, or NULL. */
+static const char *other_word(const char *name)
+{
+	static const char *const words[][2] = {
+		{ "script", "dump" }, { "print", "dump" }, { "export", "dump -f perfetto" },
+		{ "convert", "dump -f perfetto" }, { "timechart", "dump -f perfetto" },
+		{ "view", "dump -f perfetto" }, { "open", "dump -f perfetto" },
+		{ "top", "dump --live" }, { "stat", "report" }, { "stats", "report" },
+		{ "summary", "report" }, { "analyze", "report" },
+		{ "annotate", "report --by line" },
+		{ "profile", "record" }, { "trace", "record" }, { "run", "record" },
+		{ "sched", "record -e sched" }, { "attach", "record -p" }, { "start", "ctl start" },
+		{ "stop", "ctl stop" }, { "status", "ctl status" }, { "ps", "list" },
+		{ "sessions", "list" },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(words[i][0], name))
+			return words[i][1];
+	return NULL;
+}
+
 static int unknown_verb(const char *name)
 {
 	const char *names[NR_VERBS + 1];
-	const char *near;
+	const char *near = other_word(name);
 	size_t i;
 
 	for (i = 0; i < NR_VERBS; i++)
 		names[i] = verbs[i].name;
 	names[i] = NULL;
-	near = tool_closest(name, names);
+	if (!near)
+		near = tool_closest(name, names);
 	if (near)
 		return tool_usage(NULL, "%s: %s, did you mean '%s'?", name,
 				  name[0] == '-' ? "unknown option" : "no such verb", near);

@@ -177,6 +177,20 @@ is "--help" $rc 0
 has "--help says the options" out '--buffer-size'
 run "$xsprof" recrod
 has "a verb is suggested" err "did you mean 'record'"
+run "$xsprof" export -o x
+is "a verb of another profiler is refused" $rc 2
+has "and which is meant here" err "^xsprof: export: .*did you mean 'dump -f perfetto'"
+while read -r option meant; do
+	run "$xsprof" record "$option" true
+	is "an option of another profiler is refused: $option" $rc 2
+	has "and what does that here" err "^xsprof: ${option%%=*}.*: unknown option: .*$meant"
+done <<-'END'
+	-g --torch cstack
+	-F --python=HZ
+	--freq=99 --python=HZ
+	--trace=cuda,nvtx --gpu
+	--stats=true xsprof report
+END
 run "$xsprof" --version
 has "--version" out '^xsprof [0-9]'
 run sh -c "$xsprof --help >/dev/full"
@@ -388,6 +402,11 @@ for name in cap.data.gz CAP.DATA.GZ cap.zst; do
 	has "-o $name: and what compresses it is named" err "^xsprof: --output: $name: .*: -z compr"
 	run "$xsprof" snapshot -z -o $name
 	is "snapshot -z -o $name is refused" $rc 2
+done
+for format in chrome=trace.json perfetto=trace.pftrace; do
+	run "$xsprof" record -o "${format#*=}" -- true
+	is "record -o ${format#*=} is refused" $rc 2
+	has "and what writes one" err "dump -f ${format%=*} -o ${format#*=}'"
 done
 run "$xsprof" recover -o cap.gz
 is "recover -o cap.gz is refused" $rc 2

@@ -31,6 +31,13 @@ golden all.ndjson "$dump" --allow-lost -f ndjson -i "$dir/all.data"
 result "ndjson" $?
 golden all.folded "$dump" --allow-lost -f folded -i "$dir/all.data"
 result "folded" $?
+"$make_capture" tasks "$dir/tasks.data"
+"$dump" -f folded -o "$dir/tasks.folded" "$dir/tasks.data" >"$dir/out" 2>"$dir/log"
+[ $? = 1 ] && grep -q 'tasks.data: holds no samples .*--python$' "$dir/log" &&
+	[ ! -e "$dir/tasks.folded" ] && [ ! -s "$dir/out" ] &&
+	! "$dump" -f folded --pid 1 "$dir/all.data" 2>"$dir/log" &&
+	grep -q 'no sample matches' "$dir/log"
+result "folded: of no samples no file, and a word on how to record them" $?
 golden all.json "$dump" --allow-lost -f chrome -i "$dir/all.data"
 result "chrome" $?
 golden all.report "$xsprof" report --allow-lost -i "$dir/all.data"

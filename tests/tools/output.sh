@@ -128,6 +128,16 @@ result "-o: all of it is there" $?
 [ $? = 1 ] && says "File too large" && ! compgen -G "$dir/small.txt*" >>"$dir/log"
 result "-o: nothing stays of a file that could not be written" $?
 
+# A name that says what the file would not be.
+for name in json=chrome json.gz=chrome pftrace=perfetto ndjson=ndjson; do
+	status 2 "$dump" -o "$dir/named.${name%=*}" "$all" &&
+		says "would be text: -f ${name#*=} " &&
+		"$dump" -q --allow-lost -f text -o "$dir/named.${name%=*}" "$all" 2>"$dir/log"
+	result "-o: text has another name than .${name%=*}, unless -f text says so" $?
+done
+status 2 "$dump" -f chrome -o "$dir/named.json.bz2" "$all" && says "would not be packed"
+result "-o: a name of what packs otherwise is refused" $?
+
 # By its name a file is packed, whatever is in it.
 for format in text ndjson chrome kineto perfetto folded; do
 	"$dump" -q -f $format -o "$dir/plain" "$all" 2>"$dir/log"

@@ -131,6 +131,10 @@ int output_name(const char *verb, const char *path)
 {
 	const char *end = strrchr(path, '.');
 
+	if (end && (!strcasecmp(end, ".json") || !strcasecmp(end, ".pftrace")))
+		return tool_usage(verb, "--output: %s: a capture is no %s file: 'xsprof dump -f %s "
+				  "-o %s' makes one of it: name it without that end", path, end,
+				  strcasecmp(end, ".json") ? "perfetto" : "chrome", path);
 	if (!end || (strcasecmp(end, ".gz") && strcasecmp(end, ".zst")))
 		return -1;
 	return tool_usage(verb, "--output: %s: a capture is no %s file: %s", path, end,

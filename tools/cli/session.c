@@ -223,8 +223,8 @@ static int clean_one(void *data, struct session_seen *seen)
 	}
 	if (!c->left && !c->quiet)
 		tool_note("%s: left by a recorder that was killed, or a profiled program that was "
-			  "or ended by _exit(): 'xsprof recover' saves what it holds, 'xsprof "
-			  "recover --delete' removes it", seen->name);
+			  "killed or called _exit(): 'xsprof recover' saves what it holds, "
+			  "'xsprof recover --delete' removes it", seen->name);
 	c->left++;
 	return 0;
 }

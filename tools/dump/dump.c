@@ -297,6 +297,18 @@ static void say_deep(const struct dump *dump)
 			  dump->format->nested);
 }
 
+/* An empty file would be taken for a trace. */
+static int say_nothing(const struct dump *dump)
+{
+	if (!dump->out.nothing || stopped || dump->follow || dump->look_on)
+		return 0;
+	return tool_error(xsp_filter_given(&dump->filter) ?
+			  "%s: no sample matches the options: leave out --pid, --tid, --from and "
+			  "the like" :
+			  "%s: holds no samples of where threads were: record Python with --python",
+			  dump->source.path);
+}
+
 static void finish(struct dump *dump)
 {
 	struct xsp_out *out = &dump->out;
@@ -340,6 +352,8 @@ static int run(struct dump *dump)
 		say_unprinted(dump);
 		say_left_out(dump);
 		say_deep(dump);
+		if (!status)
+			status = say_nothing(dump);
 	}
 	if (!status && stopped && !dump->follow && !dump->look_on)
 		status = TOOL_FAILED;

@@ -3,6 +3,7 @@
  * The options of xsprof dump.  It opens nothing.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "cli/tool.h"
 #include "dump/local.h"
@@ -87,6 +88,40 @@ static int check_live(const struct dump *dump, int argc, char **argv)
 	return -1;
 }
 
+/* Does the name end in @end, or in @end and what packs it? */
+static bool ends_in(const char *name, const char *end)
+{
+	size_t len = strlen(name), n = strlen(end);
+
+	if (len > 3 && !strcasecmp(name + len - 3, ".gz"))
+		len -= 3;
+	else if (len > 4 && !strcasecmp(name + len - 4, ".zst"))
+		len -= 4;
+	return len > n && !strncasecmp(name + len - n, end, n);
+}
+
+/* A file whose name says what it is not.  @given: -f was.  Return: -1, or TOOL_USAGE. */
+static int check_name(const struct dump *dump, bool given)
+{
+	static const char *const formats_of[][2] = {
+		{ ".json", "chrome or -f kineto" }, { ".pftrace", "perfetto" },
+		{ ".perfetto-trace", "perfetto" }, { ".ndjson", "ndjson" },
+		{ ".jsonl", "ndjson" }, { ".folded", "folded" }, { ".pickle", "memory-snapshot" },
+	};
+	static const char *const packed[] = { ".bz2", ".xz", ".lz4", ".zip" };
+
+	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
+		if (ends_in(dump->output, packed[i]))
+			return tool_usage("dump", "--output: '%s': would not be packed: names that "
+					  "end in .gz or .zst are", dump->output);
+	for (size_t i = 0; !given && i < sizeof(formats_of) / sizeof(formats_of[0]); i++)
+		if (ends_in(dump->output, formats_of[i][0]))
+			return tool_usage("dump", "--output: '%s': would be text: -f %s is what "
+					  "such a name says (-f text, if text is meant)",
+					  dump->output, formats_of[i][1]);
+	return -1;
+}
+
 int dump_parse(struct dump *dump, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -100,6 +135,7 @@ int dump_parse(struct dump *dump, int argc, char **argv)
 		XSP_FILTER_OPTIONS,
 		{ 0 },
 	};
+	bool given = false;
 	int c, ret;
 
 	dump->reading.help = help;
@@ -111,6 +147,7 @@ int dump_parse(struct dump *dump, int argc, char **argv)
 			dump->output = optarg;
 			break;
 		case 'f':
+			given = true;
 			dump->whole = dump_whole_find(optarg);
 			dump->format = find_format(optarg);
 			if (!dump->format && !dump->whole)
@@ -139,6 +176,9 @@ int dump_parse(struct dump *dump, int argc, char **argv)
 				return ret;
 		}
 	}
+	ret = check_name(dump, given);
+	if (ret >= 0)
+		return ret;
 	ret = dump->whole ? dump_whole_check(dump) : -1;
 	if (ret >= 0)
 		return ret;

@@ -23,8 +23,10 @@ void record_explain_nothing(const struct recording *r)
 	else if (ftrace_last_stats()->events && !r->stats.refused)
 		tool_note("no markers were recorded: 'xsprof report' shows where the time of "
 			  "threads went, if the events tell");
-	else if (attach_on(&r->opts.attach))
+	else if (attach_on(&r->opts.attach) && !r->stats.refused)
 		tool_note("nothing was recorded: no process reached a marker");
+	else if (attach_on(&r->opts.attach))
+		return;	/* exit_status() says it */
 	else if (r->stats.refused)
 		tool_note("nothing was recorded: the processes that tried could not, see above");
 	else if (r->stats.producers)

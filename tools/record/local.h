@@ -62,6 +62,12 @@ struct recording {
  * Return: -1 to go on; else the exit status: help was asked for, or an error reported.
  */
 int record_parse(int argc, char **argv, struct record_options *opts);
+void record_help(void);
+/*
+ * An unknown option: @c, or if that is 0 "--name" or "--name=value" in @word.  Return: what does
+ * here what another profiler's option of that name does, or NULL.
+ */
+const char *record_other_tool(int c, const char *word);
 
 /* Each of these, of setup.c: 0, or an exit status after a message. */
 

@@ -77,77 +77,6 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static void help(void)
-{
-	puts("usage: xsprof record [options] [--] COMMAND [ARG...]\n"
-	     "       xsprof record [options] -p PID[,PID...] | -a\n"
-	     "\n"
-	     "Runs COMMAND and records the markers of every process it starts, or records\n"
-	     "processes that run already: with the kernel module those that have markers,\n"
-	     "without it those that are Python.\n"
-	     "\n"
-	     "  -p, --pid PID[,PID...]  these processes: what their rings hold now and new\n"
-	     "                          events, until they end, or Ctrl-C; without the module:\n"
-	     "                          samples of Python, whose library is loaded into them\n"
-	     "  -a, --all               all processes that you may read, also new ones\n"
-	     "  -o, --output FILE       write FILE (default xsprof.data; an existing one is\n"
-	     "                          renamed to FILE.old); - is standard output, and\n"
-	     "                          what COMMAND prints goes to standard error then\n"
-	     "  -b, --buffer-size SIZE  memory of each CPU's ring, e.g. 16M (default 4M)\n"
-	     "  -m, --mode MODE         discard: a full ring drops new records (default);\n"
-	     "                          overwrite: it drops the oldest\n"
-	     "  -d, --duration SEC      record this long; the command goes on (also 500ms, 2m)\n"
-	     "  -z, --compress[=LEVEL]  compress with zstd, LEVEL 1 to 19 (default 3)\n"
-	     "      --categories LIST   only these, or -NAME for all but it: io,net or -alloc\n"
-	     "      --no-itt            do not record programs through their ITT calls\n"
-	     "      --no-nvtx           do not record programs through their NVTX calls\n"
-	     "      --no-collectors     no collectors of others (XSPROF_COLLECTORS)\n"
-	     "      --gpu[=WHAT,...]    also what GPUs do: kernels, copies and calls of CUDA,\n"
-	     "                          through CUPTI, of Level Zero and SYCL, through PTI,\n"
-	     "                          of OpenCL and Vulkan, through their loaders;\n"
-	     "                          of CUDA also: graphs (as a whole, not their nodes),\n"
-	     "                          memory (what is allocated and freed),\n"
-	     "                          managed (what unified memory moves), pools (of\n"
-	     "                          memory), jit (what the driver compiles), queued\n"
-	     "                          (when kernels were queued)\n"
-	     "      --gpu-budget PERCENT\n"
-	     "                          what that may cost, of one CPU: with more, graphs of\n"
-	     "                          CUDA are recorded as a whole, then GPUs no more\n"
-	     "      --torch WHAT        of PyTorch's ops: names (default), shapes of their\n"
-	     "                          inputs as well, or all: memory, Python stacks and\n"
-	     "                          modules too; cstack: C and C++ stacks (all,cstack)\n"
-	     "      --no-torch          do not record PyTorch's ops\n"
-	     "      --python[=HZ]       also where Python's threads are, HZ times a second (100):\n"
-	     "                          their stacks, for report --by function\n"
-	     "      --python-native     and which functions of C run below those of Python\n"
-	     "      --python-trace[=MODULE,...]\n"
-	     "                          each call of a Python function as well, or of those of\n"
-	     "                          some modules: train,torch.nn\n"
-	     "      --no-python         do not record Python's waits for its lock, the GIL, and\n"
-	     "                          its garbage collections\n"
-	     "      --sched             also when threads run, wait and are woken (needs the\n"
-	     "                          kernel module)\n"
-	     "      --prefault          give all rings their memory at the start\n"
-	     "      --backend KIND      where rings are: device (/dev/xsprof), tmpfs, or auto:\n"
-	     "                          the device where the module is loaded (default)\n"
-	     "      --clock KIND        auto, or mono where the CPU's counter is not trusted\n"
-	     "      --realtime[=PRIO]   the recorder has real-time priority, 1 to 99 (1), so\n"
-	     "                          that busy CPUs do not keep it from reading\n"
-	     "      --wait-all          record until all processes of the command have ended\n"
-	     "      --allow-lost        -p, -a: exit status 0 also where records were lost\n"
-	     "  -q, --quiet             say nothing but errors\n"
-	     "  -v, --verbose           say what happens\n"
-	     "  -h, --help              this text\n"
-	     "  -V, --version           the version\n"
-	     FLIGHT_HELP
-	     FTRACE_HELP
-	     "\n"
-	     "The exit status is the command's; 128+N when signal N killed it, 127 when it was\n"
-	     "not found, 126 when it cannot be run, 2 when nothing was started, and 1 when it\n"
-	     "ended well but the capture could not be written. That of -p and -a is 0, 1, 2, or\n"
-	     "4 when records were lost.");
-}
-
 static int take_buffer(const char *text, uint64_t *bytes)
 {
 	if (tool_parse_size(text, bytes))
@@ -284,6 +213,7 @@ static int take(struct record_options *opts, int c, char **argv)
 	static const char *const modes[] = { "discard", "overwrite", NULL };
 	static const char *const clocks[] = { "auto", "mono", NULL };
 	static const char *const backends[] = { "auto", "device", "tmpfs", NULL };
+	const char *other;
 
 	switch (c) {
 	case 'o':
@@ -379,7 +309,13 @@ static int take(struct record_options *opts, int c, char **argv)
 		opts->wait_all = true;
 		break;
 	default:
-		return tool_option("record", c, argv, options, help);
+		other = c == '?' ? record_other_tool(optopt, argv[optind - 1]) : NULL;
+		if (other && optopt)
+			return tool_usage("record", "-%c: unknown option: %s", optopt, other);
+		if (other)
+			return tool_usage("record", "%s: unknown option: %s", argv[optind - 1],
+					  other);
+		return tool_option("record", c, argv, options, record_help);
 	}
 	return -1;
 }

@@ -334,6 +334,10 @@ static int exit_status(const struct recording *r)
 
 	if (attach_on(&r->opts.attach) && r->file_error)
 		return TOOL_FAILED;
+	/* Each of the processes has said why, unless it ended. */
+	if (attach_on(&r->opts.attach) && !r->stats.producers && r->stats.refused)
+		return tool_error("nothing was recorded: the processes could not be%s",
+				  r->opts.quiet ? ": without --quiet they say why" : "");
 	if (attach_on(&r->opts.attach))
 		return lost(r) && !r->opts.allow_lost ? TOOL_LOST : 0;
 	if (!r->launch.ended) {

@@ -38,6 +38,7 @@
  * @events: of them, those that count as events, see xsprof(1)
  * @merged: of them, how many have no line or object of their own
  * @left_out: ranges that the format has no place for, known when it is finished
+ * @nothing: the trace has nothing of what the format shows, known when it is finished
  * @frames: names of code, NULL before the first sample that has some
  * @rows: tracks of what comes in any order, NULL before the first
  * @spool_err: 0, or -errno: what waits in a spool for its turn cannot be kept
@@ -62,6 +63,7 @@ struct xsp_out {
 	uint64_t		events;
 	uint64_t		merged;
 	uint64_t		left_out;
+	bool			nothing;
 	int			spool_err;
 	struct xsr_frames	*frames;
 	struct fmt_rows		*rows;

@@ -155,6 +155,7 @@ static void folded_finish(struct xsp_out *out)
 {
 	struct folded *f = out->priv;
 
+	out->nothing = !f->nr;
 	for (size_t i = 0; i < f->nr; i++)
 		put_stack(out, &f->stacks[i]);
 	xsp_map_free(&f->by_key);
