@@ -23,12 +23,14 @@ static char *put_device(uint32_t device, char *p)
 		"xla", "vulkan", "metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu",
 		"mtia", "privateuseone",
 	};
+	enum { CPU = 0, META = 14 };
 	uint32_t type = device >> 16;
 
 	*p++ = '"';
 	p = type < sizeof(types) / sizeof(types[0]) ? stpcpy(p, types[type]) :
 						      put_u32(put_lit(p, "device"), type);
-	if (type) {
+	/* There is one of these, which has no number. */
+	if (type != CPU && type != META) {
 		*p++ = ':';
 		p = put_i64(p, (int16_t)device);
 	}
@@ -68,6 +70,8 @@ static char *put_tensor(const struct xsprof_trace_arg *arg, char *p)
 char *xsr_et_value(struct xsr_writer *w, struct xsr_walk *walk, const struct xsprof_trace_arg *arg,
 		   char *p)
 {
+	const char *device;
+
 	switch (arg->type) {
 	case XSPROF_ARG_TENSOR:
 		return put_tensor(arg, p);
@@ -88,7 +92,13 @@ char *xsr_et_value(struct xsr_writer *w, struct xsr_walk *walk, const struct xsp
 	case XSPROF_ARG_F64S:
 		return xsr_writer_numbers(w, walk, arg, false, p);
 	default:
-		return put_lit(p, "\"<None>\"");
+		device = xsr_input_device(w, walk->ev.producer, arg);
+		if (!device)
+			return put_lit(p, "\"<None>\"");
+		*p++ = '"';
+		p = xsp_escape_json(p, device, strnlen(device, 128), NULL);
+		*p++ = '"';
+		return p;
 	}
 }
 
@@ -135,6 +145,8 @@ char *xsr_et_type(struct xsr_writer *w, struct xsr_walk *walk, const struct xspr
 	case XSPROF_ARG_NAME:
 		return put_lit(p, "String");
 	default:
+		if (xsr_input_device(w, producer, arg))
+			return put_lit(p, "Device");
 		if (arg->u.u64 && arg->u.u64 <= UINT32_MAX && arg->type == XSPROF_ARG_NONE)
 			dtype = xsprof_trace_name(w->trace, producer, (uint32_t)arg->u.u64);
 		return *dtype ? xsp_escape_json(p, dtype, strnlen(dtype, 128), NULL) :

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/hash.h"
 #include "export/execution.h"
 #include "export/save.h"
 #include "export/scan.h"
@@ -19,20 +18,12 @@
 
 #define ROOT		1u
 #define FIRST		2u
-#define FORWARD_BITS	16u
-
-/* The node of a forward op, by thread and sequence number. */
-struct forward {
-	uint64_t	key;
-	uint64_t	node;
-};
 
 struct et {
 	struct xsr_writer	w;
 	struct xsr_scan		scan;
 	uint64_t		next;	/* node */
 	const struct xsprof_result_options *opts;
-	struct forward		forwards[1u << FORWARD_BITS];
 };
 
 static char *comma(char *p, bool *any)
@@ -144,58 +135,53 @@ static uint64_t thread_node(struct et *et, struct xsp_track *thread)
 	return thread->shown;
 }
 
-static struct forward *forward_of(struct et *et, const struct xsp_track *thread, uint64_t tid,
-				  int64_t sequence, uint64_t *key)
+/* The innermost node of a thread that is open, @n of its ranges looked at; @none: there is none. */
+static uint64_t innermost(const struct xsp_track *thread, uint32_t n, uint64_t none)
 {
-	uint64_t h = xsp_hash_pair(tid ^ (uint64_t)thread->producer << 40, (uint64_t)sequence);
+	const struct xsp_stack *stack = &thread->opens.stack;
 
-	*key = h | 1;
-	return &et->forwards[h >> (64 - FORWARD_BITS)];
+	for (uint32_t i = n; i; i--) {
+		const struct xsp_range *range = &stack->v[i - 1];
+
+		if (range->end == XSP_OPEN && range->index >= UINT64_MAX / 2)
+			return range->index - UINT64_MAX / 2;
+	}
+	return none;
 }
 
-static uint64_t link_forward(struct et *et, const struct xsp_track *thread,
-			     const struct xsprof_trace_op *op, uint64_t node)
+/*
+ * What PyTorch's observer says of a backward op: the op that is open in the thread of its forward
+ * op at that moment.  In that thread itself it is the one around it.  The forward op is found by
+ * that thread and the sequence number.
+ */
+static uint64_t forward_parent(struct et *et, const struct xsprof_event *ev, uint64_t forward,
+			       uint64_t parent)
 {
-	struct forward *f;
-	uint64_t key;
+	const struct xsp_track *thread;
 
-	if (op->sequence < 0)
-		return 0;
-	f = forward_of(et, thread, op->forward_thread ? op->forward_thread : thread->tid,
-		       op->sequence, &key);
-	if (op->forward_thread)
-		return f->key == key ? f->node : 0;
-	*f = (struct forward){ key, node };
-	return 0;
+	if (!forward || forward == ev->tid)
+		return forward ? parent : 0;
+	thread = xsp_tracks_get(et->scan.tracks, ev->producer, ev->pid, 0, forward, ev->ns);
+	return thread ? innermost(thread, thread->opens.stack.n, thread->shown) : 0;
 }
 
 /* Nodes are numbered in the order of begins: the thread's, then the op's. */
 static void begin(void *data, const struct xsprof_event *ev, const struct xsp_view *view)
 {
-	struct xsp_stack *stack = &view->thread->opens.stack;
 	struct xsprof_trace_op op;
 	struct et *et = data;
 	uint64_t parent;
-	uint32_t i;
 
 	if (ev->type != XSPROF_REC_BEGIN || !view->range || !xsprof_trace_op(ev, &op))
 		return;
 	if (op.scope >= 32 || (et->opts->scopes && !(et->opts->scopes >> op.scope & 1)))
 		return;
-	parent = thread_node(et, view->thread);
-	for (i = stack->n - 1; i; i--) {
-		const struct xsp_range *range = &stack->v[i - 1];
-
-		if (range->end == XSP_OPEN && range->index >= UINT64_MAX / 2) {
-			parent = range->index - UINT64_MAX / 2;
-			break;
-		}
-	}
-	/* The upper half of the numbers is for nodes; of a node the parent is kept as well. */
+	parent = innermost(view->thread, view->thread->opens.stack.n - 1,
+			   thread_node(et, view->thread));
+	/* The upper half of the numbers is for nodes; of a node its parents are kept as well. */
 	view->range->index = et->next++ + UINT64_MAX / 2;
 	view->range->tag = parent;
-	link_forward(et, view->thread, &op, op.forward_thread ? 0 :
-		     view->range->index - UINT64_MAX / 2);
+	view->range->link = forward_parent(et, ev, op.forward_thread, parent);
 }
 
 static void closed(void *data, struct xsp_track *thread, struct xsp_range *range, uint64_t ns)
@@ -217,7 +203,7 @@ static void closed(void *data, struct xsp_track *thread, struct xsp_range *range
 	a = (struct attrs){
 		.rf_id = op.record_function_id, .sequence = op.sequence, .scope = op.scope,
 		.tid = thread->tid, .fw_tid = op.forward_thread,
-		.fw_parent = op.forward_thread ? link_forward(et, thread, &op, 0) : 0,
+		.fw_parent = range->link,
 	};
 	p = put_start(et, id, xsr_writer_open(&et->w));
 	p = xsr_writer_name(&et->w, thread->producer, range->name, p);

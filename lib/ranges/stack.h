@@ -31,6 +31,7 @@
  * @kind: what it is to the output
  * @index: likewise
  * @tag: likewise
+ * @link: likewise
  * @losses: those of the trace before it
  */
 struct xsp_range {
@@ -39,6 +40,7 @@ struct xsp_range {
 	char		*note;
 	uint64_t	index;
 	uint64_t	tag;
+	uint64_t	link;
 	uint64_t	losses;
 	uint32_t	note_len;
 	uint32_t	name;

@@ -6,6 +6,9 @@
 #include "result/inputs.h"
 #include "result/numbers.h"
 
+/* The collector of PyTorch's ops names a device as the type of an input. */
+#define DEVICE	"Device "
+
 bool xsr_input_place(uint32_t key, uint32_t nr, uint32_t *place)
 {
 	*place = key - XSPROF_KEY_INPUT;
@@ -96,10 +99,22 @@ uint32_t xsr_input_type(const struct xsr_walk *walk, const struct xsprof_trace_a
 	}
 }
 
-/* What is there, and of what class is not known: other profilers name none then. */
-static bool is_object(const struct xsr_writer *w, uint32_t producer, uint32_t name)
+const char *xsr_input_device(const struct xsr_writer *w, uint32_t producer,
+			     const struct xsprof_trace_arg *arg)
 {
-	return !strcmp(xsprof_trace_name(w->trace, producer, name), "object");
+	const char *name = "";
+
+	if (arg->type == XSPROF_ARG_NONE && arg->u.u64 && arg->u.u64 <= UINT32_MAX)
+		name = xsprof_trace_name(w->trace, producer, (uint32_t)arg->u.u64);
+	return strncmp(name, DEVICE, sizeof(DEVICE) - 1) ? NULL : name + sizeof(DEVICE) - 1;
+}
+
+/* What is there, a device or of a class that is not known: other profilers name no type then. */
+static bool is_untyped(const struct xsr_writer *w, uint32_t producer,
+		       const struct xsprof_trace_arg *arg, uint32_t name)
+{
+	return xsr_input_device(w, producer, arg) ||
+	       !strcmp(xsprof_trace_name(w->trace, producer, name), "object");
 }
 
 static char *put_type(struct xsr_writer *w, struct xsr_walk *walk,
@@ -108,7 +123,7 @@ static char *put_type(struct xsr_writer *w, struct xsr_walk *walk,
 	const char *word;
 	uint32_t name = xsr_input_type(walk, arg, &word);
 
-	if (name && !is_object(w, walk->ev.producer, name))
+	if (name && !is_untyped(w, walk->ev.producer, arg, name))
 		return xsr_writer_name(w, walk->ev.producer, name, p);
 	return put_lit(stpcpy(put_lit(p, "\""), word), "\"");
 }

@@ -46,6 +46,9 @@ bool xsr_input_known(const struct xsprof_trace_arg *arg);
 /* The type of an input: its name id, or 0 and @word.  @walk is behind it. */
 uint32_t xsr_input_type(const struct xsr_walk *walk, const struct xsprof_trace_arg *arg,
 			const char **word);
+/* Which device an input is, as "cuda:0"; NULL: it is none. */
+const char *xsr_input_device(const struct xsr_writer *w, uint32_t producer,
+			     const struct xsprof_trace_arg *arg);
 /* The value of one that is no string, as Python prints it, without quotes. */
 char *xsr_put_input_value(struct xsr_writer *w, struct xsr_walk *walk,
 			  const struct xsprof_trace_arg *arg, char *p);

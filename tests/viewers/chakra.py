@@ -37,8 +37,8 @@ same = (comparison := Comparison()).same
 
 
 def recorded(ndjson):
-    """Ops that ended: [op, name of the op around it or None]; and forward ops by their number."""
-    stacks, ops, forwards = collections.defaultdict(list), [], {}
+    """Ops that ended, with the names of the op around each and of the one in the forward thread."""
+    stacks, ops = collections.defaultdict(list), []
     with open(ndjson, encoding="utf-8") as f:
         for e in map(json.loads, f):
             stack = stacks[e.get("tid")]
@@ -48,11 +48,8 @@ def recorded(ndjson):
                 if "op" not in e:
                     continue
                 e["around"] = around[-1]["name"] if around else None
-                number = e.get("sequence", -1)
-                if number >= 0 and not e.get("forward_thread"):
-                    forwards[e["tid"], number] = e["name"]
-                elif number >= 0:
-                    e["forward"] = forwards.get((e["forward_thread"], number))
+                if e.get("forward_thread") == e["tid"]:
+                    e["forward"] = e["around"]
             elif e["type"] == "end" and stack:
                 op = stack.pop()
                 if "op" in op:
@@ -82,8 +79,9 @@ def compare(ndjson, kineto, path):
     same("no parent", [n.name for i, n in trace.nodes.items() if i != 1 and not n.parent], [])
     same("parents behind", [n.name for n in nodes.values() if n.parent_id >= n.id], [])
     same("threads", {trace.nodes[i].tid for i in frames if i != 1}, {op["tid"] for op in ops})
-    same("forward ops", collections.Counter(
-        (n.name, trace.nodes[n.fw_parent_id].name) for n in nodes.values() if n.fw_parent_id),
+    same("ops in the forward thread", collections.Counter(
+        (n.name, trace.nodes[n.fw_parent_id].name) for n in nodes.values()
+        if n.fw_parent_id and n.fw_tid == n.tid and n.fw_parent_id not in frames),
         collections.Counter((op["name"], op["forward"]) for op in ops if op.get("forward")))
     same("valid", TraceValidator(trace).validate(), True)
     # Each tensor knows what takes it.

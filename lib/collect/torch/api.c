@@ -103,6 +103,7 @@ int torch_api_find(void)
 		{ &torch_api.string_new, "_ZN3c106ivalue14ConstantString6createEPKc", false },
 		{ &torch_api.get_sizes, "aoti_torch_get_sizes", false },
 		{ &torch_api.get_dtype, "aoti_torch_get_dtype", false },
+		{ &torch_api.get_data, "aoti_torch_get_data_ptr", false },
 		{ &torch_api.save_meta,
 		  "_ZN5torch8profiler4impl12saveNcclMetaB5cxx11ERKN2at14RecordFunctionERKNS1_18"
 		  "SaveNcclMetaConfigE", false },

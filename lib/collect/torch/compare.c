@@ -62,6 +62,41 @@ static bool find_device(const char *sizes)
 	return torch_find16(&torch_layout.device, first == 1 ? DEVICE + 1 : DEVICE);
 }
 
+/* Is that the StorageImpl of this tensor, which has its first members at @at as a tensor has? */
+static bool is_storage(const char *value, const char *sizes, const char *storage, uint16_t at)
+{
+	uint64_t offset = torch_u64(sizes, STORAGE_OFFSET), numel = torch_u64(sizes, NUMEL);
+	uint16_t type = torch_u16(sizes, DTYPE), device = TORCH_FOUND(device);
+	char copy[STORAGE_READ];
+	const char *data;
+	void *first;
+
+	/* The elements of a type may be smaller than a byte; others have their bytes here. */
+	if (!numel || type >= torch_nr_types || !collect_peek(copy, storage + at, sizeof(copy)))
+		return false;
+	data = torch_ptr(copy, STORAGE_DATA);
+	if (!data || !torch_u64(copy, STORAGE_BYTES) ||
+	    torch_u16(copy, STORAGE_DEVICE) != torch_u16(sizes, device ? device : DEVICE))
+		return false;
+	return !torch_api.get_data || (!torch_api.get_data(value, &first) &&
+				       data + offset * torch_types[type].size == first);
+}
+
+/*
+ * Where a tensor has its storage, and that its memory: behind reference counts, which are of one
+ * or of two words in both.  Any tensor with elements shows it; where that is none of the first
+ * ones, no storage is recorded.
+ */
+static void find_storage(const char *value, const char *tensor)
+{
+	static const uint16_t places[] = { 16, 24 };
+	const char *sizes = tensor + TORCH_FOUND(sizes);
+
+	for (size_t i = 0; !TORCH_FOUND(storage) && i < sizeof(places) / sizeof(places[0]); i++)
+		if (is_storage(value, sizes, torch_ptr(tensor, places[i]), places[i]))
+			(void)torch_find16(&torch_layout.storage, places[i]);
+}
+
 bool torch_same_tensor(const char *value, const struct torch_vector *sizes)
 {
 	uint64_t ndim = (uint64_t)(sizes->end - sizes->begin) / sizeof(int64_t);
@@ -88,6 +123,7 @@ bool torch_same_tensor(const char *value, const struct torch_vector *sizes)
 	if (torch_api.get_dtype && (torch_api.get_dtype(value, &type) ||
 				    type != torch_u16(tensor, place + DTYPE)))
 		return false;
+	find_storage(value, tensor);
 	__atomic_add_fetch(&torch_compared, 1, __ATOMIC_RELAXED);
 	return true;
 }

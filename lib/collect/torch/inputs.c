@@ -9,6 +9,7 @@ static xsprof_name_t object;
 void torch_inputs_init(int category)
 {
 	torch_tensor_init(category);
+	torch_devices_init(category);
 	object = torch_user.name(category, "object");
 }
 
@@ -29,8 +30,10 @@ static __attribute__((noinline)) void read_other(const char *value, bool lists,
 	if (lists && tag > TORCH_FOUND(tag_bool) && tag < TORCH_FOUND(tag_list) &&
 	    torch_string_read(value, to))
 		return;
+	if (tag == TORCH_FOUND(tag_device) && torch_device_read(value, to))
+		return;
 	in->others++;
-	/* A device, or what else is not looked into. */
+	/* A generator, or what else is not looked into. */
 	*to = (struct xsprof_input){ .kind = XSPROF_INPUT_OTHER, .u.type = object };
 }
 
@@ -38,7 +41,7 @@ static inline void read_tensor(const char *value, struct torch_inputs *in, struc
 {
 	struct xsprof_tensor *t = &in->tensor[in->nr_tensors];
 
-	if (torch_tensor_read(torch_ptr(value, 0), t)) {
+	if (torch_tensor_read(torch_ptr(value, 0), in->storages, t)) {
 		*to = (struct xsprof_input){ .kind = XSPROF_INPUT_TENSOR, .u.tensor = t };
 		in->nr_tensors++;
 		return;

@@ -25,6 +25,9 @@ enum {
 	STORAGE_OFFSET = 88, NUMEL = 96, DTYPE = 104, DEVICE = 106, POLICIES = 110,
 };
 
+/* In a StorageImpl, from behind its reference counts on: its memory, on which device, its size. */
+enum { STORAGE_DATA = 0, STORAGE_DEVICE = 24, STORAGE_BYTES = 32, STORAGE_READ = 40 };
+
 /* Bits of POLICIES: its own code says its strides, or its sizes as well. */
 #define CUSTOM		0x0c
 #define CUSTOM_STRIDES	0x04
@@ -37,6 +40,7 @@ enum {
  * @nr_tensors: how many
  * @nr_numbers: likewise
  * @others: inputs of which it is not known what they are
+ * @storages: wanted: where tensors have their memory
  */
 struct torch_inputs {
 	struct xsprof_input	input[TORCH_INPUTS];
@@ -45,6 +49,7 @@ struct torch_inputs {
 	uint32_t		nr_tensors;
 	uint32_t		nr_numbers;
 	uint32_t		others;
+	bool			storages;
 };
 
 #define TORCH_ALL_INPUTS	UINT32_MAX
@@ -119,8 +124,17 @@ void torch_tensor_init(int category);
 /* Its own code says what is to be read of it: are its sizes? */
 bool torch_tensor_has_sizes(const char *impl);
 
-/* A tensor in libtorch's memory.  Return: false: what its sizes are is not known. */
-static inline __attribute__((always_inline)) bool torch_tensor_read(const char *impl,
+/* Where the memory of a tensor begins, whose storage is at @storage: 0 for none. */
+static inline uint64_t torch_memory_of(const char *storage)
+{
+	return storage ? torch_u64(storage, TORCH_FOUND(storage) + STORAGE_DATA) : 0;
+}
+
+/*
+ * A tensor in libtorch's memory; @storage: and where it has its own.  Return: false: what its sizes
+ * are is not known.
+ */
+static inline __attribute__((always_inline)) bool torch_tensor_read(const char *impl, bool storage,
 								    struct xsprof_tensor *t)
 {
 	static const struct torch_type unknown;
@@ -142,6 +156,8 @@ static inline __attribute__((always_inline)) bool torch_tensor_read(const char *
 	t->ndim = (uint32_t)ndim;
 	t->numel = torch_u64(s, NUMEL);
 	t->offset = torch_u64(s, STORAGE_OFFSET);
+	if (storage && TORCH_FOUND(storage))
+		t->storage_id = torch_memory_of(torch_ptr(impl, TORCH_FOUND(storage)));
 	if (__builtin_expect(ndim <= MOST_INLINE, 1)) {
 		t->sizes = (const int64_t *)(s + SIZES_INLINE);
 		t->strides = (const int64_t *)(s + STRIDES_INLINE);
@@ -216,5 +232,13 @@ static inline size_t torch_text(const void *string, const char **text)
  * and points to it.  Return: false: it is no string, or not one that is read.
  */
 bool torch_string_read(const char *value, struct xsprof_input *to);
+
+/* ---- devices.c ------------------------------------------------------------------------------ */
+
+void torch_devices_init(int category);
+/* Looks which tag they have at an op with that @name.  Return: it is known now, and was not. */
+bool torch_devices_find(xsprof_name_t name, const void *fn);
+/* Return: false: it is of a type that is not known. */
+bool torch_device_read(const char *value, struct xsprof_input *to);
 
 #endif /* XSP_TORCH_INPUTS_H */

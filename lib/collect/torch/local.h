@@ -106,6 +106,7 @@ struct torch_name {
  * @string_new: what an IValue of a string points to
  * @get_sizes: of the tensor in an IValue, from 2.2 on, else NULL
  * @get_dtype: the same, its c10::ScalarType
+ * @get_data: the same, of the same versions on: the address of its first element
  * @save_meta: what a collective is of, from 2.5 on, else NULL: std::unordered_map in @map
  * @backward: number of the backward pass that the thread is in a node of, -1: of none; from 2.0
  *	on, else NULL
@@ -134,6 +135,7 @@ struct torch_api {
 	struct torch_made	(*string_new)(const char *text);
 	int32_t			(*get_sizes)(const void *value, int64_t **sizes);
 	int32_t			(*get_dtype)(const void *value, int32_t *dtype);
+	int32_t			(*get_data)(const void *value, void **data);
 	void			*(*save_meta)(void *map, const void *fn, const bool *config);
 	int			(*backward)(void);
 	void			(*free)(void *data);
@@ -292,11 +294,13 @@ static inline void torch_open_end(uint64_t id, bool wanted)
  * @handle: its number
  * @sizes: of a TensorImpl: its sizes and strides; 0 not known yet
  * @device: of those sizes: its device, which is optional; 0 not known yet
+ * @storage: of a TensorImpl: its storage, and of that its memory; 0 not known yet
  * @list: of a ListImpl: its elements; 0 not known yet
  * @text: of a ConstantString: its std::string; 0 not known
  * @text_class: its virtual functions
  * @tag_list: of an IValue that is a list; 0 not known yet
  * @tag_bool: of one that is a bool; the same
+ * @tag_device: of one that is a device; the same
  */
 struct torch_layout {
 	uint16_t	scope;
@@ -309,10 +313,12 @@ struct torch_layout {
 	uint16_t	handle;
 	uint16_t	sizes;
 	uint16_t	device;
+	uint16_t	storage;
 	uint16_t	list;
 	uint16_t	text;
 	uint8_t		tag_list;
 	uint8_t		tag_bool;
+	uint8_t		tag_device;
 	uint64_t	text_class;
 };
 
@@ -358,7 +364,7 @@ static inline const char *torch_ptr(const void *at, size_t offset)
  */
 const char *torch_layout_find(void);
 
-/* c10::Device is two bytes: its type and its index, of which there is none for a CPU. */
+/* c10::Device is two bytes: its type and its index, of which a CPU and others have none. */
 static inline uint32_t torch_device(uint16_t device)
 {
 	uint8_t index = device >> 8;

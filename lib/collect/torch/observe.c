@@ -18,7 +18,8 @@ static uint32_t changing;
 static uint32_t registered;	/* how often */
 
 /* Return: how many. */
-static uint32_t read_inputs(const void *fn, uint32_t arguments, struct torch_inputs *in)
+static uint32_t read_inputs(const void *fn, xsprof_name_t name, uint32_t arguments,
+			    struct torch_inputs *in)
 {
 	/* Acquire, both: pair with the releases in verify.c and lists.c, behind the layout. */
 	int verified = __atomic_load_n(&torch_verified, __ATOMIC_ACQUIRE);
@@ -28,8 +29,12 @@ static uint32_t read_inputs(const void *fn, uint32_t arguments, struct torch_inp
 	if (__builtin_expect(verified != TORCH_VERIFIED, 0) &&
 	    (verified != TORCH_VERIFY || !torch_verify(fn, arguments)))
 		return 0;
+	in->storages = torch_records(XSPROF_DETAIL_MEMORY, TORCH_ALL);
 	n = torch_inputs_read(fn, arguments, lists == TORCH_VERIFIED, in);
 	if (__builtin_expect(lists == TORCH_VERIFY && in->others, 0) && torch_verify_lists(fn))
+		n = torch_inputs_read(fn, arguments, true, in);
+	if (__builtin_expect(lists == TORCH_VERIFIED && in->others, 0) &&
+	    !TORCH_FOUND(tag_device) && torch_devices_find(name, fn))
 		n = torch_inputs_read(fn, arguments, true, in);
 	return n;
 }
@@ -97,7 +102,7 @@ static __attribute__((used)) void *starts(void **ret, const void *fn)
 	op.record_function_id = torch_u64(fn, l->handle);
 	/* What a scripted function has as inputs is kept in another way. */
 	if (op.scope != SCRIPT_SCOPE && shapes) {
-		op.nr_inputs = read_inputs(fn, arguments, &in);
+		op.nr_inputs = read_inputs(fn, op.name, arguments, &in);
 		op.inputs = in.input;
 	}
 	if (torch_native ||
