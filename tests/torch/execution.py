@@ -71,7 +71,7 @@ def attr(node, name):
 
 
 def observed(path):
-    """The nodes inside of the last ranges with the marks, and these; in the order of their begins."""
+    """The nodes inside of the last ranges with the marks, and these, by their begins."""
     with open(path, encoding="utf-8") as f:
         nodes = sorted(map(plain, json.load(f)["nodes"]), key=lambda n: n["id"])
     inside = {[n["id"] for n in nodes if n["name"] == mark][-1] for mark in MARKS}

@@ -3,11 +3,13 @@
 #
 # Two ranks with gloo, recorded as one job: each is named by what the program said, their
 # collectives are one timeline, and one that waits for another is found.
-# Usage: ranks.sh PYTHON. TAP.
+# Usage: ranks.sh [torchrun] PYTHON; torchrun: ranks that it starts, and no other test. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 77; }
 . tests/tools/tap.sh
+only=
+[ "${1:-}" != torchrun ] || { only=$1; shift; }
 python=${1:-/usr/bin/python3}
 compare=$PWD/tests/torch/compare.py
 jobs=$PWD/tests/torch/jobs
@@ -20,12 +22,12 @@ recorder=
 trap '[ -z "$recorder" ] || kill -KILL $recorder 2>/dev/null; rm -rf "$dir"' EXIT
 
 [ -e "$BUILD/lib/libxsprof-torch.so" ] || skip "libxsprof-torch is for x86-64"
-"$python" -c 'import torch.distributed as d; assert d.is_gloo_available()' 2>/dev/null ||
-	{ echo "1..0 # SKIP no PyTorch with gloo for $python"; exit 77; }
-version=$("$python" -c 'import torch; print(int(torch.__version__.split(".")[0]) >= 2)' 2>/dev/null)
 # Groups have had names since 2.2: then backends are known by their classes.
-backends=$("$python" -c 'import torch; print([int(n) for n in
-	torch.__version__.split(".")[:2]] >= [2, 2])' 2>/dev/null)
+said=$("$python" -c 'import torch, torch.distributed as d
+assert d.is_gloo_available()
+version = [int(n) for n in torch.__version__.split(".")[:2]]
+print(version >= [2], version >= [2, 2])' 2>/dev/null) || skip "no PyTorch with gloo for $python"
+read -r version backends <<<"$said"
 
 # Each rank's part of it against what torch.profiler has there.
 both_match()
@@ -120,6 +122,22 @@ s.bind(("127.0.0.1", 0))
 print(s.getsockname()[1])'
 }
 
+torchrun_ranks()
+{
+	rm -rf job
+	mkdir job
+	"$xsprof" record -o data --torch shapes -- "$python" -W ignore -m torch.distributed.run \
+		--nproc_per_node 2 --standalone "$jobs/ddp.py" job shapes >out 2>log &&
+		both_match && collectives_match && are_named || ! cat out >>log
+	result "torchrun: the ops of each rank, their collectives and their names" $?
+}
+
+if [ -n "$only" ]; then
+	[ "$version" = True ] || skip "torchrun of this version needs more than it says"
+	torchrun_ranks
+	finish
+fi
+
 mkdir job
 "$xsprof" record -o data --torch shapes -- "$python" -W ignore "$jobs/ddp.py" job spawn shapes \
 	>out 2>log && both_match || ! cat out >>log
@@ -133,12 +151,7 @@ result "they are named as the program does, in all outputs" $?
 
 # Debian's of 1.13 is broken by itself.
 if [ "$version" = True ]; then
-	rm -rf job
-	mkdir job
-	"$xsprof" record -o data --torch shapes -- "$python" -W ignore -m torch.distributed.run \
-		--nproc_per_node 2 --standalone "$jobs/ddp.py" job shapes >out 2>log &&
-		both_match && collectives_match && are_named || ! cat out >>log
-	result "torchrun: the same" $?
+	torchrun_ranks
 else
 	skipped "torchrun: the same" "torchrun of this version needs more than it says"
 fi

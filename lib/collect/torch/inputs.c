@@ -41,7 +41,7 @@ static inline void read_tensor(const char *value, struct torch_inputs *in, struc
 {
 	struct xsprof_tensor *t = &in->tensor[in->nr_tensors];
 
-	if (torch_tensor_read(torch_ptr(value, 0), t)) {
+	if (torch_tensor_read(torch_ptr(value, 0), in->storages, t)) {
 		*to = (struct xsprof_input){ .kind = XSPROF_INPUT_TENSOR, .u.tensor = t };
 		in->nr_tensors++;
 		return;

@@ -40,6 +40,7 @@ enum { STORAGE_DATA = 0, STORAGE_DEVICE = 24, STORAGE_BYTES = 32, STORAGE_READ =
  * @nr_tensors: how many
  * @nr_numbers: likewise
  * @others: inputs of which it is not known what they are
+ * @storages: wanted: where tensors have their memory
  */
 struct torch_inputs {
 	struct xsprof_input	input[TORCH_INPUTS];
@@ -48,6 +49,7 @@ struct torch_inputs {
 	uint32_t		nr_tensors;
 	uint32_t		nr_numbers;
 	uint32_t		others;
+	bool			storages;
 };
 
 #define TORCH_ALL_INPUTS	UINT32_MAX
@@ -128,8 +130,11 @@ static inline uint64_t torch_memory_of(const char *storage)
 	return storage ? torch_u64(storage, TORCH_FOUND(storage) + STORAGE_DATA) : 0;
 }
 
-/* A tensor in libtorch's memory.  Return: false: what its sizes are is not known. */
-static inline __attribute__((always_inline)) bool torch_tensor_read(const char *impl,
+/*
+ * A tensor in libtorch's memory; @storage: and where it has its own.  Return: false: what its sizes
+ * are is not known.
+ */
+static inline __attribute__((always_inline)) bool torch_tensor_read(const char *impl, bool storage,
 								    struct xsprof_tensor *t)
 {
 	static const struct torch_type unknown;
@@ -151,7 +156,7 @@ static inline __attribute__((always_inline)) bool torch_tensor_read(const char *
 	t->ndim = (uint32_t)ndim;
 	t->numel = torch_u64(s, NUMEL);
 	t->offset = torch_u64(s, STORAGE_OFFSET);
-	if (TORCH_FOUND(storage) && torch_records(XSPROF_DETAIL_MEMORY, TORCH_ALL))
+	if (storage && TORCH_FOUND(storage))
 		t->storage_id = torch_memory_of(torch_ptr(impl, TORCH_FOUND(storage)));
 	if (__builtin_expect(ndim <= MOST_INLINE, 1)) {
 		t->sizes = (const int64_t *)(s + SIZES_INLINE);

@@ -329,7 +329,8 @@ static bool read_tensors(const char *value, const char *from, uint64_t n, struct
 	};
 	for (uint64_t i = 0; i < n; i++, from += IVALUE_SIZE) {
 		if (torch_u32(from, IVALUE_TAG) != TAG_TENSOR ||
-		    !torch_tensor_read(torch_ptr(from, 0), &in->tensor[in->nr_tensors++]))
+		    !torch_tensor_read(torch_ptr(from, 0), in->storages,
+				       &in->tensor[in->nr_tensors++]))
 			return false;
 	}
 	return true;

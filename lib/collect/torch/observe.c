@@ -29,6 +29,7 @@ static uint32_t read_inputs(const void *fn, xsprof_name_t name, uint32_t argumen
 	if (__builtin_expect(verified != TORCH_VERIFIED, 0) &&
 	    (verified != TORCH_VERIFY || !torch_verify(fn, arguments)))
 		return 0;
+	in->storages = torch_records(XSPROF_DETAIL_MEMORY, TORCH_ALL);
 	n = torch_inputs_read(fn, arguments, lists == TORCH_VERIFIED, in);
 	if (__builtin_expect(lists == TORCH_VERIFY && in->others, 0) && torch_verify_lists(fn))
 		n = torch_inputs_read(fn, arguments, true, in);
