@@ -158,13 +158,13 @@ def check_shown():
            report)
     equal(run([XSPROF, "report", "--by", "kernel", CAPTURE]).stdout, report,
           "--by kernel: the same")
-    for form, want in (("chrome", "GPU 96 context 1 stream 0 (compute)"),
+    for form, want in (("chrome", "GPU 96 stream 0 (compute), context 1"),
                        ("kineto", "stream 1 copies")):
         text = run([XSPROF, "dump", "-f", form, CAPTURE]).stdout
         result(want in text, f"{form}: names of streams", text[-2000:])
     run([XSPROF, "dump", "-f", "perfetto", "-o", path("x.pftrace"), CAPTURE])
     with open(path("x.pftrace"), "rb") as f:
-        result(b"GPU 96 context 1 stream 1 (copies)" in f.read(), "perfetto: names of streams")
+        result(b"GPU 96 stream 1 (copies), context 1" in f.read(), "perfetto: names of streams")
     trace = json.loads(run([XSPROF, "dump", "-f", "kineto", CAPTURE]).stdout)
     ops = {e["args"]["External id"] for e in trace["traceEvents"]
            if e.get("name") == "matmul" and "args" in e}

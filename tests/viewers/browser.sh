@@ -62,6 +62,28 @@ for format in chrome kineto; do
 		judge catapult $format
 	result "$format in catapult: $pictures/catapult-$format.png" $?
 done
+# Kernels of a graph on a stream of a device, each with an arrow from its launch, as a stand-in for
+# CUPTI plays them.
+env -u CUDA_INJECTION64_PATH XSPROF_CUPTI="$BUILD/tests/gpu/libcupti.so" \
+	"$BUILD/bin/xsprof" record -q --gpu -o "$dir/gpu.xsp" -- \
+	"$BUILD/tests/gpu/program" capture 3 >"$dir/log" 2>&1 &&
+	"$BUILD/bin/xsprof" dump -q -f chrome -o "$www/gpu" "$dir/gpu.xsp" 2>>"$dir/log"
+open_page 'catapult.html#/gpu' catapult-gpu 'report !== null' report && python3 - "$dir/said" \
+	>>"$dir/log" 2>&1 <<-'END'
+	import json, sys
+	says = [json.loads(line) for line in open(sys.argv[1])]
+	report = next(s["js"] for s in says if "js" in s)
+	names = {t[2]: sum(n for n, _ in t[3].values()) for t in report["threads"]}
+	kernels = sum(n for name, n in names.items() if name.startswith("GPU 1 stream 9"))
+	print(report)
+	sys.exit(bool(report["warnings"]) or report["flows"] != 13 or kernels != 13 or
+	         any("error" in s for s in says))
+END
+result "launches of kernels in catapult: $pictures/catapult-gpu.png" $?
+open_page 'index.html#!/?url=ORIGIN/gpu' perfetto-gpu \
+	'document.body.innerText.includes("GPU 1 stream 9")' 'document.body.innerText' &&
+	! grep -q '"error"' "$dir/said"
+result "launches of kernels in Perfetto: $pictures/perfetto-gpu.png" $?
 open_page 'speedscope/index.html#profileURL=/chrome' speedscope \
 	'/\([0-9]+\/[0-9]+\)/.test(document.body.innerText)' 'document.body.innerText' &&
 	judge speedscope chrome

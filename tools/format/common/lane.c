@@ -112,13 +112,15 @@ char *xsp_lane_name(const struct xsp_out *out, const struct xsprof_event *ev,
 			p = put_lit(p, " memory");
 			break;
 		}
-		p = put_u32(put_lit(p, " context "), gpu ? gpu->context : 0);
 		/* A wait for all that a context has to do has none. */
 		if (gpu && gpu->stream != UINT32_MAX)
 			p = put_stream(out, ev, gpu, p);
 		if (ev->aux == XSPROF_GPU_SYNC)
-			p = put_lit(p, " (waits)");
-		break;
+			p = put_lit(p, " waits");
+		/* Last, as viewers have room for some 30 characters, and most have one context. */
+		if (lane->tid % XSP_LANES)
+			p = put_u64(put_lit(p, " #"), lane->tid % XSP_LANES + 1);
+		return put_u32(put_lit(p, ", context "), gpu ? gpu->context : 0);
 	default:
 		p = put_u64(put_lit(p, "scheduling of "), lane->tid / XSP_LANES);
 	}
