@@ -28,6 +28,14 @@ bool cupti_device_of(uint32_t context, uint32_t *device)
 	return context && contexts[i].context == context;
 }
 
+void cupti_uuid(char *text, const uint8_t uuid[16])
+{
+	char *p = stpcpy(text, "GPU-");
+
+	for (size_t i = 0; i < 16; i++)
+		p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
+}
+
 #define NUMBER(word, value)	{ .key = (word), .number = (value) }
 
 /* In the words of Kineto's "deviceProperties". */
@@ -50,14 +58,12 @@ void cupti_device(const struct cupti_device *d)
 		NUMBER("clockRate", d->clock),
 		NUMBER("l2CacheSize", d->l2),
 	};
-	char uuid[48], *p = stpcpy(uuid, "GPU-");
+	char uuid[48];
 	const struct xsprof_device device = {
 		.size = sizeof(device), .kind = "cuda", .index = d->id, .name = d->name,
 		.uuid = uuid, .properties = properties, .nr_properties = ARRAY_SIZE(properties),
 	};
 
-	for (size_t i = 0; i < sizeof(d->uuid); i++)
-		p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
-			     d->uuid[i]);
+	cupti_uuid(uuid, d->uuid);
 	(void)xsprof_device_add(&device);
 }

@@ -233,6 +233,7 @@ static void behave(const char *what)
 		struct stand_in	how;
 	} known[] = {
 		{ "subscribed", { .subscribed = 39 } },
+		{ "shared", { .subscribed = 39, .shared = true } },
 		{ "no-device", { .subscribed = 999 } },
 		{ "privilege", { .privilege = 35 } },
 		{ "no-time", { .no_time = true } },
@@ -272,6 +273,9 @@ int main(int argc, char **argv)
 		if (!fork())
 			exit(0);
 		wait(NULL);
+	} else if (!strcmp(what, "links")) {
+		stand_in_device(3);
+		stand_in_links();
 	} else if (!strcmp(what, "capture")) {
 		capture(n);
 	} else if (!strcmp(what, "details")) {
@@ -336,6 +340,7 @@ int main(int argc, char **argv)
 		printf("resumed: %u\n", stand_in_enabled[CUPTI_KERNEL]);
 		one_of_each();
 	}
+	printf("mixed: %u\n", stand_in_mixed);
 	printf("refused: %u\n", stand_in_refused);
 	printf("requested: %u\n", stand_in_requested);
 	printf("subscribed: %d\n", stand_in.subscribed);

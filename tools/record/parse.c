@@ -26,6 +26,7 @@ enum {
 	OPT_NO_COLLECTORS,
 	OPT_GPU,
 	OPT_GPU_BUDGET,
+	OPT_SHARE,
 	OPT_CATEGORIES,
 	OPT_PREFAULT,
 	OPT_CLOCK,
@@ -53,6 +54,7 @@ static const struct option options[] = {
 	{ "no-collectors", no_argument,   NULL, OPT_NO_COLLECTORS },
 	{ "gpu",	 optional_argument,	    NULL, OPT_GPU },
 	{ "gpu-budget",	 required_argument, NULL, OPT_GPU_BUDGET },
+	{ "share",	 no_argument,	    NULL, OPT_SHARE },
 	{ "torch",	 required_argument, NULL, OPT_TORCH },
 	{ "no-torch",	 no_argument,	    NULL, OPT_NO_TORCH },
 	{ "python",	 optional_argument, NULL, OPT_PYTHON },
@@ -105,8 +107,10 @@ static void help(void)
 	     "                          of CUDA also: graphs (as a whole, not their nodes),\n"
 	     "                          memory (what is allocated and freed),\n"
 	     "                          managed (what unified memory moves), pools (of\n"
-	     "                          memory), jit (what the driver compiles), queued\n"
-	     "                          (when kernels were queued)\n"
+	     "                          memory), jit (what the driver compiles), links\n"
+	     "                          (between devices), queued (when kernels were queued)\n"
+	     "      --share             --gpu, and CUPTI may have other users: CUDA 13.3 and\n"
+	     "                          newer, where the others allow it too\n"
 	     "      --gpu-budget PERCENT\n"
 	     "                          what that may cost, of one CPU: with more, graphs of\n"
 	     "                          CUDA are recorded as a whole, then GPUs no more\n"
@@ -240,7 +244,7 @@ static int take_categories(const char *list, const char **categories)
 static int take_gpu(struct record_options *opts, const char *words)
 {
 	static const char *const known[] = {
-		"graphs", "memory", "managed", "pools", "jit", "queued",
+		"graphs", "memory", "managed", "pools", "jit", "links", "queued",
 	};
 	size_t n, i;
 
@@ -252,8 +256,8 @@ static int take_gpu(struct record_options *opts, const char *words)
 				break;
 		if (i == sizeof(known) / sizeof(known[0]))
 			return tool_usage("record", "--gpu: '%.*s' is invalid: graphs, memory, "
-					  "managed, pools, jit, queued, or several of these with "
-					  "commas",
+					  "managed, pools, jit, links, queued, or several of "
+					  "these with commas",
 					  (int)n, p);
 	}
 	opts->gpu_what = words;
@@ -319,6 +323,9 @@ static int take(struct record_options *opts, int c, char **argv)
 		return take_gpu(opts, optarg);
 	case OPT_GPU_BUDGET:
 		return take_budget(opts, optarg);
+	case OPT_SHARE:
+		opts->gpu = opts->gpu_share = true;
+		break;
 	case OPT_NO_NVTX:
 		opts->nvtx = false;
 		break;
