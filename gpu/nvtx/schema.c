@@ -210,9 +210,11 @@ static uint32_t add_field(struct nvtx_schema *s, const struct nvtx_field *f)
 	return NO_ENTRY;
 }
 
-static void name_field(struct nvtx_field *f, const char *outer, const char *text)
+/* Where there is no room for the field it needs no name, which would stay. */
+static void name_field(const struct nvtx_schema *s, struct nvtx_field *f, const char *outer,
+		       const char *text)
 {
-	f->text = nvtx_text_join(outer, text);
+	f->text = s->nr_fields < FIELDS ? nvtx_text_join(outer, text) : NULL;
 	f->name = f->text ? xsprof_name(f->text) : 0;
 }
 
@@ -225,7 +227,7 @@ static void add_schema(struct nvtx_schema *s, const struct nvtx_schema *inner, c
 
 	for (i = 0; i < inner->nr_fields; i++) {
 		f = inner->field[i];
-		name_field(&f, name ? name : "", f.text);
+		name_field(s, &f, name ? name : "", f.text);
 		f.offset += at;
 		f.entry = NO_ENTRY;
 		if (f.length == LENGTH_FIELD)
@@ -295,7 +297,7 @@ static void read_entries(struct nvtx_schema *s, uint32_t domain,
 		} else {
 			if (f.kind == KIND_SKIP)
 				f.size = size < 1u << 30 ? (uint32_t)size : 0;
-			name_field(&f, "", e->name ? e->name : "payload");
+			name_field(s, &f, "", e->name ? e->name : "payload");
 			(void)add_field(s, &f);
 		}
 		if (where != NOWHERE && size == VARIABLE)
