@@ -269,6 +269,7 @@ static void read_entries(struct nvtx_schema *s, uint32_t domain,
 	for (size_t i = 0; i < attr->nr_entries; i++) {
 		const struct nvtx_schema_entry *e = &attr->entries[i];
 		const struct nvtx_schema *inner = inner_schema(domain, e);
+		uint32_t added = NO_ENTRY;
 
 		size = read_entry(&f, s, domain, e, &align);
 		if (inner) {
@@ -295,14 +296,17 @@ static void read_entries(struct nvtx_schema *s, uint32_t domain,
 		} else if (inner) {
 			add_schema(s, inner, e->name, at);
 		} else {
-			if (f.kind == KIND_SKIP)
+			if (f.kind == KIND_SKIP) {
 				f.size = size < 1u << 30 ? (uint32_t)size : 0;
+				f.length = LENGTH_FIXED;
+			}
 			name_field(s, &f, "", e->name ? e->name : "payload");
-			(void)add_field(s, &f);
+			added = add_field(s, &f);
 		}
+		/* What is behind a field that found no room has no place. */
 		if (where != NOWHERE && size == VARIABLE)
-			where = f.kind == KIND_SKIP ? NOWHERE : BEHIND;
-		else if (!size)
+			where = f.kind == KIND_SKIP || added == NO_ENTRY ? NOWHERE : BEHIND;
+		else if (!size || (where == BEHIND && added == NO_ENTRY))
 			where = NOWHERE;
 		else
 			at += size;
