@@ -168,7 +168,9 @@ static void resume(uint64_t now)
 /* Devices are not recorded now.  Is there a way to record them, or is it over? */
 static void choose(uint64_t now)
 {
-	if (budget.cost > budget.allowed && budget.in_graphs && !budget.graphs) {
+	/* Among several users that is chosen once, at the begin. */
+	if (budget.cost > budget.allowed && budget.in_graphs && !budget.graphs &&
+	    !cupti_sharing()) {
 		budget.graphs = true;
 		budget.measured = false;
 		tell("GPU budget: graphs as a whole from here");

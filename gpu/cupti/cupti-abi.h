@@ -13,6 +13,8 @@
 #define CUPTI_OLDEST		18u	/* cuptiGetVersion() of CUDA 11.8 */
 #define CUPTI_SYNC_IDS		26u	/* 12.8: waits name the recording of an event */
 #define CUPTI_MAY_REFUSE	27u	/* 12.9: a request for a buffer may be refused */
+#define CUPTI_LINK_PORTS	130200u	/* ports of an NVLink are the reader's to free */
+#define CUPTI_SEVERAL		130300u	/* may have several users */
 #define CUPTI_GRAPH_SOURCES	130400u	/* what ran of a graph names the node that its own copies */
 
 /* Results. */
@@ -34,6 +36,8 @@
 #define CUPTI_EVENT		36u
 #define CUPTI_SYNC		38u
 #define CUPTI_EXTERNAL		39u
+#define CUPTI_NVLINK		40u
+#define CUPTI_PCIE		46u
 #define CUPTI_MEMORY		49u
 #define CUPTI_POOL		50u
 #define CUPTI_GRAPH		51u
@@ -52,6 +56,11 @@
 #define CUPTI_NODE_CLONED	20u
 
 #define CUPTI_ATTR_ZEROED	5u	/* a buffer is zero when CUPTI gets it */
+/* Of one of several users: */
+#define CUPTI_ATTR_LATENCY	15u
+#define CUPTI_ATTR_WHOLE_GRAPHS	20u
+#define CUPTI_ATTR_THREAD_ID	21u
+#define CUPTI_ATTR_TIMESTAMP	22u
 
 struct cupti_kernel {
 	uint32_t	kind;
@@ -274,6 +283,50 @@ struct cupti_jit {
 	const char	*cache_path;
 };
 
+#define CUPTI_LINK_PEER			(1u << 1)
+#define CUPTI_LINK_MEMORY		(1u << 2)
+#define CUPTI_LINK_ATOMICS		(1u << 3)
+#define CUPTI_LINK_MEMORY_ATOMICS	(1u << 4)
+
+/* Devices are connected by so many links; @from and @to: a UUID, or an index and a domain. */
+struct cupti_nvlink {
+	uint32_t	kind;
+	uint32_t	version;
+	uint32_t	from_type;
+	uint32_t	to_type;
+	uint8_t		from[16];
+	uint8_t		to[16];
+	uint32_t	flags;
+	uint32_t	links;
+	union {
+		struct {
+			int8_t		ports[2][32];
+			uint64_t	bandwidth;	/* KB a second */
+		} older;
+		/* Of CUPTI_LINK_PORTS and newer. */
+		struct {
+			uint32_t	*ports[2];
+			uint64_t	bandwidth;
+		} newer;
+	} of_version;
+};
+
+/* A device on PCI Express, or a bridge. */
+struct cupti_pcie {
+	uint32_t	kind;
+	uint32_t	type;
+	uint32_t	id;
+	uint32_t	domain;
+	uint16_t	generation;
+	uint16_t	rate;
+	uint16_t	width;
+	uint16_t	upstream_bus;
+	union {
+		uint8_t		uuid[16];
+		uint16_t	secondary_bus;
+	} of_type;
+};
+
 /* Of unified memory: what was moved, or a fault. */
 struct cupti_managed {
 	uint32_t	kind;
@@ -371,6 +424,21 @@ struct cupti_graph_data {
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 				  size_t valid);
+
+/* With several users these are told more, which nothing needs. */
+typedef void (*cupti_request_info_fn)(uint8_t **buffer, size_t *size, size_t *max_records,
+				      void *info);
+typedef void (*cupti_complete_info_fn)(uint8_t *buffer, size_t size, size_t valid, void *info);
+
+/* @old_name: CUPTI writes who was there before; @several: others are allowed. */
+struct cupti_subscriber_params {
+	size_t		size;
+	const char	*name;
+	char		*old_name;
+	size_t		old_size;
+	uint8_t		several;
+	uint8_t		pad[7];
+};
 
 /**
  * struct cupti - functions of CUPTI; those from @enable_driver on may be NULL

@@ -11,7 +11,8 @@
 static const char *const words[CUPTI_NR_DETAILS] = {
 	[CUPTI_DETAIL_GRAPHS] = "graphs", [CUPTI_DETAIL_MEMORY] = "memory",
 	[CUPTI_DETAIL_MANAGED] = "managed", [CUPTI_DETAIL_POOLS] = "pools",
-	[CUPTI_DETAIL_JIT] = "jit",
+	[CUPTI_DETAIL_JIT] = "jit", [CUPTI_DETAIL_LINKS] = "links",
+	[CUPTI_DETAIL_SHARE] = "share",
 	[CUPTI_DETAIL_QUEUED] = "queued",
 };
 
@@ -25,8 +26,8 @@ static void take(const char *word, size_t len)
 			return;
 		}
 	}
-	xsprof_say("%s: '%.*s' is none of graphs, memory, managed, pools, jit, queued: it is left "
-		   "out", VARIABLE, (int)len, word);
+	xsprof_say("%s: '%.*s' is none of graphs, memory, managed, pools, jit, links, share, "
+		   "queued: it is left out", VARIABLE, (int)len, word);
 }
 
 void cupti_detail_init(void)

@@ -3,29 +3,67 @@
  * What is known of devices, stated as facts of the process, and which device a context is on.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "gpu/cupti/local.h"
 
-#define CONTEXTS	1024u
+#define FEW		1024u
+#define MOST		(1u << 20)
 
-/* Context ids count from 1 in a process: of two in one place the newer one is wanted. */
-static struct {
+/*
+ * Context ids count from 1 in a process.  The table grows with them; of two in one place of the
+ * largest the newer one is wanted.  Both are of the collector's thread alone.
+ */
+struct place {
 	uint32_t	context;
 	uint32_t	device;
-} contexts[CONTEXTS];
+};
+
+static struct place few[FEW], *places = few;
+static uint32_t nr_places = FEW;
+
+/* Without memory it stays as it is. */
+static void grow(void)
+{
+	struct place *more = calloc(2 * (size_t)nr_places, sizeof(*more));
+
+	if (!more)
+		return;
+	for (uint32_t i = 0; i < nr_places; i++)
+		if (places[i].context)
+			more[places[i].context % (2 * nr_places)] = places[i];
+	if (places != few)
+		free(places);
+	places = more;
+	nr_places *= 2;
+}
 
 void cupti_context_is(uint32_t context, uint32_t device)
 {
-	contexts[context % CONTEXTS].context = context;
-	contexts[context % CONTEXTS].device = device;
+	struct place *p = &places[context % nr_places];
+
+	if (p->context && p->context != context && nr_places < MOST) {
+		grow();
+		p = &places[context % nr_places];
+	}
+	p->context = context;
+	p->device = device;
 }
 
 bool cupti_device_of(uint32_t context, uint32_t *device)
 {
-	uint32_t i = context % CONTEXTS;
+	const struct place *p = &places[context % nr_places];
 
-	*device = contexts[i].device;
-	return context && contexts[i].context == context;
+	*device = p->device;
+	return context && p->context == context;
+}
+
+void cupti_uuid(char *text, const uint8_t uuid[16])
+{
+	char *p = stpcpy(text, "GPU-");
+
+	for (size_t i = 0; i < 16; i++)
+		p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
 }
 
 #define NUMBER(word, value)	{ .key = (word), .number = (value) }
@@ -50,14 +88,12 @@ void cupti_device(const struct cupti_device *d)
 		NUMBER("clockRate", d->clock),
 		NUMBER("l2CacheSize", d->l2),
 	};
-	char uuid[48], *p = stpcpy(uuid, "GPU-");
+	char uuid[48];
 	const struct xsprof_device device = {
 		.size = sizeof(device), .kind = "cuda", .index = d->id, .name = d->name,
 		.uuid = uuid, .properties = properties, .nr_properties = ARRAY_SIZE(properties),
 	};
 
-	for (size_t i = 0; i < sizeof(d->uuid); i++)
-		p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
-			     d->uuid[i]);
+	cupti_uuid(uuid, d->uuid);
 	(void)xsprof_device_add(&device);
 }

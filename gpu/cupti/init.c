@@ -63,9 +63,11 @@ int InitializeInjection(void)
 		cupti_pools_init();
 		cupti_jit_init();
 		cupti_nodes_init();
+		cupti_links_init();
 		if (!cupti_open()) {
 			/* The rate is measured now, not in the program's first call. */
 			(void)xsprof_ticks_ns(0);
+			cupti_share_init();
 			err = cupti_kinds_on();
 			if (err)
 				cupti_tell(err);

@@ -18,6 +18,14 @@ void cupti_kinds_later(void)
 		later = !cupti_managed_on();
 }
 
+/* A machine may have one of the two.  Return: there is any. */
+static bool enable_links(void)
+{
+	bool nvlink = !cupti.enable(CUPTI_NVLINK), pcie = !cupti.enable(CUPTI_PCIE);
+
+	return nvlink || pcie;
+}
+
 /* Beside kernels: with whole graphs CUPTI tells of none of their nodes. */
 static void enable_details(void)
 {
@@ -29,6 +37,9 @@ static void enable_details(void)
 		xsprof_say("this CUPTI does not tell of pools of memory: they are not recorded");
 	if (cupti_detail(CUPTI_DETAIL_JIT) && cupti.enable(CUPTI_JIT))
 		xsprof_say("this CUPTI does not tell what the driver compiles: it is not "
+			   "recorded");
+	if (cupti_detail(CUPTI_DETAIL_LINKS) && !enable_links())
+		xsprof_say("this CUPTI does not tell how devices are connected: it is not "
 			   "recorded");
 	if (cupti_detail(CUPTI_DETAIL_QUEUED) &&
 	    (!cupti.enable_latency || cupti.enable_latency(1)))
@@ -79,6 +90,10 @@ void cupti_kinds_pause(void)
 		(void)cupti.disable(CUPTI_POOL);
 	if (cupti_detail(CUPTI_DETAIL_JIT))
 		(void)cupti.disable(CUPTI_JIT);
+	if (cupti_detail(CUPTI_DETAIL_LINKS)) {
+		(void)cupti.disable(CUPTI_NVLINK);
+		(void)cupti.disable(CUPTI_PCIE);
+	}
 	if (cupti_detail(CUPTI_DETAIL_QUEUED) && cupti.enable_latency)
 		(void)cupti.enable_latency(0);
 	later = false;
@@ -94,7 +109,10 @@ void cupti_kinds_off(void)
 
 void cupti_tell(int err)
 {
-	if (err == CUPTI_SUBSCRIBED)
+	if (err == CUPTI_SUBSCRIBED && cupti_sharing())
+		xsprof_say("%s has CUPTI already, and does not share it: the GPU is not recorded",
+			   *cupti_other() ? cupti_other() : "another tool");
+	else if (err == CUPTI_SUBSCRIBED)
 		xsprof_say("another tool has CUPTI already, and there can be one: the GPU is not "
 			   "recorded");
 	else if (err == CUPTI_NO_PRIVILEGE)

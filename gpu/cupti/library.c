@@ -16,6 +16,8 @@
 struct cupti cupti;
 uint32_t cupti_version;
 
+static void *library;
+
 /* The newest first; since 12.0 there is one a major version. */
 static const char *const names[] = {
 	"libcupti.so.14", "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so",
@@ -141,6 +143,7 @@ int cupti_open(void)
 
 	if (!lib)
 		return -ENOENT;
+	library = lib;
 	missing = fill(lib);
 	if (!missing && !cupti.get_version(&cupti_version) && cupti_version >= CUPTI_OLDEST)
 		return 0;
@@ -151,6 +154,11 @@ int cupti_open(void)
 		xsprof_say("this libcupti has version %u: that of CUDA 11.8 (%u) or newer is "
 			   "needed; the GPU is not recorded", cupti_version, CUPTI_OLDEST);
 	return -ENOSYS;
+}
+
+void *cupti_symbol(const char *name)
+{
+	return dlsym(library, name);
 }
 
 const char *cupti_text(int result)

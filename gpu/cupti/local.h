@@ -16,9 +16,11 @@
  *	pools.c		pools of memory
  *	jit.c		what the driver compiles
  *	managed.c	unified memory
+ *	links.c		how devices are connected
  *	nodes.c		who made the nodes of graphs
  *	record.c	CUPTI's records into ours
  *	probe.c		how long launches take
+ *	share.c		one user of CUPTI among several
  *	attach.c	CUPTI is ours, and is given back
  *	flush.c		what CUPTI has collected, into the rings
  *	kinds.c		which kinds of records CUPTI collects
@@ -49,6 +51,8 @@ extern uint32_t cupti_version;
 
 /* Return: 0; -ENOENT, -ENOSYS: it is told. */
 int cupti_open(void);
+/* Another function of the library.  Return: NULL: it has none of that name. */
+void *cupti_symbol(const char *name);
 /* In CUPTI's words. */
 const char *cupti_text(int result);
 
@@ -110,6 +114,8 @@ extern struct xsprof_collector cupti_collector;
 /* ---- device.c -------------------------------------------------------------------------------- */
 
 void cupti_device(const struct cupti_device *device);
+/* "GPU-...": 41 bytes. */
+void cupti_uuid(char *text, const uint8_t uuid[16]);
 void cupti_context_is(uint32_t context, uint32_t device);
 /* Return: it is known. */
 bool cupti_device_of(uint32_t context, uint32_t *device);
@@ -129,6 +135,8 @@ enum cupti_detail {
 	CUPTI_DETAIL_MANAGED,	/* what unified memory moves */
 	CUPTI_DETAIL_POOLS,	/* pools of memory */
 	CUPTI_DETAIL_JIT,	/* what the driver compiles */
+	CUPTI_DETAIL_LINKS,	/* how devices are connected */
+	CUPTI_DETAIL_SHARE,	/* CUPTI may have other users */
 	CUPTI_DETAIL_QUEUED,	/* when kernels were queued and submitted */
 	CUPTI_NR_DETAILS,
 };
@@ -192,6 +200,12 @@ void cupti_managed_init(void);
 bool cupti_managed_on(void);
 void cupti_managed(const struct cupti_managed *managed);
 
+/* ---- links.c --------------------------------------------------------------------------------- */
+
+void cupti_links_init(void);
+void cupti_nvlink(const struct cupti_nvlink *link);
+void cupti_pcie(const struct cupti_pcie *pcie);
+
 /* ---- nodes.c --------------------------------------------------------------------------------- */
 
 void cupti_nodes_init(void);
@@ -224,6 +238,14 @@ void cupti_probe_on(void *subscriber);
 void cupti_probe_off(void *subscriber);
 /* What one took since this was last asked, ns; 0: too few to say. */
 uint64_t cupti_probe_take(enum cupti_launch what);
+
+/* ---- share.c --------------------------------------------------------------------------------- */
+
+/* Once CUPTI was opened. */
+void cupti_share_init(void);
+bool cupti_sharing(void);
+/* Who had CUPTI already, when it could not be shared; "": that is not known. */
+const char *cupti_other(void);
 
 /* ---- attach.c -------------------------------------------------------------------------------- */
 

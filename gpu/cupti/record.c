@@ -303,6 +303,12 @@ static void take(const void *record)
 	case CUPTI_JIT:
 		cupti_jit(record);
 		break;
+	case CUPTI_NVLINK:
+		cupti_nvlink(record);
+		break;
+	case CUPTI_PCIE:
+		cupti_pcie(record);
+		break;
 	case CUPTI_MANAGED:
 		cupti_managed(record);
 		break;

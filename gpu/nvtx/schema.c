@@ -210,9 +210,11 @@ static uint32_t add_field(struct nvtx_schema *s, const struct nvtx_field *f)
 	return NO_ENTRY;
 }
 
-static void name_field(struct nvtx_field *f, const char *outer, const char *text)
+/* Where there is no room for the field it needs no name, which would stay. */
+static void name_field(const struct nvtx_schema *s, struct nvtx_field *f, const char *outer,
+		       const char *text)
 {
-	f->text = nvtx_text_join(outer, text);
+	f->text = s->nr_fields < FIELDS ? nvtx_text_join(outer, text) : NULL;
 	f->name = f->text ? xsprof_name(f->text) : 0;
 }
 
@@ -225,7 +227,7 @@ static void add_schema(struct nvtx_schema *s, const struct nvtx_schema *inner, c
 
 	for (i = 0; i < inner->nr_fields; i++) {
 		f = inner->field[i];
-		name_field(&f, name ? name : "", f.text);
+		name_field(s, &f, name ? name : "", f.text);
 		f.offset += at;
 		f.entry = NO_ENTRY;
 		if (f.length == LENGTH_FIELD)
@@ -267,6 +269,7 @@ static void read_entries(struct nvtx_schema *s, uint32_t domain,
 	for (size_t i = 0; i < attr->nr_entries; i++) {
 		const struct nvtx_schema_entry *e = &attr->entries[i];
 		const struct nvtx_schema *inner = inner_schema(domain, e);
+		uint32_t added = NO_ENTRY;
 
 		size = read_entry(&f, s, domain, e, &align);
 		if (inner) {
@@ -293,14 +296,17 @@ static void read_entries(struct nvtx_schema *s, uint32_t domain,
 		} else if (inner) {
 			add_schema(s, inner, e->name, at);
 		} else {
-			if (f.kind == KIND_SKIP)
+			if (f.kind == KIND_SKIP) {
 				f.size = size < 1u << 30 ? (uint32_t)size : 0;
-			name_field(&f, "", e->name ? e->name : "payload");
-			(void)add_field(s, &f);
+				f.length = LENGTH_FIXED;
+			}
+			name_field(s, &f, "", e->name ? e->name : "payload");
+			added = add_field(s, &f);
 		}
+		/* What is behind a field that found no room has no place. */
 		if (where != NOWHERE && size == VARIABLE)
-			where = f.kind == KIND_SKIP ? NOWHERE : BEHIND;
-		else if (!size)
+			where = f.kind == KIND_SKIP || added == NO_ENTRY ? NOWHERE : BEHIND;
+		else if (!size || (where == BEHIND && added == NO_ENTRY))
 			where = NOWHERE;
 		else
 			at += size;

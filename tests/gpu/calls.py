@@ -161,6 +161,17 @@ def check_waits():
           "a wait of which the device is not known is counted")
 
 
+def check_contexts(n=5000):
+    _, events, _ = record("contexts", str(n))
+    waits = collections.Counter((e["context"], e["device"]) for e in events
+                                if e["type"] == "gpu" and e["kind"] == "sync")
+    equal(waits, {(10 + i, 2): 2 + (i == 0) for i in range(n)},
+          f"waits in {n} contexts have their devices, however many wait in vain")
+    equal(missed(events),
+          {"not recorded: waits in contexts of which CUPTI told nothing": 2 * n},
+          "those in a context that is not known are counted")
+
+
 def check_busy():
     got, events, _ = record("busy", "400")
     n = tally(events)["kernel", AXPY]
@@ -308,7 +319,8 @@ def check_report():
            "nothing of a GPU: an error that says how to record it", got.stderr)
 
 
-for check in (check_each, check_kineto, check_many, check_raw, check_bad, check_waits, check_busy,
-              check_recorder, check_pause, check_duration, check_chain, check_window, check_report):
+for check in (check_each, check_kineto, check_many, check_raw, check_bad, check_waits,
+              check_contexts, check_busy, check_recorder, check_pause, check_duration, check_chain,
+              check_window, check_report):
     check()
 finish()

@@ -112,6 +112,31 @@ def check_pools():
           "report --gpu has both")
 
 
+def check_links():
+    uuid = "GPU-{}000000-0000-0000-0000-000000000000"
+    link = {"from": uuid.format("aa"), "to": uuid.format("bb"), "links": 18,
+            "bandwidth (MB/s)": 478000, "version": 4, "peer access": True, "peer atomics": True,
+            "system memory access": False, "system memory atomics": False}
+    bus = {"domain": 2, "upstream bus": 7, "generation": 5, "GT/s": 32, "lanes": 16}
+    for version in (1108, 1301, 1302, 1305):
+        _, _, events = record("--gpu=links", what=["links"], STAND_IN_VERSION=str(version))
+        shown = []
+        for e in events:
+            if e["type"] == "instant" and e["name"].startswith(("NVLink", "PCI")):
+                shown.append((e["name"], args_of(e)))
+            elif e["type"] == "args" and shown:
+                shown[-1][1].update(args_of(e))
+        equal(shown, [("NVLink", link), ("NVLink", {**link, "to": "NPU 3, domain 4"}),
+                      ("PCI Express (device)", {"device": 1, "uuid": uuid.format("aa"), **bus}),
+                      ("PCI Express (bridge)", {"bridge": 1, "secondary bus": 9, **bus})],
+              f"CUDA {version // 100}.{version % 100}: --gpu=links: how devices are connected")
+        equal(gpulib.missed(events), {"not recorded: CUPTI records of an unknown kind": 1},
+              "a type of devices that is not known is counted")
+    _, _, events = record("--gpu", what=["links"])
+    equal([e["name"] for e in events if e.get("name") in ("NVLink", "PCI Express (device)")], [],
+          "which is not recorded without a request")
+
+
 def check_details():
     gpu = check_chain(1108)
     check_chain(1206)
@@ -203,5 +228,6 @@ def check_budget():
 
 check_details()
 check_pools()
+check_links()
 check_budget()
 finish()

@@ -92,7 +92,10 @@ static long fill(void *lib)
 		FUNCTION(lib, stand_in_managed)(1, 4096);
 		FUNCTION(lib, stand_in_overhead)(1);
 		FUNCTION(lib, stand_in_external)(10, 4, 70);
-		n += 17;	/* a device comes with its context */
+		FUNCTION(lib, stand_in_pool)(11, 1, 1);
+		FUNCTION(lib, stand_in_jit)(12, 1, 1);
+		FUNCTION(lib, stand_in_links)();
+		n += 24;	/* a device comes with its context */
 	}
 	(void)FUNCTION(lib, cuptiActivityFlushAll)(CUPTI_FLUSH_FORCED);
 	return n;

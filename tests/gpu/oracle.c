@@ -84,6 +84,12 @@ typedef CUpti_ActivityJit2 jit_t;
 #else
 typedef CUpti_ActivityJit jit_t;
 #endif
+#if VERSION >= 1302
+typedef CUpti_ActivityNvLink5 nvlink_t;
+#else
+typedef CUpti_ActivityNvLink4 nvlink_t;
+#endif
+typedef CUpti_ActivityPcie pcie_t;
 typedef CUpti_ActivityUnifiedMemoryCounterConfig config_t;
 typedef CUpti_ActivityMemcpyPtoP4 peer_t;
 typedef CUpti_ActivityAPI call_t;
@@ -234,6 +240,40 @@ SAME(cupti_jit, end, jit_t, end);
 SAME(cupti_jit, correlation, jit_t, correlationId);
 SAME(cupti_jit, cache_size, jit_t, cacheSize);
 
+SAME(cupti_nvlink, version, nvlink_t, nvlinkVersion);
+SAME(cupti_nvlink, from_type, nvlink_t, typeDev0);
+SAME(cupti_nvlink, to_type, nvlink_t, typeDev1);
+SAME(cupti_nvlink, from, nvlink_t, idDev0);
+SAME(cupti_nvlink, to, nvlink_t, idDev1);
+SAME(cupti_nvlink, flags, nvlink_t, flag);
+SAME(cupti_nvlink, links, nvlink_t, physicalNvLinkCount);
+#if VERSION >= 1302
+SAME(cupti_nvlink, of_version.newer.ports[0], nvlink_t, portDev0);
+SAME(cupti_nvlink, of_version.newer.ports[1], nvlink_t, portDev1);
+SAME(cupti_nvlink, of_version.newer.bandwidth, nvlink_t, bandwidth);
+_Static_assert(CUPTI_LINK_PORTS <= CUPTI_API_VERSION, "version");
+#else
+SAME(cupti_nvlink, of_version.older.ports[1], nvlink_t, portDev1);
+SAME(cupti_nvlink, of_version.older.bandwidth, nvlink_t, bandwidth);
+_Static_assert(CUPTI_LINK_PORTS > CUPTI_API_VERSION, "version");
+#endif
+_Static_assert(CUPTI_LINK_PEER == CUPTI_LINK_FLAG_PEER_ACCESS &&
+	       CUPTI_LINK_MEMORY == CUPTI_LINK_FLAG_SYSMEM_ACCESS &&
+	       CUPTI_LINK_ATOMICS == CUPTI_LINK_FLAG_PEER_ATOMICS &&
+	       CUPTI_LINK_MEMORY_ATOMICS == CUPTI_LINK_FLAG_SYSMEM_ATOMICS, "flags");
+_Static_assert(CUPTI_DEV_TYPE_GPU == 1 && CUPTI_DEV_TYPE_NPU == 2, "types");
+
+SAME(cupti_pcie, type, pcie_t, type);
+SAME(cupti_pcie, id, pcie_t, id);
+SAME(cupti_pcie, domain, pcie_t, domain);
+SAME(cupti_pcie, generation, pcie_t, pcieGeneration);
+SAME(cupti_pcie, rate, pcie_t, linkRate);
+SAME(cupti_pcie, width, pcie_t, linkWidth);
+SAME(cupti_pcie, upstream_bus, pcie_t, upstreamBus);
+SAME(cupti_pcie, of_type.uuid, pcie_t, attr.gpuAttr.uuidDev);
+SAME(cupti_pcie, of_type.secondary_bus, pcie_t, attr.bridgeAttr.secondaryBus);
+_Static_assert(CUPTI_PCIE_DEVICE_TYPE_GPU == 0 && CUPTI_PCIE_DEVICE_TYPE_BRIDGE == 1, "types");
+
 SAME(cupti_managed, counter, managed_t, counterKind);
 SAME(cupti_managed, value, managed_t, value);
 SAME(cupti_managed, start, managed_t, start);
@@ -295,6 +335,8 @@ _Static_assert(CUPTI_MANAGED == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, "kin
 _Static_assert(CUPTI_EVENT == CUPTI_ACTIVITY_KIND_CUDA_EVENT, "kind");
 _Static_assert(CUPTI_POOL == CUPTI_ACTIVITY_KIND_MEMORY_POOL, "kind");
 _Static_assert(CUPTI_JIT == CUPTI_ACTIVITY_KIND_JIT, "kind");
+_Static_assert(CUPTI_NVLINK == CUPTI_ACTIVITY_KIND_NVLINK, "kind");
+_Static_assert(CUPTI_PCIE == CUPTI_ACTIVITY_KIND_PCIE, "kind");
 _Static_assert(CUPTI_GRAPH == CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "kind");
 _Static_assert(CUPTI_DOMAIN_DRIVER == CUPTI_CB_DOMAIN_DRIVER_API, "domain");
 _Static_assert(CUPTI_DOMAIN_RUNTIME == CUPTI_CB_DOMAIN_RUNTIME_API, "domain");
@@ -306,6 +348,42 @@ _Static_assert(CUPTI_ERROR_NOT_READY == 13 && CUPTI_ERROR_NOT_INITIALIZED == 15,
 _Static_assert(CUPTI_MAX_LIMIT == CUPTI_ERROR_MAX_LIMIT_REACHED, "result");
 _Static_assert(CUPTI_NO_PRIVILEGE == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "result");
 _Static_assert(CUPTI_SUBSCRIBED == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "result");
+#if VERSION >= 1303
+SAME(cupti_subscriber_params, size, CUpti_SubscriberParams, structSize);
+SAME(cupti_subscriber_params, name, CUpti_SubscriberParams, subscriberName);
+SAME(cupti_subscriber_params, old_name, CUpti_SubscriberParams, oldSubscriberName);
+SAME(cupti_subscriber_params, old_size, CUpti_SubscriberParams, oldSubscriberSize);
+SAME(cupti_subscriber_params, several, CUpti_SubscriberParams, allowMultipleSubscribers);
+_Static_assert(sizeof(struct cupti_subscriber_params) == CUpti_SubscriberParams_STRUCT_SIZE,
+	       "subscriber");
+_Static_assert(CUPTI_ATTR_LATENCY == CUPTI_ACTIVITY_ATTR_ENABLE_KERNEL_LATENCY_TIMESTAMPS &&
+	       CUPTI_ATTR_WHOLE_GRAPHS == CUPTI_ACTIVITY_ATTR_ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE &&
+	       CUPTI_ATTR_THREAD_ID == CUPTI_ACTIVITY_ATTR_THREAD_ID_TYPE &&
+	       CUPTI_ATTR_TIMESTAMP == CUPTI_ACTIVITY_ATTR_TIMESTAMP_CALLBACK, "attributes");
+_Static_assert(CUPTI_SEVERAL <= CUPTI_API_VERSION, "version");
+/* As the collector calls them, and is called. */
+static inline void calls(CUpti_SubscriberHandle s, uint8_t *buffer, CUpti_Activity **record)
+{
+	CUpti_SubscriberParams params = { 0 };
+	CUpti_BuffersCallbackRequestFunc_v2 request = NULL;
+	CUpti_BuffersCallbackCompleteFunc_v2 complete = NULL;
+	size_t size = 0;
+
+	(void)cuptiSubscribe_v2(&s, NULL, NULL, &params);
+	(void)cuptiActivityRegisterCallbacks_v2(s, request, complete);
+	(void)cuptiActivityEnable_v2(s, CUPTI_ACTIVITY_KIND_MEMCPY, NULL);
+	(void)cuptiActivityDisable_v2(s, CUPTI_ACTIVITY_KIND_MEMCPY, NULL);
+	(void)cuptiActivityGetNextRecord_v2(s, buffer, size, record);
+	(void)cuptiActivityGetNumDroppedRecords_v2(s, NULL, 0, &size);
+	(void)cuptiActivitySetAttribute_v2(s, CUPTI_ACTIVITY_ATTR_THREAD_ID_TYPE, &size, buffer);
+	(void)cuptiActivityEnableDriverApi_v2(s, 1, 1);
+	(void)cuptiActivityEnableRuntimeApi_v2(s, 1, 1);
+	request(&buffer, &size, &size, NULL);
+	complete(buffer, size, size, NULL);
+}
+#else
+_Static_assert(CUPTI_SEVERAL > CUPTI_API_VERSION, "version");
+#endif
 _Static_assert(CUPTI_ATTR_ZEROED == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, "attribute");
 _Static_assert(CUPTI_THREAD_SYSTEM == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM, "thread ids");
 _Static_assert(CUPTI_FLUSH_FORCED == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED, "flush");
@@ -321,6 +399,7 @@ static const struct {
 	{ CUPTI_OVERHEAD, sizeof(overhead_t) }, { CUPTI_EVENT, sizeof(event_t) },
 	{ CUPTI_MEMORY, sizeof(memory_t) }, { CUPTI_POOL, sizeof(pool_t) },
 	{ CUPTI_JIT, sizeof(jit_t) },
+	{ CUPTI_NVLINK, sizeof(nvlink_t) }, { CUPTI_PCIE, sizeof(pcie_t) },
 	{ CUPTI_GRAPH, sizeof(graph_t) }, { CUPTI_MANAGED, sizeof(managed_t) },
 	{ CUPTI_DEVICE, sizeof(device_t) }, { CUPTI_CONTEXT, sizeof(context_t) },
 };

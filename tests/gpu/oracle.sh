@@ -65,7 +65,8 @@ check() # VERSION CUPTI-WHEEL RUNTIME-WHEEL
 	"$dir/oracle" "$viewers/cupti-$1"/lib/libcupti.so.1* "$build/tests/gpu/libcupti.so" $raw \
 		>"$dir/log" 2>&1
 	status=$?
-	if [ $status = 3 ]; then
+	# That of 13.2 calls itself without an end then.
+	if [ $status = 3 ] || [ "$1 $status" = "13.2 139" ]; then
 		skipped "$steps" "without a driver it says nothing"
 	else
 		result "$steps" $status
@@ -85,6 +86,7 @@ if [ "${1:-}" = all ]; then
 	check 12.8 nvidia-cuda-cupti-cu12==12.8.90 $twelve
 	check 12.9 nvidia-cuda-cupti-cu12==12.9.79 $twelve
 	check 13.1 nvidia-cuda-cupti==13.1.115 $thirteen
+	check 13.2 nvidia-cuda-cupti==13.2.86 $thirteen
 	check 13.3 nvidia-cuda-cupti==13.3.75 $thirteen
 	check 13.4 nvidia-cuda-cupti==13.4.92 $thirteen
 fi

@@ -77,6 +77,19 @@ static void early_waits(void)
 	stand_in_context(70000);
 }
 
+/* Many contexts, and waits in each; then many in one that is never told of, and in one that is. */
+static void many_contexts(uint32_t n)
+{
+	stand_in_device(3);
+	for (uint32_t i = 0; i < n; i++)
+		stand_in_context(10 + i);
+	for (uint32_t i = 0; i < 2 * n; i++)
+		stand_in_sync_in(stand_in_call(false, 4), 10 + i % n);
+	for (uint32_t i = 0; i < 2 * n; i++)
+		stand_in_sync_in(stand_in_call(false, 4), 9);
+	stand_in_sync_in(stand_in_call(false, 4), 10);
+}
+
 /*
  * An event that is recorded twice before it is waited for twice, the second time by another thread,
  * of which CUPTI tells first; one that was recorded before; a graph, and unified memory.
@@ -233,6 +246,7 @@ static void behave(const char *what)
 		struct stand_in	how;
 	} known[] = {
 		{ "subscribed", { .subscribed = 39 } },
+		{ "shared", { .subscribed = 39, .shared = true } },
 		{ "no-device", { .subscribed = 999 } },
 		{ "privilege", { .privilege = 35 } },
 		{ "no-time", { .no_time = true } },
@@ -272,6 +286,11 @@ int main(int argc, char **argv)
 		if (!fork())
 			exit(0);
 		wait(NULL);
+	} else if (!strcmp(what, "links")) {
+		stand_in_device(3);
+		stand_in_links();
+	} else if (!strcmp(what, "contexts")) {
+		many_contexts((uint32_t)n);
 	} else if (!strcmp(what, "capture")) {
 		capture(n);
 	} else if (!strcmp(what, "details")) {
@@ -336,6 +355,7 @@ int main(int argc, char **argv)
 		printf("resumed: %u\n", stand_in_enabled[CUPTI_KERNEL]);
 		one_of_each();
 	}
+	printf("mixed: %u\n", stand_in_mixed);
 	printf("refused: %u\n", stand_in_refused);
 	printf("requested: %u\n", stand_in_requested);
 	printf("subscribed: %d\n", stand_in.subscribed);

@@ -12,6 +12,8 @@
 size_t stand_in_length(uint32_t kind);
 /* By the clock that the collector gave. */
 uint64_t stand_in_now(void);
+/* A function for a single user is called, when there may be several: by the collector. */
+bool stand_in_mixes(void);
 /* Into a buffer, if its kind is enabled.  Return: records so far. */
 uint64_t stand_in_put(const void *record, size_t len);
 uint64_t stand_in_records(void);

@@ -72,6 +72,10 @@ EXPORT size_t stand_in_length(uint32_t kind)
 		return v < 1208 ? 40 : 56;
 	case CUPTI_EVENT:
 		return v < 1208 ? 24 : v < 1305 ? 56 : 80;
+	case CUPTI_NVLINK:
+		return v < 1302 ? 136 : 88;
+	case CUPTI_PCIE:
+		return 168;
 	case CUPTI_MEMORY:
 		return v < 1206 ? 120 : 128;
 	case CUPTI_POOL:
@@ -245,6 +249,8 @@ EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, siz
 
 int cuptiActivityRegisterCallbacks(cupti_request_fn req, cupti_complete_fn comp)
 {
+	if (stand_in_mixes())
+		return 14;
 	request = req;
 	complete = comp;
 	return 0;
@@ -270,6 +276,8 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record)
 {
 	uint8_t *next = buffer;
 
+	if (stand_in_mixes())
+		return 14;
 	if (*record)
 		next = (uint8_t *)*record + stand_in_length(**(uint32_t **)record);
 	if (next >= buffer + valid)
@@ -282,6 +290,8 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record)
 
 int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped)
 {
+	if (stand_in_mixes())
+		return 14;
 	(void)context, (void)stream;
 	pthread_mutex_lock(&lock);
 	*dropped = stand_in.dropped;

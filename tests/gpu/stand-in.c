@@ -3,6 +3,7 @@
  * A stand-in for libcupti.  Its records are as long as those of the version that it plays, which
  * the collector does not know: it steps through a buffer by cuptiActivityGetNextRecord().
  */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "gpu/cupti/cupti-abi.h"
 #include "tests/gpu/replay.h"
 
+#define NOT_COMPATIBLE	14
 #define EXPORT	__attribute__((visibility("default")))
 
 EXPORT uint32_t stand_in_thread_type, stand_in_called;
@@ -31,7 +33,8 @@ static uint32_t api_version(void)
 		uint32_t	api;
 	} known[] = {
 		{ 1107, 17 }, { 1108, 18 }, { 1200, 18 }, { 1202, 20 }, { 1204, 22 }, { 1206, 24 },
-		{ 1208, 26 }, { 1209, 27 }, { 1300, 130000 }, { 1305, 130500 },
+		{ 1208, 26 }, { 1209, 27 }, { 1300, 130000 }, { 1302, 130200 },
+		{ 1305, 130500 },
 	};
 	uint32_t api = 0, version = stand_in.version ? stand_in.version : 1300;
 
@@ -289,6 +292,40 @@ EXPORT void stand_in_jit(uint32_t corr, uint32_t entry, uint32_t operation)
 	(void)stand_in_put(&j, sizeof(j));
 }
 
+EXPORT void stand_in_links(void)
+{
+	struct cupti_nvlink n = {
+		.kind = CUPTI_NVLINK, .version = 4, .from_type = 1, .to_type = 1,
+		.from = { 0xaa }, .to = { 0xbb }, .flags = CUPTI_LINK_PEER | CUPTI_LINK_ATOMICS,
+		.links = 18,
+	};
+	struct cupti_pcie p = {
+		.kind = CUPTI_PCIE, .id = 1, .domain = 2, .generation = 5, .rate = 32, .width = 16,
+		.upstream_bus = 7, .of_type.uuid = { 0xaa },
+	};
+
+	/* The reader has to free what CUPTI allocated. */
+	if (api_version() >= CUPTI_LINK_PORTS) {
+		n.of_version.newer.ports[0] = calloc(18, sizeof(uint32_t));
+		n.of_version.newer.ports[1] = calloc(18, sizeof(uint32_t));
+		n.of_version.newer.bandwidth = 478000000;
+	} else {
+		n.of_version.older.bandwidth = 478000000;
+	}
+	(void)stand_in_put(&n, sizeof(n));
+	n.to_type = 2;
+	memcpy(n.to, &(uint32_t[2]){ 3, 4 }, 8);
+	if (api_version() >= CUPTI_LINK_PORTS)
+		n.of_version.newer.ports[0] = n.of_version.newer.ports[1] = NULL;
+	(void)stand_in_put(&n, sizeof(n));
+	(void)stand_in_put(&p, sizeof(p));
+	p.type = 1;
+	p.of_type.secondary_bus = 9;
+	(void)stand_in_put(&p, sizeof(p));
+	p.type = 2;
+	(void)stand_in_put(&p, sizeof(p));
+}
+
 EXPORT void stand_in_managed(uint32_t counter, uint64_t bytes)
 {
 	struct cupti_managed m = {
@@ -398,6 +435,8 @@ int cuptiUnsubscribe(void *subscriber)
 
 int cuptiActivityEnable(uint32_t kind)
 {
+	if (stand_in_mixes())
+		return NOT_COMPATIBLE;
 	if (stand_in.privilege)
 		return stand_in.privilege;
 	stand_in_enabled[kind] = 1;
@@ -406,12 +445,16 @@ int cuptiActivityEnable(uint32_t kind)
 
 int cuptiActivityDisable(uint32_t kind)
 {
+	if (stand_in_mixes())
+		return NOT_COMPATIBLE;
 	stand_in_enabled[kind] = 0;
 	return 0;
 }
 
 int cuptiSetThreadIdType(uint32_t type)
 {
+	if (stand_in_mixes())
+		return NOT_COMPATIBLE;
 	stand_in_thread_type = type;
 	return 0;
 }
@@ -424,12 +467,16 @@ int cuptiActivitySetAttribute(uint32_t attribute, size_t *size, void *value)
 
 int cuptiActivityRegisterTimestampCallback(uint64_t (*now)(void))
 {
+	if (stand_in_mixes())
+		return NOT_COMPATIBLE;
 	timestamp = now;
 	return 0;
 }
 
 int cuptiActivityEnableLatencyTimestamps(uint8_t on)
 {
+	if (stand_in_mixes())
+		return NOT_COMPATIBLE;
 	latency = on;
 	return 0;
 }
@@ -437,6 +484,8 @@ int cuptiActivityEnableLatencyTimestamps(uint8_t on)
 /* Not while CUDA is being initialised. */
 int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_managed_config *v, uint32_t nr)
 {
+	if (stand_in_mixes())
+		return NOT_COMPATIBLE;
 	(void)v;
 	return !nr ? 7 : managed_asked++ ? 0 : 13;
 }

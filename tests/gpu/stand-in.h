@@ -17,6 +17,7 @@ enum stand_in_does { STAND_IN_EXIT = 1, STAND_IN_FORK };
 struct stand_in {
 	uint32_t	version;	/* of CUDA: 1108; 0: 1300 */
 	int		subscribed;	/* a result for cuptiSubscribe(): another tool is */
+	bool		shared;		/* another tool is, and allows others */
 	int		privilege;	/* a result for cuptiActivityEnable() */
 	bool		no_time;	/* every eighth activity has no time */
 	bool		strange;	/* every eighth record is of an unknown kind */
@@ -39,8 +40,8 @@ extern struct stand_in stand_in;
 extern uint32_t stand_in_enabled[64], stand_in_thread_type;
 /* Requests for buffers: that were refused, that were not. */
 extern uint32_t stand_in_refused, stand_in_requested;
-/* Callbacks. */
-extern uint32_t stand_in_called;
+/* Callbacks; and calls of functions for a single user when there may be several. */
+extern uint32_t stand_in_called, stand_in_mixed;
 
 /*
  * A call of the runtime or of the driver by its number, and what a device does for it.  Return: the
@@ -71,6 +72,8 @@ void stand_in_memory(uint32_t correlation, bool allocated, uint64_t bytes, uint6
 void stand_in_pool(uint32_t correlation, uint32_t operation, uint32_t pool);
 /* The driver compiles; the path of its cache is nowhere. */
 void stand_in_jit(uint32_t correlation, uint32_t entry, uint32_t operation);
+/* How devices are connected: two GPUs, a GPU and an NPU; a device and a bridge. */
+void stand_in_links(void);
 /* Unified memory: a counter of CUPTI's, and bytes. */
 void stand_in_managed(uint32_t counter, uint64_t bytes);
 void stand_in_overhead(uint32_t type);

@@ -210,6 +210,16 @@ def check_lengths(tap, what, events):
               f"{what}: payloads with something that is left out are counted")
 
 
+def check_hostile(tap, what, inc, tmp):
+    program = os.path.join(tmp, "hostile")
+    compile_c(program, "hostile.c", f"-I{inc}", "-ldl")
+    for seed in ("1", "77", "99991"):
+        out, events = record([program, "20000", seed], nvtx_env(), options=["--no-itt"])
+        marks = [e for e in events if e["type"] == "instant" and e["cat"] == "hostile"]
+        tap.ok(out == "20000\n" and marks, f"{what}, {seed}: it runs to its end",
+               (out, len(marks)))
+
+
 def check_extension(tap, what, out, events, point="."):
     """What tests/nvtx/extension.c says."""
     def args(kind, name):
@@ -358,6 +368,7 @@ def main():
                 compile_c(lengths, "lengths.c", f"-I{inc}", "-ldl")
                 _, events = record([lengths], nvtx_env(), options=["--no-itt"])
                 check_lengths(tap, f"lengths, {i + 1}", events)
+                check_hostile(tap, f"nonsense, {i + 1}", inc, tmp)
         points = make_locales(tmp)
         for name, point in points.items():
             out, events = record([program], nvtx_env(LOCPATH=tmp, LC_ALL=name),

@@ -64,8 +64,9 @@ for format in chrome kineto; do
 done
 # Kernels of a graph on a stream of a device, each with an arrow from its launch, as a stand-in for
 # CUPTI plays them.
-env -u CUDA_INJECTION64_PATH XSPROF_CUPTI="$BUILD/tests/gpu/libcupti.so" "$BUILD/bin/xsprof" record \
-	-q --gpu -o "$dir/gpu.xsp" -- "$BUILD/tests/gpu/program" capture 3 >"$dir/log" 2>&1 &&
+env -u CUDA_INJECTION64_PATH XSPROF_CUPTI="$BUILD/tests/gpu/libcupti.so" \
+	"$BUILD/bin/xsprof" record -q --gpu -o "$dir/gpu.xsp" -- \
+	"$BUILD/tests/gpu/program" capture 3 >"$dir/log" 2>&1 &&
 	"$BUILD/bin/xsprof" dump -q -f chrome -o "$www/gpu" "$dir/gpu.xsp" 2>>"$dir/log"
 open_page 'catapult.html#/gpu' catapult-gpu 'report !== null' report && python3 - "$dir/said" \
 	>>"$dir/log" 2>&1 <<-'END'

@@ -397,8 +397,10 @@ int record_env(const struct record_options *opts, const char *session,
 		err = add_collector(opts, &nvtx, env, &n);
 	if (!err && opts->gpu)
 		err = add_collector(opts, &cuda, env, &n);
-	if (!err && opts->gpu_what)
-		err = record_env_add(env, &n, "XSPROF_GPU=%s", opts->gpu_what);
+	if (!err && (opts->gpu_what || opts->gpu_share))
+		err = record_env_add(env, &n, "XSPROF_GPU=%s%s",
+				     opts->gpu_what ? opts->gpu_what : "",
+				     opts->gpu_share ? ",share" : "");
 	if (!err && opts->gpu_budget)
 		err = record_env_add(env, &n, "XSPROF_GPU_BUDGET=%s", opts->gpu_budget);
 	if (!err && opts->gpu)

@@ -50,6 +50,7 @@ struct flight_options {
  * @collectors: programs load collectors that are files, where there are any
  * @gpu: those that use CUDA load the collector of CUPTI
  * @gpu_what: words, of what else is recorded of CUDA; NULL: none
+ * @gpu_share: with other users of CUPTI
  * @gpu_budget: what that may cost, in per cent of a CPU; NULL: any
  * @torch: what is recorded of PyTorch's ops, NULL for the default
  * @cstack: their native stacks as well
@@ -90,6 +91,7 @@ struct record_options {
 	bool		collectors;
 	bool		gpu;
 	const char	*gpu_what;
+	bool		gpu_share;
 	const char	*gpu_budget;
 	uint32_t	realtime;
 	bool		wait_all;

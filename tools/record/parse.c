@@ -27,6 +27,7 @@ enum {
 	OPT_NO_COLLECTORS,
 	OPT_GPU,
 	OPT_GPU_BUDGET,
+	OPT_SHARE,
 	OPT_CATEGORIES,
 	OPT_PREFAULT,
 	OPT_CLOCK,
@@ -55,6 +56,7 @@ static const struct option options[] = {
 	{ "no-collectors", no_argument,   NULL, OPT_NO_COLLECTORS },
 	{ "gpu",	 optional_argument,	    NULL, OPT_GPU },
 	{ "gpu-budget",	 required_argument, NULL, OPT_GPU_BUDGET },
+	{ "share",	 no_argument,	    NULL, OPT_SHARE },
 	{ "torch",	 required_argument, NULL, OPT_TORCH },
 	{ "no-torch",	 no_argument,	    NULL, OPT_NO_TORCH },
 	{ "python",	 optional_argument, NULL, OPT_PYTHON },
@@ -174,7 +176,7 @@ static int take_categories(const char *list, const char **categories)
 static int take_gpu(struct record_options *opts, const char *words)
 {
 	static const char *const known[] = {
-		"graphs", "memory", "managed", "pools", "jit", "queued",
+		"graphs", "memory", "managed", "pools", "jit", "links", "queued",
 	};
 	size_t n, i;
 
@@ -186,8 +188,8 @@ static int take_gpu(struct record_options *opts, const char *words)
 				break;
 		if (i == sizeof(known) / sizeof(known[0]))
 			return tool_usage("record", "--gpu: '%.*s' is invalid: graphs, memory, "
-					  "managed, pools, jit, queued, or several of these with "
-					  "commas",
+					  "managed, pools, jit, links, queued, or several of "
+					  "these with commas",
 					  (int)n, p);
 	}
 	opts->gpu_what = words;
@@ -254,6 +256,9 @@ static int take(struct record_options *opts, int c, char **argv)
 		return take_gpu(opts, optarg);
 	case OPT_GPU_BUDGET:
 		return take_budget(opts, optarg);
+	case OPT_SHARE:
+		opts->gpu = opts->gpu_share = true;
+		break;
 	case OPT_NO_NVTX:
 		opts->nvtx = false;
 		break;

@@ -87,13 +87,6 @@ static char *put_stream(const struct xsp_out *out, const struct xsprof_event *ev
 	return put_lit(p, ")");
 }
 
-static char *put_track(const struct xsp_track *lane, char *p)
-{
-	if (lane->tid % XSP_LANES)
-		p = put_u64(put_lit(p, ", track "), lane->tid % XSP_LANES + 1);
-	return p;
-}
-
 char *xsp_lane_name(const struct xsp_out *out, const struct xsprof_event *ev,
 		    const struct xsp_track *lane, char *p)
 {
@@ -125,10 +118,13 @@ char *xsp_lane_name(const struct xsp_out *out, const struct xsprof_event *ev,
 		if (ev->aux == XSPROF_GPU_SYNC)
 			p = put_lit(p, " waits");
 		/* Last, as viewers have room for some 30 characters, and most have one context. */
-		p = put_track(lane, p);
+		if (lane->tid % XSP_LANES)
+			p = put_u64(put_lit(p, " #"), lane->tid % XSP_LANES + 1);
 		return put_u32(put_lit(p, ", context "), gpu ? gpu->context : 0);
 	default:
 		p = put_u64(put_lit(p, "scheduling of "), lane->tid / XSP_LANES);
 	}
-	return put_track(lane, p);
+	if (lane->tid % XSP_LANES)
+		p = put_u64(put_lit(p, ", track "), lane->tid % XSP_LANES + 1);
+	return p;
 }
