@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Events that no ring holds: producers' beginnings and ends, that others switched their categories,
- * that a thread is gone whose number another has, and what they lost with no ring to lose it from.  They are two more streams of the merge, one
- * before and one after all rings.
+ * that a thread is gone whose number another has, and what they lost with no ring to lose it from.
+ * They are two more streams of the merge, one before and one after all rings.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -38,7 +38,7 @@ static int set(struct xsprof_trace *t, struct xsp_map *map, const struct xst_pro
 	return old ? xst_map_set(map, p->number, tid, old) : -ENOMEM;
 }
 
-/* What the one before is called becomes what those before are called: the first of them, at most. */
+/* What the one before is called becomes what those before are called: of many the first alone. */
 static int keep_earlier(struct xsprof_trace *t, const struct xst_producer *p, uint32_t tid)
 {
 	const struct xst_text *earlier = xst_map_get(&t->found.earlier, p->number, tid);

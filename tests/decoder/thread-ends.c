@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Threads that ended while their process went on: by the kernel's tracer, by the records of the
- * kernel's module, and by another thread that has the number.  What is open on a thread ends with it; what was open when its process was
- * killed, and its threads with it, was open then.
+ * kernel's module, and by another thread with the number.  What is open on a thread ends with it;
+ * what was open when its process was killed, and its threads with it, was open then.
  */
 #include <stdlib.h>
 #include <string.h>

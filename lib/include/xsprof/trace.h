@@ -62,7 +62,8 @@ struct xsprof_trace_options {
 #define XSPROF_EV_EXIT		0x102	/* a producer ended; value: how << 32 | status */
 /*
  * Thread tid of a producer ended before its process, as an event of the kernel's tracer shows, or
- * another thread that has its number, which may be much later: the thread's open ranges end here.  Not made with XSPROF_TRACE_FOLLOW.
+ * another thread that has its number, which may be much later: its open ranges end here.  Not made
+ * with XSPROF_TRACE_FOLLOW.
  */
 #define XSPROF_EV_THREAD_EXIT	0x103
 /*
