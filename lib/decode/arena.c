@@ -41,7 +41,6 @@ static int add_text(struct xsprof_trace *t, struct xsp_map *map, uint32_t produc
 {
 	const struct xst_text *text = xst_map_get(map, producer, id);
 
-	/* A thread may name itself over and over. */
 	if (text && text->len == len && !memcmp(text->s, s, len))
 		return 0;
 	text = xst_pool_text(&t->found.pool, s, len);
@@ -107,9 +106,7 @@ static int add_entry(struct xsprof_trace *t, struct xst_producer *p,
 	case XSPROF_ENTRY_NAME:
 		return add_name(t, p, entry->id, s, len);
 	case XSPROF_ENTRY_THREAD:
-		return add_text(t, entry->aux & XSPROF_THREAD_GIVEN ? &t->found.threads :
-								      &t->found.comms,
-				p->number, entry->id, s, len);
+		return xst_thread_entry(t, p, entry, s);
 	case XSPROF_ENTRY_FACT:
 		return add_fact(t, p, s, len);
 	case XSPROF_ENTRY_MAP:

@@ -210,18 +210,13 @@ static int add_threads(struct xsprof_trace *t, uint64_t off, struct xst_producer
 	for (; len >= sizeof(struct xsprof_cap_thread); raw += sizeof(struct xsprof_cap_thread),
 	     len -= sizeof(struct xsprof_cap_thread)) {
 		struct xsprof_cap_thread thread;
-		const struct xst_text *text;
 		size_t n;
 
 		memcpy(&thread, raw, sizeof(thread));
 		n = strnlen(thread.comm, sizeof(thread.comm));
-		text = xst_map_get(&t->found.comms, p->number, thread.tid);
-		if (text && text->len == n && !memcmp(text->s, thread.comm, n))
-			continue;
 		if (xst_full(t))
 			return refuse(t, off, too_much);
-		text = xst_pool_text(&t->found.pool, thread.comm, n);
-		if (!text || xst_map_set(&t->found.comms, p->number, thread.tid, text))
+		if (xst_thread_comm(t, p, thread.tid, thread.comm, n))
 			return -ENOMEM;
 	}
 	return 0;

@@ -21,6 +21,7 @@
  *	texts.c		texts and facts; names.c: the public functions that look them up
  *	ends.c		when producers ended, as far as others tell
  *	thread-ends.c	threads that ended before their processes
+ *	threads.c	threads, by what their process says
  *	arena.c producer.c args.c tids.c	what their names say
  */
 #ifndef XST_TRACE_LOCAL_H
@@ -104,6 +105,8 @@ struct xst_found {
 	struct xsp_map		categories;
 	struct xsp_map		threads;
 	struct xsp_map		comms;
+	struct xsp_map		begun;		/* threads of which the first marker was told */
+	struct xsp_map		earlier;	/* what those with the number before were called */
 	struct xsp_map		stacks;		/* text: struct xst_stack_head, then addresses */
 	struct xsp_pool		pool;
 	struct xst_facts	host;
@@ -224,6 +227,15 @@ int xst_thread_ends_settle(struct xsprof_trace *t);
 /* An event of xst_kernel.exit_id: if it ends a thread of a producer that went on, sets @ended. */
 void xst_thread_ends(struct xsprof_trace *t, const struct xsprof_event *ev,
 		     struct xsprof_event *ended);
+
+/* ---- threads.c --------------------------------------------------------------------------- */
+
+/* A THREAD entry with its text, which is whole.  Return: 0 or -errno. */
+int xst_thread_entry(struct xsprof_trace *t, struct xst_producer *p,
+		     const struct xsprof_entry *entry, const char *text);
+/* As the kernel called it, the recorder says.  Return: 0 or -ENOMEM. */
+int xst_thread_comm(struct xsprof_trace *t, struct xst_producer *p, uint32_t tid,
+		    const char *comm, size_t len);
 
 /* ---- tids.c ----------------------------------------------------------------------------- */
 

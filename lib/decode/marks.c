@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Events that no ring holds: producers' beginnings and ends, that others switched their categories,
- * and what they lost with no ring to lose it from.  They are two more streams of the merge, one
- * before and one after all rings.
+ * that a thread is gone whose number another has, and what they lost with no ring to lose it from.
+ * They are two more streams of the merge, one before and one after all rings.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,6 +26,10 @@ size_t xst_marks_run(struct xsprof_trace *t, struct xst_marks *marks, struct xsp
 		if (mark->type == XSPROF_REC_CONTROL) {
 			evs[n].aux = XSPROF_CONTROL_SWITCH;
 			p->said_switches++;
+		} else if (mark->type == XSPROF_EV_THREAD_EXIT) {
+			evs[n].tid = (uint32_t)mark->value;
+			evs[n].value = 0;
+			p->said_renewed++;
 		}
 		/* What its rings lost after their last records was lost until now. */
 		if (mark->type == XSPROF_EV_EXIT && p->holes)
@@ -87,6 +91,24 @@ static void add_switches(struct xsprof_trace *t, const struct xst_producer *p)
 	}
 }
 
+/*
+ * Likewise.  Whoever had the number before ended before that, at a time that nobody noted.  What is
+ * followed has no ends of threads.
+ */
+static void add_renewed(struct xsprof_trace *t, const struct xst_producer *p)
+{
+	uint64_t begin = begin_time(p);
+
+	if (t->flags & XSPROF_TRACE_FOLLOW)
+		return;
+	for (uint32_t i = p->said_renewed; i < p->nr_renewed; i++) {
+		uint64_t ns = xst_fit_ns(p->fit, p->renewed[i].ticks);
+
+		add_mark(&t->reading.begins, p, XSPROF_EV_THREAD_EXIT, ns < begin ? begin : ns,
+			 p->renewed[i].tid);
+	}
+}
+
 static void add_ends(struct xsprof_trace *t, const struct xst_producer *p)
 {
 	uint64_t begin = begin_time(p), ns = xst_producer_end_ns(p);
@@ -114,7 +136,9 @@ int xst_marks_make(struct xsprof_trace *t)
 	struct xst_mark *begins, *ends;
 
 	for (uint32_t i = 0; i < t->found.nr_producers; i++)
-		room += t->found.producers[i] ? t->found.producers[i]->nr_switches : 0;
+		if (t->found.producers[i])
+			room += (size_t)t->found.producers[i]->nr_switches +
+				t->found.producers[i]->nr_renewed;
 	begins = realloc(t->reading.begins.list, room * sizeof(*begins));
 	if (begins)
 		t->reading.begins.list = begins;
@@ -134,6 +158,7 @@ int xst_marks_make(struct xsprof_trace *t)
 		if (!p->began)
 			add_mark(&t->reading.begins, p, XSPROF_EV_PRODUCER, begin_time(p), 0);
 		add_switches(t, p);
+		add_renewed(t, p);
 		if (!p->exited && (p->has_exit || complete(t)))
 			add_ends(t, p);
 	}

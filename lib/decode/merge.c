@@ -101,6 +101,7 @@ int xst_merge_start(struct xsprof_trace *t)
 			t->found.producers[i]->holes = 0;
 			t->found.producers[i]->began = t->found.producers[i]->exited = false;
 			t->found.producers[i]->said_switches = 0;
+			t->found.producers[i]->said_renewed = 0;
 		}
 	}
 	for (uint32_t i = 0; i < t->found.nr_streams; i++)

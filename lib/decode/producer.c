@@ -103,6 +103,7 @@ void xst_producers_free(struct xsprof_trace *t)
 		free(p->maps.list);
 		free(p->carry);
 		free(p->switches);
+		free(p->renewed);
 		free(p->ctl);
 		free(p);
 	}

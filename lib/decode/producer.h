@@ -23,6 +23,12 @@ struct xst_switch {
 	uint64_t	enabled;
 };
 
+/* A thread has the number of one that had ended. */
+struct xst_renewed {
+	uint64_t	ticks;
+	uint32_t	tid;
+};
+
 /* Losses of one producer or of all. */
 struct xst_account {
 	uint64_t	turn;		/* it was added up in, + 1; 0: it was not */
@@ -57,6 +63,9 @@ struct xst_producer {
 	struct xst_switch *switches;	/* of its categories, by other processes */
 	uint32_t	nr_switches;
 	uint32_t	said_switches;	/* of them, yielded */
+	struct xst_renewed *renewed;	/* in the order of time */
+	uint32_t	nr_renewed;
+	uint32_t	said_renewed;	/* of them, yielded */
 	uint32_t	how;
 	int32_t		status;
 	uint64_t	nomem;

@@ -116,6 +116,8 @@ void xsprof_trace_close(struct xsprof_trace *t)
 	xsp_map_free(&t->found.categories);
 	xsp_map_free(&t->found.threads);
 	xsp_map_free(&t->found.comms);
+	xsp_map_free(&t->found.begun);
+	xsp_map_free(&t->found.earlier);
 	xsp_map_free(&t->found.stacks);
 	xsp_pool_free(&t->found.pool);
 	xst_facts_free(&t->found.host);

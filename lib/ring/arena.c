@@ -56,19 +56,9 @@ static bool too_many_threads(uint16_t type, uint32_t aux, uint32_t size)
 	return false;
 }
 
-/**
- * xsp_arena_add() - append an entry to the producer's arena
- * @type: enum xsprof_entry_type
- * @id: see struct xsprof_entry
- * @aux: see struct xsprof_entry
- * @text: text
- * @len: its bytes; cut after XSPROF_TEXT_MAX
- *
- * The lock of the names is held.
- *
- * Return: 0; -ENOTCONN no producer; -ENOSPC full, or full of threads, counted.
- */
-int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len)
+/* @since: of a thread's first entry, else 0. */
+static int add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len,
+	       uint64_t since)
 {
 	struct xsprof_arena *arena = xsp_set.arena;
 	uint64_t used, room;
@@ -78,7 +68,7 @@ int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, si
 		return -ENOTCONN;
 	if (len > XSPROF_TEXT_MAX)
 		len = XSPROF_TEXT_MAX;
-	size = xsp_entry_size(len);
+	size = xsp_entry_size(len) + (since ? sizeof(since) : 0);
 	used = arena->used;
 	room = xsp_set.arena_room;
 	if (used > room || size > room - used || too_many_threads(type, aux, size))
@@ -96,6 +86,8 @@ int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, si
 		backed += step;
 	}
 	xsp_entry_write((char *)(arena + 1) + used, type, id, aux, text, len, size);
+	if (since)
+		memcpy((char *)(arena + 1) + used + size - sizeof(since), &since, sizeof(since));
 	/*
 	 * Last, so that a process killed anywhere before leaves a whole arena; pairs with the
 	 * reader's acquire of used.
@@ -105,4 +97,27 @@ int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, si
 full:
 	__atomic_store_n(&arena->missed, arena->missed + 1, __ATOMIC_RELAXED);
 	return -ENOSPC;
+}
+
+/**
+ * xsp_arena_add() - append an entry to the producer's arena
+ * @type: enum xsprof_entry_type
+ * @id: see struct xsprof_entry
+ * @aux: see struct xsprof_entry
+ * @text: text
+ * @len: its bytes; cut after XSPROF_TEXT_MAX
+ *
+ * The lock of the names is held.
+ *
+ * Return: 0; -ENOTCONN no producer; -ENOSPC full, or full of threads, counted.
+ */
+int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len)
+{
+	return add(type, id, aux, text, len, 0);
+}
+
+/* A thread as the kernel calls it.  @since: when it began, as far as we know; 0: it was there. */
+int xsp_arena_add_thread(uint32_t tid, const char *comm, size_t len, uint64_t since)
+{
+	return add(XSPROF_ENTRY_THREAD, tid, since ? XSPROF_THREAD_NEW : 0, comm, len, since);
 }

@@ -133,6 +133,7 @@ extern uint64_t xsp_stacks_missed XSP_HIDDEN;
  * @tid: its thread id, 0 before its first marker
  * @lock_ring: the lock ring it used last
  * @named: its name is in the arena
+ * @begun: that it has begun is there, too, which is once, whatever it is called later
  * @deep: begins left out beyond what @skips can hold
  * @resumed: xsp_resumed as it was when @skips was last looked at
  * @session: the profiler's session that it has joined, 0 for none
@@ -145,6 +146,7 @@ struct xsp_thread {
 	uint32_t			tid;
 	uint32_t			lock_ring;
 	uint32_t			named;
+	uint32_t			begun;
 	uint32_t			deep;
 	uint32_t			resumed;
 	uint32_t			session;
@@ -230,6 +232,7 @@ void xsp_entry_write(char *to, uint16_t type, uint32_t id, uint32_t aux, const c
 		     size_t len, uint32_t size) XSP_HIDDEN;
 int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len)
 	XSP_HIDDEN;
+int xsp_arena_add_thread(uint32_t tid, const char *comm, size_t len, uint64_t since) XSP_HIDDEN;
 void xsp_arena_begin(uint64_t missed) XSP_HIDDEN;
 
 /* ---- state.c ---- */

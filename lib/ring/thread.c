@@ -8,7 +8,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "ring/state.h"
+
+/*
+ * Now, if the thread is new here; else 0.  A paused program may have no clock (PR_SET_TSC), and one
+ * that only takes a name has no marker yet.
+ */
+static uint64_t begins(struct xsp_thread *t)
+{
+	if (t->begun || !xsprof_enabled())
+		return 0;
+	t->begun = 1;
+	return xsp_ticks(xsp_kept.clock);
+}
 
 /**
  * xsp_thread_enter() - the thread's id, with what its first marker has to do
@@ -37,12 +50,13 @@ XSP_COLD uint64_t xsp_thread_enter(void)
 	}
 	xsp_rseq_enter();
 	if (!t->named && xsp_names_lock(false) == 0) {
+		/* Under the lock, so that threads stand there in the order of time. */
+		uint64_t since = begins(t);
 		char comm[16] = "";
 
 		/* Full or not: once. What does not fit is counted there. */
 		if (!prctl(PR_GET_NAME, comm))
-			xsp_arena_add(XSPROF_ENTRY_THREAD, t->tid, 0, comm,
-				      strnlen(comm, sizeof(comm)));
+			xsp_arena_add_thread(t->tid, comm, strnlen(comm, sizeof(comm)), since);
 		t->named = 1;
 		xsp_names_unlock();
 	}
@@ -59,6 +73,7 @@ void xsp_thread_forget(void)
 	xsp_thread.key = XSP_NO_KEY;
 	xsp_thread.tid = 0;
 	xsp_thread.named = 0;
+	xsp_thread.begun = 0;
 	xsp_thread.lock_ring = 0;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads that ended while their process went on: by the kernel's tracer, and by the records of
- * the kernel's module.  What is open on a thread ends with it; what was open when its process was
- * killed, and its threads with it, was open then.
+ * Threads that ended while their process went on: by the kernel's tracer, by the records of the
+ * kernel's module, and by another thread with the number.  What is open on a thread ends with it;
+ * what was open when its process was killed, and its threads with it, was open then.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -248,9 +248,100 @@ static void test_module(void)
 	tap_result("by the kernel's module");
 }
 
+/* A thread's first entry. */
+static void put_new(struct cap *arena, uint32_t tid, const char *comm, uint64_t since)
+{
+	struct xsprof_entry entry;
+	size_t at = arena->len;
+
+	cap_entry(arena, XSPROF_ENTRY_THREAD, tid, XSPROF_THREAD_NEW, comm);
+	arena->data = realloc(arena->data, arena->len + sizeof(since));
+	if (!arena->data)
+		tap_bail("no memory");
+	arena->room = arena->len + sizeof(since);
+	memcpy(arena->data + arena->len, &since, sizeof(since));
+	arena->len += sizeof(since);
+	memcpy(&entry, arena->data + at, sizeof(entry));
+	entry.size += sizeof(since);
+	memcpy(arena->data + at, &entry, sizeof(entry));
+}
+
+static void called(const struct cap *cap, uint32_t tid, const char *name)
+{
+	struct xsprof_trace *t;
+
+	if (xsprof_trace_open(cap_path(cap->data, cap->len), NULL, &t))
+		tap_bail("%s", xsprof_trace_error(NULL));
+	if (strcmp(xsprof_trace_thread(t, 0, tid), name))
+		tap_wrong("thread %u is called '%s', not '%s'", tid,
+			  xsprof_trace_thread(t, 0, tid), name);
+	xsprof_trace_close(t);
+}
+
+/* The kernel gives a number again: nobody saw the thread before end, but another has its number. */
+static void test_numbers(void)
+{
+	struct cap cap, arena = { 0 };
+	struct ring r = { 0 };
+
+	begin_cap(&cap, &r);
+	put_new(&arena, 100, "main", 800 * MS);
+	put_new(&arena, 101, "first", 900 * MS);
+	put_new(&arena, 102, "worker", 901 * MS);
+	put_new(&arena, 103, "worker", 902 * MS);
+	cap_entry(&arena, XSPROF_ENTRY_THREAD, 103, XSPROF_THREAD_GIVEN, "given");
+	/* The same one, under another name; and what a later version may have there. */
+	cap_entry(&arena, XSPROF_ENTRY_THREAD, 100, 0, "called");
+	cap_entry(&arena, XSPROF_ENTRY_THREAD, 100, XSPROF_THREAD_NEW, "called");
+	put_new(&arena, 101, "second", 2000 * MS);
+	put_new(&arena, 102, "worker", 2500 * MS);
+	put_new(&arena, 103, "other", 2600 * MS);
+	cap_arena(&cap, 0, 0, &arena);
+	ring_rec(&r, XSPROF_REC_BEGIN, 101, 3000 * MS, 3, 0);
+	ring_rec(&r, XSPROF_REC_END, 101, 3001 * MS, 0, 0);
+	cap_ring(&cap, 0, 0, 0, &r);
+	end_cap(&cap, XSPROF_HOW_KILLED, 9);
+	for (size_t at_once = 1; at_once <= 8; at_once += 7) {
+		read_back(&cap, at_once);
+		CHECK_EQ(nr_ends, 3);
+		CHECK_EQ(nr_ranges, 9);
+		expect(100, 2, KILLED_NS, false);
+		expect(101, 1, 2000 * MS, true);
+		expect(101, 2, 2000 * MS, true);
+		expect(102, 2, 2500 * MS, true);
+		expect(103, 1, 2600 * MS, true);
+		for (uint32_t i = 0; i < nr_ranges; i++)
+			if (ranges[i].name == 3)
+				CHECK(ranges[i].how == XSPROF_RANGE_ENDED && !ranges[i].depth);
+	}
+	called(&cap, 100, "called");
+	called(&cap, 101, "first, second");
+	called(&cap, 102, "worker");
+	called(&cap, 103, "given, other");
+	cap_free(&cap);
+	ring_free(&r);
+	r = (struct ring){ 0 };
+	/* More of them, and the recorder's word on the last one. */
+	begin_cap(&cap, &r);
+	put_new(&arena, 101, "third", 3500 * MS);
+	put_new(&arena, 101, "fourth", 3600 * MS);
+	cap_arena(&cap, 0, 0, &arena);
+	cap_chunk(&cap, (struct xsprof_chunk){ .type = XSPROF_CHUNK_THREADS }, 0,
+		  &(struct xsprof_cap_thread){ .tid = 101, .comm = "renamed" },
+		  sizeof(struct xsprof_cap_thread));
+	cap_ring(&cap, 0, 0, 0, &r);
+	end_cap(&cap, XSPROF_HOW_KILLED, 9);
+	called(&cap, 101, "first, ..., renamed");
+	cap_free(&cap);
+	cap_free(&arena);
+	ring_free(&r);
+	tap_result("by another thread that has the number");
+}
+
 int main(void)
 {
 	test_tracer();
 	test_module();
+	test_numbers();
 	return tap_done();
 }

@@ -205,6 +205,30 @@ static void *one_marker(void *arg)
 	return arg;
 }
 
+/* Of each thread it is told once that it is new, and when, which is before its first record. */
+static void check_news(void)
+{
+	unsigned int news = 0;
+
+	for (uint64_t at = 0; at + sizeof(struct xsprof_entry) <= got.arena_used;) {
+		const struct xsprof_entry *e = (const struct xsprof_entry *)(got.arena + at);
+		uint64_t since;
+
+		at += e->size;
+		if (e->type != XSPROF_ENTRY_THREAD || !(e->aux & XSPROF_THREAD_NEW))
+			continue;
+		news++;
+		CHECK_EQ(e->size, sizeof(*e) + ((e->text_len + 7) & ~7u) + sizeof(since));
+		memcpy(&since, got.arena + at - sizeof(since), sizeof(since));
+		for (unsigned int i = 0; i < got.n; i++)
+			if (got.rec[i].tid == e->id) {
+				CHECK(since && since <= got.rec[i].ts);
+				break;
+			}
+	}
+	CHECK(news > 100 && news < 800);
+}
+
 /* Threads that come and go have a name each, and none of them is ever used again. */
 static void test_threads(void)
 {
@@ -228,6 +252,7 @@ static void test_threads(void)
 	CHECK(collect_entry(XSPROF_ENTRY_THREAD, (uint32_t)getpid(), NULL) &&
 	      !strcmp(collect_entry(XSPROF_ENTRY_THREAD, (uint32_t)getpid(), NULL),
 		      "a thread that the program named"));
+	check_news();
 	tap_result("800 threads leave room for other names");
 }
 

@@ -374,7 +374,12 @@ enum xsprof_entry_type {
 /* A frame with a name instead of an address: no program has addresses up there. */
 #define XSPROF_FRAME_NAMED	0x8000000000000000ull
 
-#define XSPROF_THREAD_GIVEN	1u	/* aux of a THREAD entry: the program chose the name */
+/*
+ * Flags in aux of a THREAD entry.  The kernel gives a thread's number to another one when it has
+ * ended: a second NEW of an id is of another thread.
+ */
+#define XSPROF_THREAD_GIVEN	1u	/* the program chose the name */
+#define XSPROF_THREAD_NEW	2u	/* the thread's first: its last 8 bytes are the ticks then */
 
 /**
  * struct xsprof_entry - one entry; its text follows, not terminated, padded with 0 to 8 bytes

@@ -61,8 +61,9 @@ struct xsprof_trace_options {
 #define XSPROF_EV_PRODUCER	0x101	/* a producer appears */
 #define XSPROF_EV_EXIT		0x102	/* a producer ended; value: how << 32 | status */
 /*
- * Thread tid of a producer ended before its process, as an event of the kernel's tracer shows: the
- * thread's open ranges end here.  Not made with XSPROF_TRACE_FOLLOW.
+ * Thread tid of a producer ended before its process, as an event of the kernel's tracer shows, or
+ * another thread that has its number, which may be much later: its open ranges end here.  Not made
+ * with XSPROF_TRACE_FOLLOW.
  */
 #define XSPROF_EV_THREAD_EXIT	0x103
 /*
@@ -217,7 +218,10 @@ const char *xsprof_trace_name_len(const struct xsprof_trace *trace, uint32_t pro
 /* The category of a name id; "default" for category 0 unless the program named it. */
 const char *xsprof_trace_category(const struct xsprof_trace *trace, uint32_t producer,
 				  uint32_t name);
-/* The thread's name: set by the program, else the kernel's, else "". */
+/*
+ * The thread's name: set by the program, else the kernel's, else "".  Of several threads that had
+ * the number one after the other: "first, second", or "first, ..., last".
+ */
 const char *xsprof_trace_thread(const struct xsprof_trace *trace, uint32_t producer, uint32_t tid);
 
 /* ---- arguments ------------------------------------------------------------------------------ */

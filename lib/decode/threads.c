@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Threads by what their process says of them: names, and that one has the number of another which
+ * had ended.  The kernel gives numbers again, sooner the fewer it has (/proc/sys/kernel/pid_max);
+ * a thread that begins tells that the one before is gone.  What outputs call a number then names
+ * both threads.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/local.h"
+
+#define BETWEEN		", "
+#define MANY		", ..."		/* between the first one and the latest */
+#define EARLIER_MAX	(XSPROF_TEXT_MAX + sizeof(MANY))
+
+/* @text, which is no more than an entry has, behind what those before were called. */
+static int set(struct xsprof_trace *t, struct xsp_map *map, const struct xst_producer *p,
+	       uint32_t tid, const char *text, size_t len)
+{
+	const struct xst_text *earlier = xst_map_get(&t->found.earlier, p->number, tid);
+	const struct xst_text *old = xst_map_get(map, p->number, tid);
+	char all[EARLIER_MAX + sizeof(BETWEEN) + XSPROF_TEXT_MAX];
+	size_t at = 0;
+
+	if (earlier && (earlier->len != len || memcmp(earlier->s, text, len))) {
+		memcpy(all, earlier->s, earlier->len);
+		memcpy(all + earlier->len, BETWEEN, strlen(BETWEEN));
+		at = earlier->len + strlen(BETWEEN);
+	}
+	memcpy(all + at, text, len);
+	len += at;
+	/* A thread may name itself over and over. */
+	if (old && old->len == len && !memcmp(old->s, all, len))
+		return 0;
+	old = xst_pool_text(&t->found.pool, all, len);
+	return old ? xst_map_set(map, p->number, tid, old) : -ENOMEM;
+}
+
+/* What the one before is called becomes what those before are called: of many the first alone. */
+static int keep_earlier(struct xsprof_trace *t, const struct xst_producer *p, uint32_t tid)
+{
+	const struct xst_text *earlier = xst_map_get(&t->found.earlier, p->number, tid);
+	const struct xst_text *text = xst_map_get(&t->found.threads, p->number, tid);
+	char many[EARLIER_MAX];
+
+	if (!text)
+		text = xst_map_get(&t->found.comms, p->number, tid);
+	if (!text || text == earlier || (earlier && earlier->len >= strlen(MANY) &&
+	    !memcmp(earlier->s + earlier->len - strlen(MANY), MANY, strlen(MANY))))
+		return 0;
+	if (earlier && text->len > earlier->len) {
+		memcpy(many, earlier->s, earlier->len);
+		memcpy(many + earlier->len, MANY, strlen(MANY));
+		text = xst_pool_text(&t->found.pool, many, earlier->len + strlen(MANY));
+	} else if (earlier) {
+		return 0;
+	}
+	return text ? xst_map_set(&t->found.earlier, p->number, tid, text) : -ENOMEM;
+}
+
+static int add_renewed(struct xsprof_trace *t, struct xst_producer *p, uint32_t tid, uint64_t ticks)
+{
+	struct xst_renewed *list;
+
+	/* The room doubles at each power of two. */
+	if (!(p->nr_renewed & (p->nr_renewed - 1))) {
+		list = realloc(p->renewed, (2 * (size_t)p->nr_renewed + 1) * sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		p->renewed = list;
+	}
+	p->renewed[p->nr_renewed++] = (struct xst_renewed){ .ticks = ticks, .tid = tid };
+	t->found.lists += 2 * sizeof(*p->renewed) + sizeof(struct xst_mark);
+	return 0;
+}
+
+static int begins(struct xsprof_trace *t, struct xst_producer *p, uint32_t tid, uint64_t ticks)
+{
+	int err;
+
+	if (!xst_map_get(&t->found.begun, p->number, tid))
+		return xst_map_set(&t->found.begun, p->number, tid, p);
+	err = keep_earlier(t, p, tid);
+	/* The name that the program gave was the other's. */
+	if (!err && xst_map_get(&t->found.threads, p->number, tid))
+		err = xst_map_set(&t->found.threads, p->number, tid, NULL);
+	return err ? err : add_renewed(t, p, tid, ticks);
+}
+
+int xst_thread_entry(struct xsprof_trace *t, struct xst_producer *p,
+		     const struct xsprof_entry *entry, const char *text)
+{
+	size_t rest = entry->size - sizeof(*entry), len = entry->text_len;
+	bool given = entry->aux & XSPROF_THREAD_GIVEN;
+	uint64_t ticks = 0;
+	int err;
+
+	if (entry->aux & XSPROF_THREAD_NEW && rest >= ((len + 7) & ~7ull) + sizeof(ticks))
+		memcpy(&ticks, text + rest - sizeof(ticks), sizeof(ticks));
+	err = ticks ? begins(t, p, entry->id, ticks) : 0;
+	return err ? err : set(t, given ? &t->found.threads : &t->found.comms, p, entry->id, text,
+			       len);
+}
+
+int xst_thread_comm(struct xsprof_trace *t, struct xst_producer *p, uint32_t tid,
+		    const char *comm, size_t len)
+{
+	return set(t, &t->found.comms, p, tid, comm, len);
+}
