@@ -151,8 +151,23 @@ def schedules():
     file, = os.listdir("board/x")
     assert file.startswith("worker.") and file.endswith(".pt.trace.json.gz"), file
     assert load("board/x/" + file)["traceEvents"]
+    # It ends in a warm-up: as in torch.profiler nothing was recorded, and that is no error.
     with profile(schedule=schedule(wait=0, warmup=5, active=1)) as prof:
         prof.step()
+    assert names(prof) == {}, names(prof)
+    prof.export_chrome_trace("warm.json")
+    with profile(schedule=schedule(wait=1, warmup=1, active=1)) as prof:
+        for _ in range(4):
+            work()
+            prof.step()
+    assert not prof.events(), prof.events()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        with profile(schedule=lambda step: [WARMUP, NONE, WARMUP, SAVE][step]) as prof:
+            for _ in range(3):
+                prof.step()
+            work()
+    assert names(prof)["outer"] == 1 and "WARMUP before a NONE" in str(said[0].message), said
 
 
 def threads():

@@ -118,6 +118,9 @@ diff -u - "$dir/out" >>"$dir/log" <<-'END'
 	        in all 90.0 % runnable, 10.0 % on CPU
 END
 result "--why of more causes than it shows" $?
+"$xsprof" report -q --gaps "$dir/behind.data" 2>"$dir/log" | tail -n 1 >"$dir/out"
+grep -q '^\.\.\. no gap: a gap is between two outermost ranges' "$dir/out"
+result "--gaps of one range says that there is none" $?
 
 "$xsprof" record -q -e sched -o "$dir/try.data" -- true >"$dir/out" 2>"$dir/log"
 if [ $? != 0 ] || grep -q 'no events of the kernel are recorded' "$dir/log"; then

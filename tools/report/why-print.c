@@ -351,6 +351,9 @@ void why_print(const struct why *why)
 		puts("# the error between clocks of markers and kernel is not known");
 	else if (kernel.error_ns)
 		printf("# clocks of markers and kernel agree to %" PRIu64 " ns\n", kernel.error_ns);
+	if (!why->nr && why->report->gaps)
+		puts("... no gap: a gap is between two outermost ranges of a thread, other than "
+		     "waits for Python's lock and its collections");
 	for (uint32_t i = 0; i < why->nr; i++) {
 		printf("\n%u. ", i + 1);
 		put_window(why, &why->windows[i]);

@@ -334,7 +334,9 @@ class profile(_KinetoProfile):  # pylint: disable=invalid-name
             if now is _NONE:
                 warnings.warn("xsprof: the schedule has a WARMUP before a NONE: nothing of it is "
                               "recorded", stacklevel=4)
-            self._session = None
+            # A profile of nothing, which has tables and files as any other.
+            self.start_trace()
+            self.stop_trace()
         if recording and (before is _SAVE or now not in (_RECORD, _SAVE)):
             if before is _RECORD and now is not None:
                 warnings.warn("xsprof: the schedule has a RECORD before a {}: what it recorded is "
