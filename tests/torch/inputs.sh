@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 # kind KIND NAME CONDITION: of rows, {(name, inputs): count}
 kind()
 {
-	"$xsprof" record -q --torch shapes -o data -- "$python" -W ignore "$here/inputs.py" "$1" \
+	"$xsprof" record -q --torch all -o data -- "$python" -W ignore "$here/inputs.py" "$1" \
 		>out 2>log && [ "$(cat out)" = "done" ] && ! grep -q PyTorch: log &&
 		"$xsprof" report --by shape --json data >rows 2>>log &&
 		python3 - "$3" <<-'END' 2>>log
