@@ -147,13 +147,36 @@ vm_watch()
 	kill "$vm_pid"
 }
 
+# vm_switch RUN LINE: when the guest's first program runs, QEMU's human monitor gets the line, and
+# then the program goes on (init); a guest whose monitor has something to say to it is ended.
+vm_switch()
+{
+	local run=$1 answer=
+
+	until [ -s "$run/kmsg" ]; do
+		sleep 0.2
+		[ -d "$run" ] || return
+	done
+	exec 5<> "$run/mon.in" 6<> "$run/mon.out"
+	printf '%s\n' '{"execute": "qmp_capabilities"}' "{\"execute\": \"human-monitor-command\",
+		\"arguments\": {\"command-line\": \"$2\"}}" >&5
+	while read -r -t 60 answer <&6; do
+		case $answer in
+		'{"return": ""}'*) echo go > "$run/go.in"; return ;;
+		'{"return": "'*|'{"error"'*) break ;;
+		esac
+	done
+	echo "${0##*/}: QEMU's monitor, to $2: ${answer:-no answer}" >&2
+	kill "$vm_pid"
+}
+
 vm_boot_once()
 {
 	local run=$1 bus=$2 kernel=$3 cmdline=$4 limit=$5 out err name path number=0x500 watch
 	local -a ports=() watches=()
 
 	shift 5
-	rm -f "$run"/{console,kmsg,verdict,lockup,mon.in,mon.out}
+	rm -f "$run"/{console,kmsg,verdict,lockup,mon.in,mon.out,go.in,go.out}
 	mkfifo "$run/mon.in" "$run/mon.out"
 	# Through a cat each: QEMU reopens what it is given, which would truncate a
 	# file, and is not possible for a socket.
@@ -167,6 +190,12 @@ vm_boot_once()
 		*) ports+=("virtserialport,chardev=$name,name=$name") ;;
 		esac
 	done
+	if [ -n "$vm_then" ]; then
+		mkfifo "$run/go.in" "$run/go.out"
+		ports+=(-chardev "pipe,id=go,path=$run/go"
+			-device virtserialport,chardev=go,name=go)
+		cmdline+=' go=y'
+	fi
 	timeout --foreground -k 5 "$limit" "$@" \
 		-kernel "$kernel" -initrd "$run/initrd" -append "$cmdline" \
 		-nographic -nodefaults -no-reboot -serial "file:$run/console" \
@@ -176,6 +205,10 @@ vm_boot_once()
 	exec 3>&- 4>&-
 	vm_watch "$run" "$vm_boot_limit" &
 	watches=($!)
+	if [ -n "$vm_then" ]; then
+		vm_switch "$run" "$vm_then" &
+		watches+=($!)
+	fi
 	if [ "$vm_lockup" -gt 0 ]; then
 		"$vm_src/lockup.sh" "$run" "$vm_lockup" > /dev/null 2> "$run/lockup.err" &
 		watches+=($!)
