@@ -114,3 +114,10 @@ uint32_t gpu_pool_used(struct gpu_pool *pool)
 	pthread_mutex_unlock(&pool->lock);
 	return n;
 }
+
+/* As it was at some moment: what is full is the parent's. */
+void gpu_pool_forget(struct gpu_pool *pool)
+{
+	pthread_mutex_init(&pool->lock, NULL);
+	pool->first = pool->nr_full = 0;
+}

@@ -56,6 +56,8 @@ uint8_t *gpu_pool_get(struct gpu_pool *pool, size_t *size);
 uint32_t gpu_pool_put(struct gpu_pool *pool, const struct gpu_buffer *buffer);
 /* Return: 1, or 0: none is to be read. */
 int gpu_pool_take(struct gpu_pool *pool, struct gpu_buffer *buffer);
+/* In the child of a fork: whichever thread of the parent had the lock. */
+void gpu_pool_forget(struct gpu_pool *pool);
 /* It was read. */
 void gpu_pool_give(struct gpu_pool *pool, const struct gpu_buffer *buffer);
 /* Those that are to be read; and those that are not free. */

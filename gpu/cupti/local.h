@@ -72,6 +72,8 @@ struct cupti_text {
 
 /* Of a buffer that CUPTI completes: its records point to copies afterwards. */
 void cupti_texts_keep(uint8_t *buffer, size_t valid);
+/* In the child of a fork. */
+void cupti_texts_forget(void);
 
 /* ---- pool.c ---------------------------------------------------------------------------------- */
 
@@ -83,6 +85,8 @@ bool cupti_pool_take(struct gpu_buffer *buffer);
 void cupti_pool_give(const struct gpu_buffer *buffer);
 /* How many CUPTI has, are full, or are being read. */
 uint32_t cupti_pool_used(void);
+/* In the child of a fork. */
+void cupti_pool_forget(void);
 
 /* ---- names.c --------------------------------------------------------------------------------- */
 

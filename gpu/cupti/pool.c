@@ -68,3 +68,9 @@ uint32_t cupti_pool_used(void)
 {
 	return gpu_pool_used(&pool);
 }
+
+void cupti_pool_forget(void)
+{
+	pthread_mutex_init(&discard_lock, NULL);
+	gpu_pool_forget(&pool);
+}

@@ -110,3 +110,9 @@ void cupti_texts_keep(uint8_t *buffer, size_t valid)
 			keep(&((struct cupti_device *)record)->name, near);
 	}
 }
+
+/* A text that was under way in the parent is there as a whole, or not yet. */
+void cupti_texts_forget(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}

@@ -77,13 +77,24 @@ static void gave_up(void *unused)
 	cupti_miss(CUPTI_MISS_EXIT, cupti_pool_used());
 }
 
-/* CUDA does not work in the child of a fork: there is nothing to forget. */
+/*
+ * CUDA does not work in the child of a fork, but CUPTI may give buffers back when that ends: locks
+ * that other threads of the parent had are never released there.
+ */
+static void forget(void *unused)
+{
+	(void)unused;
+	cupti_texts_forget();
+	cupti_pool_forget();
+}
+
 int cupti_thread_start(void)
 {
 	cupti_collector.start = start;
 	cupti_collector.work = work;
 	cupti_collector.stop = stop;
 	cupti_collector.gave_up = gave_up;
+	cupti_collector.forget = forget;
 	/* Registered after CUDA's own end: it comes before that. */
 	return xsprof_collector_add(&cupti_collector);
 }

@@ -147,6 +147,10 @@ def check_bad():
     got, events, _ = record("fork")
     equal([got.returncode, tally(events)["kernel", AXPY]], [0, 1],
           "the child of a fork has no CUPTI, and ends")
+    got, events, _ = record("fork-lock")
+    equal(["child: 0\n" in got.stdout, [n for _, n in tally(events) if n.startswith("a kernel")]],
+          [True, ["a kernel whose name is as long as no other thing that is allocated"]],
+          "the child of a fork does not wait for a lock that a thread of its parent had")
     got, events, _ = record("_exit")
     equal(tally(events), EACH, "a program that ends by _exit() has what was before")
 

@@ -79,6 +79,8 @@ void stand_in_managed(uint32_t counter, uint64_t bytes);
 void stand_in_overhead(uint32_t type);
 void stand_in_external(uint32_t correlation, uint32_t kind, uint64_t id);
 void stand_in_device(uint32_t context);
+/* A buffer is given back with a kernel of that name, as CUPTI does when a child of a fork ends. */
+void stand_in_give(const char *name);
 /* What raw.c wrote of a GPU, at the times of now.  Return: records, 0: it cannot be read. */
 uint64_t stand_in_raw(const char *path);
 
