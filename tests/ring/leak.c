@@ -179,10 +179,13 @@ int main(int argc, char **argv)
 	for (i = 0; i < rd.arena->used;) {
 		const char *at = (const char *)(rd.arena + 1) + i;
 		const struct xsprof_entry *e = (const struct xsprof_entry *)at;
+		/* The first of a thread has the time behind its text. */
+		uint32_t ticks = e->type == XSPROF_ENTRY_THREAD && e->aux & XSPROF_THREAD_NEW ?
+				 sizeof(uint64_t) : 0;
 
-		for (uint32_t b = sizeof(*e) + e->text_len; b < e->size; b++)
+		for (uint32_t b = sizeof(*e) + e->text_len; b < e->size - ticks; b++)
 			CHECK_EQ(at[b], 0);
-		CHECK(e->size >= sizeof(*e) + e->text_len && !(e->size & 7));
+		CHECK(e->size >= sizeof(*e) + e->text_len + ticks && !(e->size & 7));
 		i += e->size;
 	}
 	for (i = 0; i < sizeof(rd.ctl->reserved) / 8; i++)

@@ -379,7 +379,7 @@ enum xsprof_entry_type {
  * ended: a second NEW of an id is of another thread.
  */
 #define XSPROF_THREAD_GIVEN	1u	/* the program chose the name */
-#define XSPROF_THREAD_NEW	2u	/* its first: its last 8 bytes are the ticks then */
+#define XSPROF_THREAD_NEW	2u	/* its first one: the last 8 bytes are the ticks then */
 
 /**
  * struct xsprof_entry - one entry; its text follows, not terminated, padded with 0 to 8 bytes
