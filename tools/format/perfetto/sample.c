@@ -23,8 +23,7 @@ enum { IID = 1, TEXT = 2, FRAME_FUNCTION = 2, FRAME_MAPPING = 3, STACK_FRAMES = 
 
 /* The only mapping, and its path: readers want one of each frame. */
 #define MAPPING		1
-#define FRAMES_MAX	64u
-#define TEXTS_MAX	(4 * FRAMES_MAX)	/* with inlined functions */
+#define TEXTS_MAX	256u	/* of a stack: 64 frames, and inlined functions */
 
 /**
  * struct pf_samples - what was interned
@@ -32,12 +31,14 @@ enum { IID = 1, TEXT = 2, FRAME_FUNCTION = 2, FRAME_MAPPING = 3, STACK_FRAMES = 
  * @stacks: numbers of stacks, by producer, id and what the thread did
  * @next: the last number
  * @doing: frames of what threads did
+ * @left_out: the frame that stands for those that a stack has beyond what is known of it
  */
 struct pf_samples {
 	struct xsp_map	frames;
 	struct xsp_map	stacks;
 	uint64_t	next;
 	uint64_t	doing[8];
+	uint64_t	left_out;
 };
 
 static char *open_data(struct xsp_out *out, char **data)
@@ -138,7 +139,7 @@ static uint64_t stack_of(struct xsp_out *out, struct pf_samples *s, uint32_t pro
 			 const struct xsprof_trace_sample *sample)
 {
 	uint64_t key = (producer + 1ull) << 36 | (uint64_t)sample->how << 32 | sample->stack;
-	uint64_t *known = xsp_map_get(&s->stacks, key), iid[TEXTS_MAX + 1];
+	uint64_t *known = xsp_map_get(&s->stacks, key), iid[TEXTS_MAX + 2];
 	uint32_t n = 0, left_out;
 	const char *const *texts;
 	const uint64_t *frame;
@@ -149,9 +150,17 @@ static uint64_t stack_of(struct xsp_out *out, struct pf_samples *s, uint32_t pro
 		return *known;
 	frame = xsprof_trace_stack(out->trace, producer, sample->stack, &nr, &left_out);
 	texts = fmt_stack_texts(out->trace, &out->frames, producer, sample->stack, &nr);
-	/* A file's may be longer than ours are. */
-	if (!frame || nr > (texts ? TEXTS_MAX : FRAMES_MAX))
+	if (!frame)
 		return 0;
+	/* A file's may be longer than ours are: of that the innermost, which come first. */
+	if (nr > TEXTS_MAX) {
+		nr = TEXTS_MAX;
+		left_out = 1;
+	}
+	if (left_out && !s->left_out)
+		s->left_out = add_frame(out, s, "[...]", 5);
+	if (left_out)
+		iid[n++] = s->left_out;
 	while (nr) {
 		--nr;
 		iid[n] = texts ? text_of(out, s, texts[nr]) :
