@@ -234,7 +234,7 @@ wait_for wrote "f.data.1.stall-$program" rec.err
 "$xsprof" report "f.data.1.stall-$program" 2>log | grep -q \
 	"was in nccl:all_reduce for .* (in step) when the snapshot was taken"
 result "watch: one that stays open makes a file that says so" $?
-! "$xsprof" report "f.data.1.stall-$program" 2>log | grep 'without a row' >>log
+! "$xsprof" report "f.data.1.stall-$program" 2>log | grep 'no row counts' >>log
 result "watch: its process lives at that moment, which is exact" $?
 grep -q "flight: thread $program of process $program has been in nccl:all_reduce for" rec.err
 result "watch: a line tells which" $?

@@ -413,6 +413,8 @@ assert r["ranges"][0]["total_ns"] == 30000 + 37000 + 40000 + 18000 + 11000, r
 END
 result "the end of a process: the kernel's time, where the recorder's is an interval" $?
 "$xsprof" report "$dir/exits.data" >"$dir/ends" 2>"$dir/log"
+grep -q '^\.\.\. and 4 open ranges that no row counts: .* (--open lists all' "$dir/ends"
+result "report: says how many open ranges it does not count, and where they are" $?
 grep -q '^  thread 200 was in step for 30.000 us when its process vanished$' "$dir/ends"
 result "the end of a process: report says how long its range was open" $?
 grep -q '^  thread 800 was in step for 20.000 us to 8.999 s when its process vanished$' "$dir/ends"

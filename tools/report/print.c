@@ -318,10 +318,10 @@ void report_print(struct report *report)
 	if (report->shapes)
 		report_print_left(report, ranges);
 	if (report->unsure)
-		printf("... and %" PRIu64 " open range%s without a row: when their processes ended "
-		       "is known to an interval only%s\n", report->unsure,
+		printf("... and %" PRIu64 " open range%s that no row counts: the end of the "
+		       "process is known as an interval only%s\n", report->unsure,
 		       report->unsure == 1 ? "" : "s",
-		       report->show.all ? "" : "; --open lists them");
+		       report->show.all ? "" : " (--open lists all open ranges)");
 	if (!threads)
 		report_print_cause(report, rows, ranges, &width);
 	report_print_usage(report, rows, ranges, &width);
