@@ -69,6 +69,40 @@ static char *put_attrs(const struct attrs *a, char *p)
 	return put_u64_attr(p, "fw_tid", a->fw_tid);
 }
 
+/* What a collective is of has other names here than in Kineto's JSON, and numbers another type. */
+static const char *comms_name(const char *key)
+{
+	static const char *const names[][2] = {
+		{ "Collective name", "collective_name" },
+		{ "dtype", "dtype" },
+		{ "In msg nelems", "in_msg_nelems" },
+		{ "Out msg nelems", "out_msg_nelems" },
+		{ "In split size", "in_split_size" },
+		{ "Out split size", "out_split_size" },
+		{ "Global rank start", "global_rank_start" },
+		{ "Global rank stride", "global_rank_stride" },
+		{ "Process Group Name", "pg_name" },
+		{ "Process Group Description", "pg_desc" },
+		{ "Group size", "pg_size" },
+		{ "Is asynchronized op", "is_asynchronized_op" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(key, names[i][0]))
+			return names[i][1];
+	return NULL;
+}
+
+static char *put_attr_type(struct et *et, struct xsr_walk *walk,
+			   const struct xsprof_trace_arg *arg, const char *comms, char *p)
+{
+	/* The number of that one is called a string. */
+	if (arg->type == XSPROF_ARG_STR || arg->type == XSPROF_ARG_NAME ||
+	    (comms && !strcmp(comms, "is_asynchronized_op")))
+		return put_lit(p, "string");
+	return comms ? put_lit(p, "uint64") : xsr_et_type(&et->w, walk, arg, p);
+}
+
 /* The three that are always there, from what the program said or empty, then the others. */
 static char *put_text_attrs(struct et *et, const struct xsr_walk *from, char *p)
 {
@@ -81,6 +115,7 @@ static char *put_text_attrs(struct et *et, const struct xsr_walk *from, char *p)
 
 	while (xsr_walk_next(&walk, &arg)) {
 		const char *key = xsprof_trace_name(et->w.trace, walk.ev.producer, arg.key);
+		const char *comms = comms_name(key);
 
 		if (xsr_key_is_input(arg.key) || xsr_key_is_item(arg.key) ||
 		    arg.key == XSPROF_KEY_MODULE || arg.flags & XSPROF_ARGF_CONT)
@@ -88,10 +123,11 @@ static char *put_text_attrs(struct et *et, const struct xsr_walk *from, char *p)
 		for (i = 0; i < 3; i++)
 			there[i] |= !strcmp(key, always[i]);
 		p = comma(xsr_writer_room(&et->w, p), &any);
-		p = xsr_writer_name(&et->w, walk.ev.producer, arg.key, put_lit(p, "{\"name\":"));
+		p = put_lit(p, "{\"name\":");
+		p = comms ? put_lit(stpcpy(put_lit(p, "\""), comms), "\"") :
+			    xsr_writer_name(&et->w, walk.ev.producer, arg.key, p);
 		p = put_lit(p, ",\"type\":\"");
-		p = arg.type == XSPROF_ARG_STR || arg.type == XSPROF_ARG_NAME ?
-		    put_lit(p, "string") : xsr_et_type(&et->w, &walk, &arg, p);
+		p = put_attr_type(et, &walk, &arg, comms, p);
 		p = xsr_et_value(&et->w, &walk, &arg, put_lit(p, "\",\"value\":"));
 		*p++ = '}';
 	}

@@ -26,7 +26,7 @@ g++ -std=c++20 -O0 -w -fPIC -shared -DTORCH_EXTENSION_NAME=comms -I"$top/include
 	-L"$top/lib" -lc10 -ltorch_cpu -ltorch_python 2>log || { cat log; exit 1; }
 
 "$xsprof" record -o data -- "$python" -W ignore "$here/jobs/collectives.py" theirs.json . \
-	>out 2>log && ! grep '^xsprof: PyTorch' log &&
+	theirs.et >out 2>log && ! grep '^xsprof: PyTorch' log &&
 	"$dump" -q -f kineto -o ours.json data 2>>log && python3 - <<-'END' 2>>log
 	import json
 	def args(path):
@@ -48,6 +48,21 @@ g++ -std=c++20 -O0 -w -fPIC -shared -DTORCH_EXTENSION_NAME=comms -I"$top/include
 	    assert {"Collective name", "Seq", "Process Group Name", "Group size"} <= set(o), o
 	END
 result "record_param_comms: what it is of, its group, and its sequence number" $?
+"$dump" -q -f execution-trace -o ours.et data 2>log && python3 - <<-'END' 2>>log
+	import json
+	def attrs(path):
+	    nodes = [n for n in json.load(open(path))["nodes"] if n["name"] == "record_param_comms"]
+	    return [{a["name"]: (a["type"], a["value"]) for a in n["attrs"]}
+	            for n in sorted(nodes, key=lambda n: n["id"])]
+	theirs, ours = attrs("theirs.et"), attrs("ours.et")
+	assert len(theirs) == len(ours) == 40, (len(theirs), len(ours))
+	own = {"rf_id", "fw_parent", "tid", "op_schema", "tensor_range"}
+	for t, o in zip(theirs, ours):
+	    wrong = {k: (v, o.get(k)) for k, v in t.items() if k not in own and v != o.get(k)}
+	    assert not wrong, wrong
+	    assert {"collective_name", "in_msg_nelems", "pg_name", "pg_size"} <= set(t), t
+	END
+result "its execution trace has the same of it as PyTorch's" $?
 if "$python" -c 'import torch.profiler._trace_validator' 2>/dev/null; then
 	"$python" -W ignore - >log 2>&1 <<-'END'
 	from torch.profiler._trace_validator import validate_trace
