@@ -51,10 +51,17 @@ static inline uint64_t env_figure(uint64_t normal, uint64_t debug)
 	return (env_debug() ? debug : normal) * (env_full() ? 3 : 1);
 }
 
-/* Of what costs most a third in tier quick, and what env_figure() says in tier full. */
+/* Of what costs most one in @part in tier quick, and what env_figure() says in tier full. */
+static inline uint64_t env_part(uint64_t normal, uint64_t debug, unsigned int part)
+{
+	uint64_t n = env_figure(normal, debug);
+
+	return env_full() ? n : (n + part - 1) / part;
+}
+
 static inline uint64_t env_costly(uint64_t normal, uint64_t debug)
 {
-	return env_full() ? env_figure(normal, debug) : (env_figure(normal, debug) + 2) / 3;
+	return env_part(normal, debug, 3);
 }
 
 static inline uint64_t env_mix(uint64_t x)

@@ -129,6 +129,16 @@ static int what_is_seen(void *arg)
 	return mask;
 }
 
+/* Few of them on a debug kernel, which is there for what goes wrong in memory and locks. */
+static bool is_tried(unsigned int cap)
+{
+	bool special = cap == CAP_PERFMON || cap == CAP_SYS_ADMIN || cap == CAP_SYS_PTRACE ||
+		       cap == CAP_DAC_OVERRIDE;
+
+	return prctl(PR_CAPBSET_READ, cap) == 1 &&
+	       (special || !env_debug() || env_full() || cap % 8 == 0);
+}
+
 TEST_F(perm, capabilities)
 {
 	struct seen s = { .id = { self->id[0], self->id[1] } };
@@ -140,7 +150,7 @@ TEST_F(perm, capabilities)
 	for (unsigned int cap = 0; cap < 64; cap++) {
 		bool all = cap == CAP_PERFMON || cap == CAP_SYS_ADMIN;
 
-		if (prctl(PR_CAPBSET_READ, cap) != 1)
+		if (!is_tried(cap))
 			continue;
 		EXPECT_EQ(all ? 7 : 4, user_as(USER, 1ull << cap, what_is_seen, &s)) {
 			TH_LOG("capability %u", cap);
@@ -198,7 +208,7 @@ TEST_F(perm, write_capabilities)
 	for (unsigned int cap = 0; cap < 64; cap++) {
 		int all = cap == CAP_SYS_ADMIN ? 7 : 4;
 
-		if (prctl(PR_CAPBSET_READ, cap) != 1)
+		if (!is_tried(cap))
 			continue;
 		EXPECT_EQ(all, user_as(USER, 1ull << cap, what_is_written, &s)) {
 			TH_LOG("capability %u", cap);

@@ -181,7 +181,7 @@ static void count_ends(void *arg, uint32_t k, uint64_t at, const uint64_t *s, un
 
 TEST(truth)
 {
-	struct sched_pair pair = { .rounds = env_figure(2000, 300) };
+	struct sched_pair pair = { .rounds = env_costly(2000, 300) };
 	static struct list ours, theirs;
 	uint64_t events = 0, different = 0;
 	uint32_t ends;

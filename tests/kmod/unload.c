@@ -293,9 +293,9 @@ static void __attribute__((noreturn)) crowd_member(int up, int go, unsigned int 
 /* A thousand producers: hundreds end after the module could be removed, some as it goes. */
 TEST_F(unload, thousand_end)
 {
-	uint64_t cycles = env_costly(6, 3), seed = env_seed();
+	uint64_t cycles = env_part(6, 3, 6), seed = env_seed();
 	/* On a debug kernel a process costs ten times as much. */
-	unsigned int crowd = env_debug() && !env_full() ? CROWD / 3 : CROWD;
+	unsigned int crowd = env_debug() && !env_full() ? CROWD / 5 : CROWD;
 	unsigned int hogs = self->path ? 2 * env_cpus() : 0;
 	pid_t pids[CROWD], busy[64];
 
@@ -356,7 +356,7 @@ TEST_F(unload, thousand_end)
 /* Limits that are changed while the module goes: its parameters stay a little longer than it. */
 TEST_F(unload, while_limits_change)
 {
-	uint64_t cycles = env_costly(40, 10);
+	uint64_t cycles = env_part(40, 10, 8);
 	pthread_t threads[2];
 	bool over = false;
 
