@@ -18,8 +18,11 @@ static uint64_t key_of(uint32_t producer, uint64_t node)
 
 static void set(struct xsp_captured *captured, uint64_t key, uint32_t name)
 {
-	if (captured->nodes.used < XSP_CAPTURED_NODES || xsp_map_get(&captured->nodes, key))
-		(void)xsp_map_set(&captured->nodes, key, name);
+	bool room = captured->nodes.used < XSP_CAPTURED_NODES ||
+		    xsp_map_get(&captured->nodes, key);
+
+	if (!room || xsp_map_set(&captured->nodes, key, name))
+		captured->left_out++;
 }
 
 static const struct xsprof_rec_gpu *record_of(const struct xsprof_event *ev)

@@ -17,9 +17,11 @@
 /**
  * struct xsp_captured - nodes; all zeros is none
  * @nodes: by producer and node: the name of the range, 0: it is not known
+ * @left_out: nodes beyond XSP_CAPTURED_NODES, or beyond the memory
  */
 struct xsp_captured {
 	struct xsp_map	nodes;
+	uint64_t	left_out;
 };
 
 /*

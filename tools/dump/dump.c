@@ -286,6 +286,10 @@ static void say_left_out(const struct dump *dump)
 	if (dump->out.left_out)
 		tool_note("%s: %" PRIu64 " ranges are left out: too many are open, or overlap, "
 			  "at once; -f ndjson has all", dump->source.path, dump->out.left_out);
+	if (dump->out.captured.left_out)
+		tool_note("%s: %" PRIu64 " nodes of graphs are more than can be kept: what ran of "
+			  "them is shown without the range that captured it", dump->source.path,
+			  dump->out.captured.left_out);
 }
 
 static void say_deep(const struct dump *dump)

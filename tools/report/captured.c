@@ -97,6 +97,7 @@ int gpu_captured(struct gpu_report *gpu)
 		ret = idle_read(gpu, read_event, &r);
 	if (!ret && gpu->nr_captured)
 		qsort(gpu->captured, gpu->nr_captured, sizeof(*gpu->captured), by_time);
+	gpu->unknown_nodes = r.nodes.left_out;
 	xsp_captured_free(&r.nodes);
 	xsp_map_free(&r.rows);
 	xsp_tracks_free(r.tracks);
@@ -138,6 +139,9 @@ void gpu_print_captured(const struct gpu_report *gpu)
 	if (gpu->unlisted_captured)
 		printf("# %" PRIu64 " parts of graphs are of more kinds than are listed\n",
 		       gpu->unlisted_captured);
+	if (gpu->unknown_nodes)
+		printf("# %" PRIu64 " nodes of graphs are more than can be kept: what ran of them "
+		       "has no range\n", gpu->unknown_nodes);
 }
 
 void gpu_json_captured(const struct gpu_report *gpu)
@@ -161,5 +165,6 @@ void gpu_json_captured(const struct gpu_report *gpu)
 			fputs("null", stdout);
 		printf(",\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 "}", row->count, row->ns);
 	}
-	putchar(']');
+	printf("],\"captured_unlisted\":%" PRIu64 ",\"nodes_unknown\":%" PRIu64,
+	       gpu->unlisted_captured, gpu->unknown_nodes);
 }

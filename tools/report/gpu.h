@@ -230,6 +230,7 @@ struct gpu_captured_row {
  * @captured: these, by what captured them; NULL: not read
  * @nr_captured: how many rows
  * @unlisted_captured: parts that found no place there
+ * @unknown_nodes: nodes that found no place while it was read
  */
 struct gpu_report {
 	struct report		*report;
@@ -258,6 +259,7 @@ struct gpu_report {
 	struct gpu_captured_row	*captured;
 	uint32_t		nr_captured;
 	uint64_t		unlisted_captured;
+	uint64_t		unknown_nodes;
 };
 
 /* How long collectives ran beside other kernels, ns. */
