@@ -49,7 +49,8 @@ read -r holder waiter <said
 "$xsprof" report --open data >out 2>>log
 "$xsprof" report --open --json data >json 2>>log
 cat out >>log
-was="was in GIL wait for .* for the lock that thread $holder (.*) held when killed"
+# Its name, too, unless another thread had the lock of the names at its only event.
+was="was in GIL wait for .* for the lock that thread $holder\( (.*)\)\? held when killed"
 grep -q "^  thread $waiter (.*) $was" \
 	out && python3 - "$holder" "$waiter" >>log 2>&1 <<'END'
 import json, sys

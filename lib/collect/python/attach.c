@@ -252,6 +252,7 @@ static void forks(void)
 
 static void forked_parent(void)
 {
+	const struct timespec moment = { 0, 100000 };
 	static char again;
 
 	if (getpid() != attached.pid ||
@@ -260,6 +261,9 @@ static void forked_parent(void)
 	python_tick_init(attached.hz, python_user.category("python"));
 	if (!begin_thread(&again)) {
 		__atomic_store_n(&attached.state, TICKS, __ATOMIC_RELEASE);
+		/* Where the recorder has gone it ends, before the next fork can stop it again. */
+		while (!samples() && is(TICKS))
+			nanosleep(&moment, NULL);
 		return;
 	}
 	collect_say("no thread that looks where Python's are: its frames are recorded no longer");
