@@ -144,6 +144,7 @@ static int begin(struct server *s, const struct plan *p)
 	int to[2], from[2];
 
 	*s = (struct server){ .err = -EPIPE };
+	signal(SIGPIPE, SIG_IGN);	/* one that has ended is an error, with its status */
 	if (pipe(to) || pipe(from))
 		return -errno;
 	fflush(stdout);
@@ -210,9 +211,13 @@ static int end(int fd, struct server *s)
 static uint64_t end_of(int fd, const struct plan *p)
 {
 	struct server s;
-	int err = begin(&s, p) ?: tell(&s, 'r');
+	int err = begin(&s, p) ?: tell(&s, 'r'), status = end(fd, &s);
 
-	return end(fd, &s) || err ? 0 : s.id;
+	if (!err && !status)
+		return s.id;
+	printf("# a process of user %u: error %d, wait status %#x\n", p->uid, err, status);
+	fflush(stdout);
+	return 0;
 }
 
 /* Request scheduling records through a new reader, as root.  Return: 0 or -errno. */
