@@ -152,8 +152,10 @@ static int begin(struct server *s, const struct plan *p)
 	if (!s->pid) {
 		close(to[1]);
 		close(from[0]);
-		for (int fd = from[1] + 1; fd < 64; fd++)	/* pipes of other servers */
-			close(fd);
+		/* Pipes of other servers; a thread that opens files mixes up our numbers. */
+		for (int fd = 3; fd < 64; fd++)
+			if (fd != to[0] && fd != from[1])
+				close(fd);
 		serve(p, to[0], from[1]);
 	}
 	close(to[0]);
