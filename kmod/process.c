@@ -6,9 +6,9 @@
  * execve() of another process walks none of them, and the end of this one queues one work, since
  * it is told with interrupts off and mostly under tasklist_lock.
  *
- * The end is learnt from the process itself: its struct pid wakes whoever waits for a pidfd when
- * the last thread is gone and the status is known, which is also when no store of its can come
- * any more.  The release of the file would not do: a forked child inherits the descriptor.
+ * A process' end is seen at its struct pid, which wakes the waiters of a pidfd when the last
+ * thread has ended and the status is known.  The process can store nothing from then on.  The
+ * release of the file would not do: a forked child inherits the descriptor.
  *
  * A process keeps its pid when it executes, and may get other rights by that: nothing that it
  * asked for before is to tell of it afterwards.  How many programs it has executed is known at

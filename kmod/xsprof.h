@@ -31,8 +31,9 @@
  * producer.c, those of readers, xsp_producer.lock, xsp_registry_lock, that of account.c.  Nothing
  * is copied to or from a process with one of the last three held: that could fault, which takes the
  * first.  No page is allocated with xsp_producer.lock held.
- * The lock of sync.c is never held with another.  Those of process.c and kernel-ring.c are
- * innermost; the last are taken under the scheduler's own.
+ * The lock of sync.c is never held with another.  Inside that of process.c is the kernel's on the
+ * waiters of a pid, under which on_exit() takes none.  Those of kernel-ring.c are innermost, and
+ * taken under the scheduler's own.
  */
 #ifndef XSP_XSPROF_H
 #define XSP_XSPROF_H

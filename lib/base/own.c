@@ -70,9 +70,9 @@ bool xsp_fd_is(const struct xsp_fd_id *id, int fd)
  * @owner: the one that was seen there
  * @turns: how often this was called for the lock, at first 0
  *
- * The owner does a few dozen instructions, or is preempted: at first it only needs the CPU.  Then
- * this thread sleeps, for to yield is not enough where the scheduler prefers it to the owner
- * (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE).  Nobody wakes it; what it can be late by is short.
+ * The owner holds the lock for a few dozen instructions, unless it is preempted: the first calls
+ * yield the CPU.  Later calls sleep, because a yield gives the CPU to no thread of lower priority
+ * (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE).  Nobody wakes the sleeper: it is WAIT_NS late at most.
  *
  * Signal-safe; errno is kept.
  */

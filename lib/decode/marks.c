@@ -92,8 +92,8 @@ static void add_switches(struct xsprof_trace *t, const struct xst_producer *p)
 }
 
 /*
- * Likewise.  Whoever had the number before ended before that, at a time that nobody noted.  What is
- * followed has no ends of threads.
+ * Likewise.  The thread that had the number before ended earlier; when is not known.  A trace that
+ * is followed has no ends of threads.
  */
 static void add_renewed(struct xsprof_trace *t, const struct xst_producer *p)
 {
