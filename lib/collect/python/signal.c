@@ -4,38 +4,70 @@
  * way. And which signals threads of ours block.
  */
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "collect/python/sample.h"
 
-static bool has(const char *text, const char *line, int number)
-{
-	const char *at = strstr(text, line);
+#define STAT_SIGNAL	31	/* the field of /proc/PID/stat with the pending signals, see proc(5) */
 
-	return at && strtoull(at + strlen(line), NULL, 16) >> (number - 1) & 1;
+/*
+ * What is pending and what is blocked of signals 1 to 31. /proc/PID/status has the same for all
+ * signals, and takes twice the time.
+ */
+static bool read_masks(uint32_t tid, unsigned long *pending, unsigned long *blocked)
+{
+	char path[48], text[1024], *at;
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	/* Field 2 is the thread's name in parentheses, which may have some of its own. */
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < STAT_SIGNAL; field++)
+		at = strchr(at + 1, ' ');
+	return at && sscanf(at, " %lu %lu", pending, blocked) == 2;
+}
+
+/*
+ * Some systems that are like Linux have 0 in these fields, whatever a thread blocks: the calling
+ * thread must be told as it is.
+ */
+static bool masks_are_true(void)
+{
+	unsigned long pending, blocked, expected = 0;
+	static int is;	/* 1: they are, -1: they are not */
+	sigset_t set;
+
+	if (!is && !pthread_sigmask(SIG_SETMASK, NULL, &set)) {
+		for (int i = 1; i < 32; i++)
+			if (sigismember(&set, i) == 1)
+				expected |= 1ul << (i - 1);
+		is = expected && read_masks((uint32_t)syscall(SYS_gettid), &pending, &blocked) &&
+			blocked == expected ? 1 : -1;
+	}
+	return is > 0;
 }
 
 enum python_signal python_signal_of(uint32_t tid, int number)
 {
-	char path[48], text[8192];
-	ssize_t size;
-	int fd;
+	unsigned long pending, blocked, bit = 1ul << (number - 1);
 
-	snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (!masks_are_true() || !read_masks(tid, &pending, &blocked))
 		return PYTHON_SIGNAL_UNKNOWN;
-	size = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[size > 0 ? size : 0] = '\0';
-	if (!strstr(text, "\nSigBlk:"))
-		return PYTHON_SIGNAL_UNKNOWN;
-	if (has(text, "\nSigBlk:", number))
+	if (blocked & bit)
 		return PYTHON_SIGNAL_BLOCKED;
-	return has(text, "\nSigPnd:", number) ? PYTHON_SIGNAL_PENDING : PYTHON_SIGNAL_FREE;
+	return pending & bit ? PYTHON_SIGNAL_PENDING : PYTHON_SIGNAL_FREE;
 }
 
 void python_signals_of_others(sigset_t *set)
