@@ -57,6 +57,16 @@ result "report --by function: functions of C have rows" $?
 	grep -qE 'called;([^;]*;)*[^;]*\): inner;[^;]*\): computes;.*;outermost \(native.so\);mid' \
 		folded
 result "-f folded: they stand in their places" $?
+"$dump" -q -f ndjson data >events 2>>log && /usr/bin/python3 - <<-'END' 2>>log
+	import json, xsprof
+	want = [(e["ns"], e["frames"]) for e in map(json.loads, open("events"))
+	        if e["type"] == "sample" and "frames" in e]
+	with xsprof.open("data") as capture:
+	    got = [(s.ns, list(s.stack)) for s in capture.samples() if s.how != "missed"]
+	    assert got == want and any("leaf (native.so)" in frames for _, frames in got), got
+	    assert got == [(s.ns, list(s.stack)) for s in capture.samples() if s.how != "missed"]
+END
+result "samples() of the package has their names" $?
 for format in text chrome perfetto kineto; do
 	"$dump" -q -f $format -o out data 2>>log && [ -s out ] || { format=; break; }
 	[ $format != perfetto ] || grep -q 'middle (native.so)' out || { format=; break; }

@@ -13,7 +13,8 @@
 
 #include "collect/python/sample.h"
 
-#define STAT_SIGNAL	31	/* the field of /proc/PID/stat with the pending signals, see proc(5) */
+/* The field of /proc/PID/stat with the pending signals, see proc(5). */
+#define STAT_SIGNAL	31
 
 /*
  * What is pending and what is blocked of signals 1 to 31. /proc/PID/status has the same for all

@@ -33,6 +33,8 @@ class Tables:
         self.allocations = Table(Allocation)
         self.gpu = Table(Gpu)
         self.samples = Table(Sample)
+        #: producer and number of each sample's stack, if a stack has functions of C
+        self.stacks_of_c: List[Tuple[int, int]] = []
         self.lost = Table(Lost)
         self.threads: Dict[Tuple[int, int], List[int]] = {}
         self.kernel: Any = collections.Counter()
@@ -50,6 +52,7 @@ class Reader:
         self.found: List[Tuple[Any, ...]] = []
         self.open_steps: Dict[Any, int] = {}
         self.stacks: Dict[Tuple[int, int], Tuple[Tuple[str, ...], int]] = {}
+        self.has_c = False
         self.join = Join()
         self.raised: Optional[BaseException] = None
 
@@ -210,11 +213,12 @@ class Reader:
             nr, left = ctypes.c_size_t(), ctypes.c_uint32()
             frames = _trace.quick.xsprof_trace_stack(self.capture._open(), producer, stack, nr,
                                                      left)
+            frames = frames[:nr.value] if frames else []
             self.stacks[key] = (tuple(
                 self.capture._name(producer, frame & 0xffffffff)
                 if frame & _trace.FRAME_NAMED else "0x{:x}".format(frame)
-                for frame in (frames[i] for i in range(nr.value))), left.value) \
-                if frames else ((), 0)
+                for frame in frames), left.value)
+            self.has_c |= not all(frame & _trace.FRAME_NAMED for frame in frames)
         return self.stacks[key]
 
     def _sampled(self, ns: int, producer: int, name: int, line: int, how: str, missed: int,
@@ -253,7 +257,10 @@ class Reader:
                       for p, n, begin, end, number, pid, tid in t.steps]
         t.flows[:] = [Flow(ns, c._name(p, n), *rest) for ns, p, n, *rest in t.flows]
         t.gpu[:] = [Gpu(c._name(p, n), *rest) for p, n, *rest in t.gpu]
+        stacks = [(s[1], s[6]) for s in t.samples]
         t.samples[:] = [self._sampled(*s) for s in t.samples]
+        if self.has_c:
+            t.stacks_of_c = stacks
         t.kernel = {self.kernel_name(kind): count for kind, count in t.kernel.items()}
         t.allocations[:] = [Allocation(ns, c._name(p, n), *rest)
                             for ns, p, n, *rest in t.allocations]

@@ -8,7 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from typing import Any
+import tempfile
+from typing import Any, Dict, Iterator
 
 _OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "xsprof")
 #: The tool's exit status where the capture is damaged or cut, and was read as far as it goes.
@@ -25,19 +26,34 @@ def find() -> str:
     return shutil.which("xsprof") or _OWN
 
 
+def _run(*arguments: str) -> Iterator[bytes]:
+    """The lines that the tool writes."""
+    command = [find(), *arguments]
+    with tempfile.TemporaryFile() as said:
+        try:
+            tool = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                    stderr=said)
+        except OSError as err:
+            raise RuntimeError("xsprof: {}: {}: install the package anew, or put xsprof into "
+                               "PATH".format(command[0], err.strerror)) from None
+        with tool:
+            yield from tool.stdout
+        if tool.returncode not in (0, _CUT):
+            said.seek(0)
+            raise RuntimeError(said.read().decode(errors="replace").strip() or
+                               "xsprof: {}: exit status {}".format(arguments[0], tool.returncode))
+
+
 def report(path: str, *options: str) -> Any:
     """What xsprof report --json says of a capture."""
-    command = [find(), "report", "-q", "--json", "--allow-lost", *options, "--", path]
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, check=False)
-    except OSError as err:
-        raise RuntimeError("xsprof: {}: {}: install the package anew, or put xsprof into "
-                           "PATH".format(command[0], err.strerror)) from None
-    if done.returncode not in (0, _CUT):
-        raise RuntimeError(done.stderr.decode(errors="replace").strip() or
-                           "xsprof: report: exit status {}".format(done.returncode))
-    return json.loads(done.stdout)
+    said = _run("report", "-q", "--json", "--allow-lost", *options, "--", path)
+    return json.loads(b"".join(said))
+
+
+def events(path: str, *options: str) -> Iterator[Dict[str, Any]]:
+    """What xsprof dump -f ndjson says of a capture, line by line."""
+    for line in _run("dump", "-q", "-f", "ndjson", "--allow-lost", *options, "--", path):
+        yield json.loads(line)
 
 
 def main():

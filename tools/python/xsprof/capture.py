@@ -195,8 +195,18 @@ class Capture:
         return self._give(self._read().gpu, as_frame)
 
     def samples(self, as_frame: bool = False) -> Any:
-        """Where threads of Python were (xsprof record --python)."""
-        return self._give(self._read().samples, as_frame)
+        """Where threads of Python were (xsprof record --python). If there are functions of C among
+        them, the tool reads the capture once more and finds their names in their files.
+        """
+        t = self._read()
+        if t.stacks_of_c:
+            named = {(e["producer"], e["stack"]): tuple(e["frames"])
+                     for e in _tool.events(self.path, "--category", "python")
+                     if e["type"] == "sample" and "stack" in e}
+            t.samples[:] = [s._replace(stack=named.get(of, s.stack))
+                            for s, of in zip(t.samples, t.stacks_of_c)]
+            t.stacks_of_c = []
+        return self._give(t.samples, as_frame)
 
     def gil(self) -> Gil:
         """How threads shared Python's lock: what xsprof report --gil prints, with its tables
