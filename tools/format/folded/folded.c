@@ -59,8 +59,8 @@ static struct folded_stack *get(struct folded *f, const struct xsprof_event *ev,
 				const struct xsprof_trace_sample *sample)
 {
 	bool missed = sample->stack == XSPROF_STACK_MISSED;
-	uint64_t key = (ev->producer + 1ull) << 36 | (uint64_t)sample->how << 32 |
-		       (missed ? ~ev->name : sample->stack);
+	uint64_t key = (uint64_t)missed << 60 | (ev->producer + 1ull) << 40 |
+		       (uint64_t)sample->how << 32 | (missed ? ev->name : sample->stack);
 	uint64_t *at = xsp_map_get(&f->by_key, key);
 	struct folded_stack *stacks;
 
