@@ -11,6 +11,10 @@
  *
  * There is one question at a time. Who answers it takes it first, so that one that is not waited
  * for any longer is answered by nobody.
+ *
+ * The thread that is asked records its sample itself if its stack has been recorded before, as most
+ * have: the sample has the time at which it was taken, and the thread that asks need not be woken
+ * for it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -22,7 +26,7 @@
 
 #include "collect/python/sample.h"
 
-enum { IDLE, ASKED, BUSY, GOOD, BAD, NONE, LEFT };
+enum { IDLE, ASKED, BUSY, GOOD, RECORDED, BAD, NONE, LEFT };
 
 #define LOOKS		4000000ull	/* ns between those at a thread's signals */
 #define FORGOTTEN	1000000000ull	/* ns: what was sent is not on its way any more */
@@ -33,7 +37,12 @@ static struct {
 	struct python_reading	reading;
 	struct native_stack	native;
 	uint32_t		unloads;	/* rules for it are of that time */
+	uint32_t		ticks;		/* until it is answered */
+	bool			at_once;	/* who asks is woken */
+	struct python_reply	reply;
 } question;
+
+static int woken;	/* a futex: who asks has something to do */
 
 static const int candidates[] = { SIGURG, SIGWINCH };
 static int number;	/* the signal; 0: none */
@@ -41,8 +50,15 @@ static struct sigaction before;	/* what it was */
 
 static void futex(int op, int value, const struct timespec *until)
 {
-	syscall(SYS_futex, &question.is, op | FUTEX_PRIVATE_FLAG, value, until, NULL,
+	syscall(SYS_futex, &woken, op | FUTEX_PRIVATE_FLAG, value, until, NULL,
 		FUTEX_BITSET_MATCH_ANY);
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* ---- in the thread that is asked ------------------------------------------------------------- */
@@ -62,10 +78,26 @@ static int answer(struct python_entry *entry)
 	return python_read_frames(&question.reading, state) ? GOOD : BAD;
 }
 
+/* Return: false: there is something to do for who asks. */
+static bool record(struct python_reply *reply, uint32_t tid)
+{
+	uint32_t ticks = __atomic_load_n(&question.ticks, __ATOMIC_RELAXED);
+
+	reply->stack = python_stack_known(&question.reading, &reply->name);
+	if (!reply->stack)
+		return false;
+	for (uint32_t i = 0; i < ticks; i++)
+		python_user.sample(reply->name, tid, reply->stack, XSPROF_SAMPLE_RUNS,
+				   question.reading.line);
+	reply->recorded = ticks;
+	return true;
+}
+
 static void asked(int sig, siginfo_t *info, void *context)
 {
 	struct python_entry *entry = python_entry_own();
 	int saved = errno, is = ASKED;
+	bool wake;
 
 	(void)sig;
 	/* At the limit of pending signals (RLIMIT_SIGPENDING) it does not say who sent it. */
@@ -77,11 +109,21 @@ static void asked(int sig, siginfo_t *info, void *context)
 					__ATOMIC_RELAXED)) {
 		is = answer(entry);
 		question.native.nr = 0;
-		if (is == GOOD && python_native)
-			python_native_walk(&question.native, context, question.unloads);
+		question.reply.recorded = 0;
+		if (is == GOOD) {
+			question.reply.at_ns = clock_ns(CLOCK_MONOTONIC);
+			question.reply.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+			if (python_native)
+				python_native_walk(&question.native, context, question.unloads);
+			else if (record(&question.reply, entry->tid))
+				is = RECORDED;
+		}
+		/* Afterwards it may be about another thread. */
+		wake = question.at_once && is != RECORDED;
 		/* Release: who sees it sees what was read. */
 		__atomic_store_n(&question.is, is, __ATOMIC_RELEASE);
-		futex(FUTEX_WAKE, 1, NULL);
+		if (wake)
+			python_ask_wake();
 	}
 	errno = saved;
 }
@@ -162,7 +204,7 @@ static enum python_signal look(struct python_entry *entry, bool asked_before, ui
 	return entry->signal;
 }
 
-bool python_ask(struct python_entry *entry, uint64_t now)
+bool python_ask(struct python_entry *entry, uint64_t now, bool at_once)
 {
 	/* If it is set, another may have taken what was sent, or it was thrown away. */
 	bool asked_before = __atomic_load_n(&entry->asked, __ATOMIC_RELAXED);
@@ -176,6 +218,8 @@ bool python_ask(struct python_entry *entry, uint64_t now)
 		return false;
 	entry->sent_ns = now;
 	question.unloads = python_native_unloads();
+	question.at_once = at_once;
+	__atomic_store_n(&question.ticks, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&question.entry, entry, __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->asked, true, __ATOMIC_RELAXED);
 	/* Release: who answers sees who is asked. */
@@ -192,28 +236,39 @@ bool python_ask_pending(void)
 	return __atomic_load_n(&question.is, __ATOMIC_RELAXED) != IDLE;
 }
 
-enum python_answer python_ask_answer(uint64_t until, struct python_reading **reading,
-				     struct python_entry **entry)
+void python_ask_ticks(uint32_t ticks)
 {
-	const struct timespec at = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
-	struct timespec now;
-	int is;
+	__atomic_store_n(&question.ticks, ticks, __ATOMIC_RELAXED);
+}
 
-	for (;;) {
-		is = __atomic_load_n(&question.is, __ATOMIC_ACQUIRE);
-		if (is != ASKED && is != BUSY)
-			break;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec >= until)
-			return PYTHON_NO_ANSWER;
-		futex(FUTEX_WAIT_BITSET, is, &at);
-	}
-	*reading = &question.reading;
-	*entry = question.entry;
+enum python_answer python_ask_answer(struct python_reply *reply)
+{
+	int is = __atomic_load_n(&question.is, __ATOMIC_ACQUIRE);
+
+	if (is == IDLE || is == ASKED || is == BUSY)
+		return PYTHON_NO_ANSWER;
+	*reply = question.reply;
+	reply->reading = &question.reading;
 	/* What was read stays as it is until the next question. */
 	__atomic_store_n(&question.is, IDLE, __ATOMIC_RELAXED);
-	return is == GOOD ? PYTHON_ANSWER : is == BAD ? PYTHON_ANSWER_BAD :
+	return is == GOOD || is == RECORDED ? PYTHON_ANSWER : is == BAD ? PYTHON_ANSWER_BAD :
 	       is == LEFT ? PYTHON_ANSWER_LEFT : PYTHON_NO_ANSWER;
+}
+
+void python_ask_sleep(uint64_t until)
+{
+	const struct timespec at = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
+
+	/* Acquire: pairs with the release in python_ask_wake(). */
+	if (!__atomic_exchange_n(&woken, 0, __ATOMIC_ACQUIRE))
+		futex(FUTEX_WAIT_BITSET, 0, &at);
+}
+
+void python_ask_wake(void)
+{
+	/* Release: who is woken sees why. If it does not sleep yet, it will not. */
+	__atomic_store_n(&woken, 1, __ATOMIC_RELEASE);
+	futex(FUTEX_WAKE, 1, NULL);
 }
 
 const struct native_stack *python_ask_native(uint32_t *unloads)

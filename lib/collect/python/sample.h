@@ -323,24 +323,53 @@ bool python_bounds_find(void);
  */
 uint32_t python_stack_of(struct python_reading *reading, const struct native_stack *native,
 			 uint32_t unloads, xsprof_name_t *name);
+/*
+ * The same of a stack without frames of C that has been recorded before. One thread at a time.
+ *
+ * Return: 0: it has not been.  Signal-safe.
+ */
+uint32_t python_stack_known(const struct python_reading *reading, xsprof_name_t *name);
 
 /* ---- ask.c: the thread that has the lock looks itself ---------------------------------------- */
 
 /* LEFT: it has not got the lock any more. */
 enum python_answer { PYTHON_NO_ANSWER, PYTHON_ANSWER, PYTHON_ANSWER_BAD, PYTHON_ANSWER_LEFT };
 
+/**
+ * struct python_reply - what a thread answered
+ * @reading: its frames
+ * @at_ns: when it looked, CLOCK_MONOTONIC
+ * @cpu_ns: its CPU time then
+ * @recorded: for how many ticks it has recorded samples itself
+ * @stack: of these samples
+ * @name: of these samples
+ */
+struct python_reply {
+	struct python_reading	*reading;
+	uint64_t		at_ns;
+	uint64_t		cpu_ns;
+	uint32_t		recorded;
+	uint32_t		stack;
+	xsprof_name_t		name;
+};
+
 /* Is there a signal that the program does not use?  Looks for one, where need be. */
 bool python_ask_ready(void);
-/* @now: CLOCK_MONOTONIC, ns.  Return: false: it could not be asked. */
-bool python_ask(struct python_entry *entry, uint64_t now);
+/*
+ * @now: CLOCK_MONOTONIC, ns. @at_once: python_ask_sleep() ends when an answer comes that has to be
+ * recorded.  Return: false: it could not be asked.
+ */
+bool python_ask(struct python_entry *entry, uint64_t now, bool at_once);
+/* For how many ticks it has not answered. */
+void python_ask_ticks(uint32_t ticks);
 /* Is one asked that has not answered? */
 bool python_ask_pending(void);
-/*
- * Waits for the answer, until @until (CLOCK_MONOTONIC, ns) at most.  Then *@reading and *@entry are
- * set, until the next is asked.
- */
-enum python_answer python_ask_answer(uint64_t until, struct python_reading **reading,
-				     struct python_entry **entry);
+/* Takes an answer that has come: *@reply stands until the next is asked. */
+enum python_answer python_ask_answer(struct python_reply *reply);
+/* Sleeps until @until (CLOCK_MONOTONIC, ns), an answer that is waited for, or python_ask_wake(). */
+void python_ask_sleep(uint64_t until);
+/* Signal-safe. */
+void python_ask_wake(void);
 /* That answer's frames of C; NULL: there are none. @unloads: as they were walked with. */
 const struct native_stack *python_ask_native(uint32_t *unloads);
 /* The answer is not waited for any longer.  Return: false: it comes just now. */

@@ -112,16 +112,39 @@ static uint32_t merge(uint64_t *to, const struct functions *f, const struct nati
 	return n + f->nr - at;
 }
 
-static uint64_t key_of(const struct stack *stack, uint32_t unloads)
+static uint64_t begin_key(uint32_t left)
 {
 	/* What is left out is nothing that a name may be. */
-	uint64_t key = (stack->left + 1ull) * 0x9e3779b97f4a7c15u, frame;
+	return (left + 1ull) * 0x9e3779b97f4a7c15u;
+}
+
+static uint64_t key_of(const struct stack *stack, uint32_t unloads)
+{
+	uint64_t key = begin_key(stack->left), frame;
 
 	for (uint32_t i = 0; i < stack->nr; i++) {
 		frame = stack->frame[i];
 		key = native_mix(key, frame & XSPROF_FRAME_NAMED ? (uint32_t)frame : frame);
 	}
 	return unloads ? native_mix(key, unloads) : key;
+}
+
+/* As key_of() has it: a handler has no room for what that needs. */
+uint32_t python_stack_known(const struct python_reading *r, xsprof_name_t *name)
+{
+	uint64_t key = begin_key(r->left);
+
+	*name = 0;
+	for (uint32_t i = 0; i < r->nr; i++) {
+		if (r->code[i].hidden)
+			continue;
+		if (!r->code[i].name)
+			return 0;
+		if (!*name)
+			*name = r->code[i].name;
+		key = native_mix(key, r->code[i].name);
+	}
+	return *name ? python_user.stack_find(key) : 0;
 }
 
 static void add(void *stack)

@@ -9,7 +9,6 @@
  * than one thread.
  */
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -25,7 +24,6 @@
 #define SECOND	1000000000ull
 #define STACK	(256u << 10)
 #define AT_ONCE	(SECOND / 250)	/* ns */
-#define LONGEST	(SECOND / 100)	/* that a fork may have to wait */
 #define GOES_ON	(SECOND / 10)	/* how often that is asked */
 #define PATIENCE	8u	/* ticks that an answer is waited for */
 
@@ -36,7 +34,7 @@ static struct {
 	xsprof_name_t	missed;		/* of the category, as all samples are */
 	pthread_t	thread;
 	pid_t		tid;
-	int		stop;		/* a futex */
+	bool		stop;
 	bool		mute;		/* it was told that there is no signal */
 	bool		mute_crowd;	/* and that there are more threads */
 	uint64_t	next;		/* tick, ns; 0: there was none */
@@ -170,7 +168,7 @@ static struct python_entry *ask(struct python_entry *entry, uint64_t now)
 	asked.tid = tid;
 	asked.turn = __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE);
 	asked.ticks = 1;
-	if (!python_ask(entry, now))
+	if (!python_ask(entry, now, ticker.next - now > AT_ONCE))
 		give_up(now);
 	return entry;
 }
@@ -186,29 +184,35 @@ static bool waits_on(uint64_t now)
 		give_up(now);
 		return false;
 	}
-	asked.ticks++;
+	python_ask_ticks(++asked.ticks);
 	return true;
 }
 
-static void take_answer(uint64_t until)
+static void take_stack(const struct python_reply *reply)
 {
-	struct python_reading *r;
+	xsprof_name_t name = reply->name;
+	uint32_t stack = reply->stack, unloads;
 	const struct native_stack *native;
-	struct python_entry *entry;
-	uint32_t stack, unloads;
-	xsprof_name_t name;
 
-	if (!python_ask_pending())
-		return;
-	switch (python_ask_answer(until, &r, &entry)) {
-	case PYTHON_ANSWER:
+	asked.entry->cpu_ns = reply->cpu_ns;
+	asked.entry->at_ns = reply->at_ns;
+	if (!reply->recorded) {
 		native = python_ask_native(&unloads);
-		stack = python_stack_of(r, native, unloads, &name);
-		entry->cpu_ns = cpu_ns(asked.tid);
-		entry->at_ns = clock_ns(CLOCK_MONOTONIC);
-		/* Until it answered it did not run: so long it was where it is. */
-		for (uint32_t i = 0; stack && i < asked.ticks; i++)
-			python_user.sample(name, asked.tid, stack, XSPROF_SAMPLE_RUNS, r->line);
+		stack = python_stack_of(reply->reading, native, unloads, &name);
+	}
+	/* Until it answered it did not run: so long it was where it is. */
+	for (uint32_t i = reply->recorded; stack && i < asked.ticks; i++)
+		python_user.sample(name, asked.tid, stack, XSPROF_SAMPLE_RUNS,
+				   reply->reading->line);
+}
+
+static void take_answer(void)
+{
+	struct python_reply reply;
+
+	switch (python_ask_answer(&reply)) {
+	case PYTHON_ANSWER:
+		take_stack(&reply);
 		break;
 	case PYTHON_ANSWER_BAD:
 		missed(asked.tid, asked.ticks);
@@ -242,7 +246,7 @@ static struct python_entry *look(struct python_entry *entry, struct python_entry
 	return done;
 }
 
-static void tick(uint64_t now, uint64_t next)
+static void tick(uint64_t now)
 {
 	struct python_entry *done;
 	uint32_t nr;
@@ -251,8 +255,7 @@ static void tick(uint64_t now, uint64_t next)
 		/* One that is asked keeps its entry until it has answered. */
 		python_seen_look(python_ask_pending());
 	nr = python_entries_nr();
-	/* It may have come when it was not waited for any longer. */
-	take_answer(0);
+	take_answer();
 	done = python_ask_pending() && waits_on(now) ? asked.entry :
 							   ask(python_entry_holder(), now);
 	for (uint32_t i = 0; i < nr; i++)
@@ -262,20 +265,23 @@ static void tick(uint64_t now, uint64_t next)
 		collect_say("Python has more than %u threads: of the others at most that which "
 			    "has the lock is looked at", PYTHON_THREADS);
 	}
-	/* Being woken twice a tick is what costs most: where ticks are close the next takes it. */
-	if (next - now > AT_ONCE)
-		take_answer(next - now > LONGEST ? now + LONGEST : next);
 }
 
 /* ---- its life -------------------------------------------------------------------------------- */
 
+/* Being woken is what costs most: where ticks are close, the next one takes the answer. */
 static void sleep_until(uint64_t at)
 {
-	const struct timespec until = { (time_t)(at / SECOND), (long)(at % SECOND) };
+	while (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE) && clock_ns(CLOCK_MONOTONIC) < at) {
+		python_ask_sleep(at);
+		take_answer();
+	}
+}
 
-	while (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE) && clock_ns(CLOCK_MONOTONIC) < at)
-		syscall(SYS_futex, &ticker.stop, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 0, &until,
-			NULL, FUTEX_BITSET_MATCH_ANY);
+static void stop(void)
+{
+	__atomic_store_n(&ticker.stop, true, __ATOMIC_RELEASE);
+	python_ask_wake();
 }
 
 static void ticks(bool (*goes_on)(void))
@@ -307,7 +313,7 @@ static void ticks(bool (*goes_on)(void))
 		if (python_recorded() && !python.finalizing()) {
 			if (late)
 				missed(0, late);
-			tick(now, next);
+			tick(now);
 		}
 		if (now - swept > SECOND && !python_late) {
 			python_entries_sweep();
@@ -341,24 +347,26 @@ void python_tick_here(bool (*goes_on)(void))
 	/* A fork ends it for a while. */
 	if (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE))
 		ticker.next = 0;
-	/* What was asked and has not been answered is not waited for. */
-	if (python_ask_pending())
+	take_answer();
+	/* What was asked and has not been answered is not waited for, unless it comes just now. */
+	if (python_ask_cancel())
 		missed(asked.tid, asked.ticks);
-	for (uint32_t i = 0; python_ask_pending() && !python_ask_cancel() && i < PATIENCE; i++)
-		sleep_until(clock_ns(CLOCK_MONOTONIC) + SECOND / 1000);
+	for (uint32_t i = 0; python_ask_pending() && i < PATIENCE; i++) {
+		python_ask_sleep(clock_ns(CLOCK_MONOTONIC) + SECOND / 1000);
+		take_answer();
+	}
 }
 
 void python_tick_quit(void)
 {
-	__atomic_store_n(&ticker.stop, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &ticker.stop, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+	stop();
 }
 
 void python_tick_init(uint32_t hz, int category)
 {
 	ticker.missed = python_user.name(category, "sample missed");
 	ticker.hz = hz;
-	ticker.stop = 0;
+	ticker.stop = false;
 }
 
 bool python_ticker_make(void)
@@ -366,7 +374,7 @@ bool python_ticker_make(void)
 	char hz[16];
 	int err;
 
-	ticker.stop = 0;
+	ticker.stop = false;
 	ticker.tid = 0;
 	err = python_thread_make(&ticker.thread, STACK, run, NULL);
 	if (err) {
@@ -385,8 +393,7 @@ void python_ticker_end(void)
 	pid_t pid = getpid();
 	int cancel;
 
-	__atomic_store_n(&ticker.stop, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &ticker.stop, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+	stop();
 	/* A fork is no place at which a thread may be cancelled. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_join(ticker.thread, NULL);
