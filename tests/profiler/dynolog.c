@@ -28,14 +28,25 @@ static int ask(size_t *len)
 	return err;
 }
 
-/* As often as it takes where the machine is slow: an answer that comes late is not lost. */
+/*
+ * As often as it takes where the machine is slow: an answer that comes late is not lost. Those to
+ * the questions after it are none to the next.
+ */
 static int answer(size_t *len)
 {
-	int err = -ETIMEDOUT;
+	unsigned int heard = fake_count(&fake, &fake.requests), asked = 0;
+	int err;
+	char c;
 
-	for (unsigned int i = 0; i < 600 && err == -ETIMEDOUT; i++)
+	do
 		err = ask(len);
-	return err;
+	while (++asked < 600 && (err == -ETIMEDOUT || err == -EBADMSG));
+	if (err || asked == 1)
+		return err;
+	fake_until(&fake, &fake.requests, heard + asked);
+	while (recv(d.fd, &c, 1, MSG_DONTWAIT) >= 0)
+		;
+	return 0;
 }
 
 static int sign_in(int32_t gpu, int32_t *instances)
