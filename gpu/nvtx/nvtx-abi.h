@@ -3,7 +3,7 @@
  * ABI of NVTX (NVIDIA's tools extension, versions 2 and 3) as a tool sees it: layouts and numbers,
  * written independently of NVIDIA's headers; tests/nvtx/abi.c compares the two.
  *
- * A structure with a size field may be longer or shorter than here; nothing beyond its size is read.
+ * A structure with a size field may be longer or shorter than here: nothing beyond it is read.
  */
 #ifndef XSPROF_NVTX_ABI_H
 #define XSPROF_NVTX_ABI_H
