@@ -28,10 +28,7 @@ static bool is_recording(void)
 	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
 }
 
-/*
- * Prints the reason. Not for SYCL without a driver: SYCL has other devices, and reports that
- * itself.
- */
+/* Prints the reason. SYCL has other devices too, and reports a missing driver itself. */
 static void tell_driver(int err, bool sycl)
 {
 	if (err == -ENOSYS)

@@ -10,7 +10,7 @@
  *	device.c	devices, contexts and queues of records
  *	activity.c	common part of all activities
  *	wait.c		waits
- *	record.c	PTI's records into ours
+ *	record.c	converts PTI's records into ours
  *	views.c		which records PTI collects
  *	thread.c	work of the collector's thread
  *	init.c		entry points of programs

@@ -6,7 +6,7 @@
 
 #include "gpu/levelzero/local.h"
 
-#define FUNCTIONS	1024u		/* of a group; newer ones are asked for each time */
+#define FUNCTIONS	1024u		/* cached per group */
 #define LAST_GROUP	8u
 
 static xsprof_name_t calls[LAST_GROUP][FUNCTIONS];

@@ -58,7 +58,7 @@ void levelzero_wait(const struct pti_sync *sync)
 		put(sync, &place);
 		return;
 	}
-	/* A program may poll an otherwise unused queue forever: then drop the oldest wait. */
+	/* Retry only if queues came: a program may poll a queue forever that has no other work. */
 	if (nr_kept == KEPT && settled != levelzero_queues())
 		levelzero_wait_settle();
 	if (nr_kept < KEPT)

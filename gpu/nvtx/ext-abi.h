@@ -79,7 +79,7 @@ struct nvtx_schema_entry {
 	uint64_t	type;		/* or the id of a schema or enumeration */
 	const char	*name;
 	const char	*description;
-	uint64_t	length;		/* of an array or a text, or the index of the entry that holds it */
+	uint64_t	length;		/* of an array or a text, or index of the entry with it */
 	uint64_t	offset;		/* 0: right after the previous entry */
 	const void	*semantics;
 	const void	*reserved;
