@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Buffers: see pool.h.  A buffer is made when none is free, and kept from then on.
+ * A pool of buffers, see pool.h.  A buffer is allocated when none is free, and never freed.
  */
 #include <sys/mman.h>
 #include <time.h>
@@ -16,7 +16,7 @@ uint8_t *gpu_pool_map(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Requests come seldom: how large is this one to be? */
+/* How much of the buffer to hand out: less if requests are rare. */
 static size_t wanted(struct gpu_pool *pool)
 {
 	struct timespec ts;
@@ -24,7 +24,7 @@ static size_t wanted(struct gpu_pool *pool)
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
 	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-	/* Relaxed: whichever thread's it is, it is a guess. */
+	/* Relaxed: a heuristic; threads may overwrite each other's time. */
 	before = __atomic_exchange_n(&pool->last, now, __ATOMIC_RELAXED);
 	return now - before < OFTEN_NS ? pool->bytes : pool->few;
 }
@@ -115,7 +115,7 @@ uint32_t gpu_pool_used(struct gpu_pool *pool)
 	return n;
 }
 
-/* As it was at some moment: what is full is the parent's. */
+/* Another thread may have held the lock at the fork: make a new one.  The parent reads @full. */
 void gpu_pool_forget(struct gpu_pool *pool)
 {
 	pthread_mutex_init(&pool->lock, NULL);

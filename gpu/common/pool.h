@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Buffers that a vendor's library fills and the collector reads.  There are as many as are in use
- * at one time, up to a limit, so that the memory of a program does not grow with what its devices
- * do.
+ * A pool of buffers that a vendor's library fills and the collector reads.  The number of buffers
+ * follows the most in use at one time, up to a limit: memory does not grow with the devices' work.
  */
 #ifndef XSPROF_GPU_COMMON_POOL_H
 #define XSPROF_GPU_COMMON_POOL_H
@@ -14,9 +13,9 @@
 #define GPU_BUFFERS	256u
 
 /**
- * struct gpu_buffer - one that was filled
- * @data: at its begin
- * @valid: bytes of it
+ * struct gpu_buffer - a filled buffer
+ * @data: its begin
+ * @valid: bytes filled
  */
 struct gpu_buffer {
 	uint8_t	*data;
@@ -25,12 +24,12 @@ struct gpu_buffer {
 
 /**
  * struct gpu_pool - buffers of one size
- * @lock: of all that follows; held for some instructions, and nothing is called under it
- * @bytes: of a buffer
- * @few: as much of it is given where requests are rare
- * @free: those that can be given
- * @full: a queue: the first at @first
- * @last: when the last request was, ns
+ * @lock: guards the fields below; held for a few instructions, without calls
+ * @bytes: size of a buffer
+ * @few: size handed out if requests are rare
+ * @free: free buffers
+ * @full: queue of filled buffers, from index @first
+ * @last: time of the last request, ns
  */
 struct gpu_pool {
 	pthread_mutex_t		lock;
@@ -48,19 +47,19 @@ struct gpu_pool {
 #define GPU_POOL(bytes_of, few_of) \
 	{ .lock = PTHREAD_MUTEX_INITIALIZER, .bytes = (bytes_of), .few = (few_of) }
 
-/* Memory of @bytes; NULL without any. */
+/* Maps @bytes of memory.  Return: NULL without memory. */
 uint8_t *gpu_pool_map(size_t bytes);
-/* One, and how much of it is to be filled.  Return: NULL: all are in use, or without memory. */
+/* Takes a free buffer, sets its usable @size.  Return: NULL if all are in use or without memory. */
 uint8_t *gpu_pool_get(struct gpu_pool *pool, size_t *size);
-/* It was filled, or not at all.  Return: how many are to be read. */
+/* Returns a filled buffer, or an empty one.  Return: the number of buffers to read. */
 uint32_t gpu_pool_put(struct gpu_pool *pool, const struct gpu_buffer *buffer);
-/* Return: 1, or 0: none is to be read. */
+/* Takes the next filled buffer.  Return: 1; 0 if there is none. */
 int gpu_pool_take(struct gpu_pool *pool, struct gpu_buffer *buffer);
-/* In the child of a fork: whichever thread of the parent had the lock. */
+/* In a forked child: resets the pool, whose lock another thread of the parent may have held. */
 void gpu_pool_forget(struct gpu_pool *pool);
-/* It was read. */
+/* Returns a buffer that was read to the free ones. */
 void gpu_pool_give(struct gpu_pool *pool, const struct gpu_buffer *buffer);
-/* Those that are to be read; and those that are not free. */
+/* Number of filled buffers; number of buffers that are not free. */
 uint32_t gpu_pool_full(struct gpu_pool *pool);
 uint32_t gpu_pool_used(struct gpu_pool *pool);
 

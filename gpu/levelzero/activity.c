@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is common to all activities that become records of ours.
+ * Common part of all activities written by the Level Zero collector.
  */
 #include "gpu/levelzero/local.h"
 
-/* PTI counts from 1, in 32 bits; CUDA's ids are below these, OpenCL's above. */
+/* PTI counts from 1 in 32 bits; CUDA's ids are below this range, OpenCL's above. */
 #define FIRST		(1u << 30)
 
 void levelzero_put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n)
@@ -12,7 +12,10 @@ void levelzero_put(const struct xsprof_device_activity *a, const struct xsprof_k
 	xsprof_collector_put(&levelzero_collector, a, kv, n);
 }
 
-/* PTI has no times for what was not over when it was asked, or was run by nothing it knows. */
+/*
+ * PTI has no times for work unfinished when the records were requested, or run by an unknown
+ * device.
+ */
 bool levelzero_work(struct xsprof_device_activity *a, uint32_t kind, xsprof_name_t name,
 		    uint64_t start, uint64_t end, uint32_t correlation)
 {

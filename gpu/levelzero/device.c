@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Devices, contexts and queues as PTI's records name them, by uuid and by address, and the numbers
- * and names that they have in the trace.  Called by the collector's thread.
+ * Devices, contexts and queues of PTI's records, identified by uuid and address, and their numbers
+ * and names in the trace. Called by the collector's thread.
  */
 #include <stdio.h>
 
 #include "gpu/levelzero/local.h"
 
 #define DEVICES		XSPROF_DEVICES_OF_KIND
-#define HANDLES		4096u	/* a power of two; of more there are the numbers of the last */
+#define HANDLES		4096u	/* a power of two; beyond them all objects share the last number */
 
-/* An object of the program's: all that is known is its address, which a later one may have. */
+/* An object of the program, known by its address alone, which a later object may reuse. */
 struct handle {
 	const void		*at;
 	uint32_t		number;		/* from 1 */
-	struct levelzero_place	place;		/* of a queue */
+	struct levelzero_place	place;		/* for queues */
 };
 
-/* Those of the drivers come first, so that each has the same number in all programs. */
+/* The drivers' devices come first, so that each has the same number in all programs. */
 static struct {
-	const struct ze_device	*known;		/* NULL: a part of one that is a device as well */
+	const struct ze_device	*known;		/* NULL: sub-device exposed as a device */
 	uint8_t			uuid[PTI_UUID];
 	uint32_t		number;
 	bool			told;
@@ -29,7 +29,7 @@ static uint32_t nr_devices;
 static struct handle contexts[HANDLES], queues[HANDLES];
 static uint32_t nr_contexts, nr_queues;
 
-/* Return: its place, or a free one; NULL: others have all where it may be. */
+/* Return: the object's slot, or a free one; NULL: all candidate slots hold others. */
 static struct handle *look_for(struct handle *v, const void *at, uint32_t *first)
 {
 	*first = (uint32_t)(((uintptr_t)at * 0x9e3779b97f4a7c15ull) >> 40) & (HANDLES - 1);
@@ -42,7 +42,7 @@ static struct handle *look_for(struct handle *v, const void *at, uint32_t *first
 	return NULL;
 }
 
-/* The same for one that takes it, from another one where need be. */
+/* The same, but takes another object's slot if none is free. */
 static struct handle *find(struct handle *v, const void *at)
 {
 	uint32_t first;
@@ -103,7 +103,7 @@ static uint32_t tell(uint32_t index, const char *address)
 	return ret < 0 ? 0 : (uint32_t)ret;
 }
 
-/* Return: its index; of more than there are numbers for that of the last. */
+/* Return: the device's index; the last index if the table is full. */
 static uint32_t find_device(const uint8_t uuid[PTI_UUID])
 {
 	const struct ze_device *known;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What Level Zero itself says: whether it has a driver and a GPU, and what its devices are.  Asked
- * once, in the program's thread, when the program has just initialised it or is about to.
+ * Asks Level Zero itself whether there is a driver with a GPU, and for the properties of its
+ * devices. Called once, in the program's thread, when the program has just initialised Level Zero
+ * or is about to.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,7 +11,7 @@
 
 #define DRIVERS		16u
 #define DEVICES		32u
-#define OLDEST		ZE_VERSION(1, 3)	/* that PTI takes */
+#define OLDEST		ZE_VERSION(1, 3)	/* oldest version that PTI supports */
 
 static struct ze ze;
 static struct ze_device devices[DEVICES];
@@ -62,7 +63,9 @@ int levelzero_driver(bool load)
 
 	if (!lib || !fill(lib))
 		return -ENOENT;
-	/* The program may have done so, and PTI will do it again. */
+	/*
+	 * The program may have called it already, and PTI will again: repeated calls are harmless.
+	 */
 	if (ze.init(ZE_GPUS) || ze.driver_get(&n, drivers) || !n)
 		return -ENODEV;
 	for (uint32_t i = 0; i < n && i < DRIVERS; i++) {

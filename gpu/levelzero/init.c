@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How a program that uses Level Zero comes here: by libxsprof-zeinit.so, which is preloaded and
- * sees its first call, or, as SYCL opens Level Zero for itself, as a subscriber of SYCL's tracing,
- * which loads the libraries that XPTI_SUBSCRIBERS names before SYCL looks for devices.
+ * Entry points. Native programs: libxsprof-zeinit.so is preloaded and intercepts the first call.
+ * SYCL, which opens Level Zero itself: the collector is a subscriber of SYCL's tracing
+ * (XPTI_SUBSCRIBERS), which loads it before SYCL looks for devices.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -17,10 +17,10 @@ EXPORT void xptiTraceInit(unsigned int major, unsigned int minor, const char *ve
 EXPORT void xptiTraceFinish(const char *stream);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* PTI initialises Level Zero as well, and is seen doing so. */
+/* Set while PTI initialises Level Zero, a call that we intercept too. */
 static __thread bool inside;
 
-/* Attaches if need be. */
+/* Attaches if needed. */
 static bool is_recording(void)
 {
 	int err = xsprof_init(NULL);
@@ -28,7 +28,7 @@ static bool is_recording(void)
 	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
 }
 
-/* SYCL has devices of other kinds as well, and says itself that it has none of these. */
+/* Prints the reason. SYCL has other devices too, and reports a missing driver itself. */
 static void tell_driver(int err, bool sycl)
 {
 	if (err == -ENOSYS)
@@ -45,7 +45,7 @@ static void record(void)
 	if (levelzero_open())
 		return;
 	levelzero_record_init();
-	/* The rate is measured now, not in the program's first call. */
+	/* Measures the clock's rate now rather than in the program's first recorded call. */
 	(void)xsprof_ticks_ns(0);
 	err = levelzero_views_on();
 	if (err)
@@ -64,7 +64,7 @@ static void begin(bool sycl)
 	if (inside)
 		return;
 	inside = true;
-	/* Another thread that initialises Level Zero waits until it is recorded. */
+	/* A second thread that initialises Level Zero waits until recording has started. */
 	pthread_mutex_lock(&lock);
 	if (!done && is_recording()) {
 		done = true;
@@ -78,7 +78,7 @@ static void begin(bool sycl)
 	inside = false;
 }
 
-/* Level Zero was initialised, or could not be. */
+/* Called after the program's zeInit(), whether it succeeded or not. */
 void xsprof_levelzero_begin(void)
 {
 	begin(false);
@@ -87,7 +87,7 @@ void xsprof_levelzero_begin(void)
 void xptiTraceInit(unsigned int major, unsigned int minor, const char *version, const char *stream)
 {
 	begin(true);
-	/* That of PTI, whose streams are the same. */
+	/* Pass the stream on to PTI, which subscribes to the same ones. */
 	if (pti.sycl_begins)
 		pti.sycl_begins(major, minor, version, stream);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Finds PTI: the copy that the program has loaded already, as PyTorch has, or one beside the SYCL
- * runtime that it uses, or where the linker looks, or where oneAPI is usually installed.
+ * Finds PTI, in this order: the copy that the program has loaded (as PyTorch does), one beside its
+ * SYCL runtime, the dynamic linker's path, oneAPI's usual installation folders.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,15 +12,15 @@
 #include "gpu/levelzero/local.h"
 
 #define VARIABLE	"XSPROF_PTI"
-#define FIRST_FUNCTION	1u		/* of Level Zero's, as PTI counts them */
+#define FIRST_FUNCTION	1u		/* lowest id of a Level Zero function in PTI */
 
 struct pti pti;
 
-/* Since 1.0 records have more at their end; the part that is read here is the same since 0.12. */
+/* Version 1.0 appended fields to records; the part read here is the same since 0.12. */
 static const char *const names[] = { "libpti_view.so.1", "libpti_view.so.0" };
 static const char *const runtimes[] = { "libsycl.so.9", "libsycl.so.8", "libsycl.so.7" };
 static const char *const installed[] = { "/opt/intel/oneapi/pti/latest/lib/" };
-/* What libpti_view opens: functions in it are calls of these. */
+/* libpti_view opens one of these and forwards its functions to it. */
 static const char *const cores[] = { "pti/libpti.so", "libpti.so" };
 
 static void *try_in(const char *folder)
@@ -34,7 +34,7 @@ static void *try_in(const char *folder)
 	return lib;
 }
 
-/* The folder that @function is in, with its slash. */
+/* Sets @path to the folder of the library with @function, including the slash. */
 static bool folder_of(const void *function, char *path, size_t size)
 {
 	char *slash;
@@ -49,7 +49,7 @@ static bool folder_of(const void *function, char *path, size_t size)
 	return slash;
 }
 
-/* Wheels of Python have both in one folder. */
+/* Python wheels put both libraries into one folder. */
 static void *try_beside_runtime(void)
 {
 	char path[PATH_MAX];
@@ -89,7 +89,7 @@ static void *find(void)
 	return lib;
 }
 
-/* Return: the name of a function that is missing, or NULL. */
+/* Return: the name of the first missing function, or NULL. */
 static const char *fill(void *lib)
 {
 	const struct {
@@ -121,7 +121,7 @@ static const char *fill(void *lib)
 	return NULL;
 }
 
-/* Why libpti_view has no more than its names: what the linker says of the library that it opens. */
+/* libpti_view could not open its core library: print the linker's reason. */
 static void tell_core(void *lib)
 {
 	char folder[PATH_MAX], path[PATH_MAX + 32];
@@ -145,7 +145,7 @@ static void tell_core(void *lib)
 		   "recorded", pti.version(), why);
 }
 
-/* PTI takes it that another tool has SYCL's calls where one is named there, as we are. */
+/* PTI refuses to trace SYCL if XPTI_SUBSCRIBERS names another tool, as it names us: hide it. */
 static void *find_alone(void)
 {
 	static const char variable[] = "XPTI_SUBSCRIBERS";
@@ -157,7 +157,7 @@ static void *find_alone(void)
 	if (kept)
 		unsetenv(variable);
 	lib = find();
-	/* It names itself; children are to find us. */
+	/* PTI sets the variable to itself; restore it so that child processes load us. */
 	if (kept)
 		setenv(variable, kept, 1);
 	free(kept);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The collector as the library knows it, and what of PTI's records is not recorded, by its cause.
+ * The collector as registered with the library, and the counts of PTI's records that are not
+ * recorded, by cause.
  */
 #include "gpu/levelzero/local.h"
 
@@ -13,7 +14,7 @@ static struct xsprof_miss misses[LEVELZERO_NR_MISSES] = {
 	[LEVELZERO_MISS_EXIT]		= { .text = "buffers of PTI, as the program ended" },
 };
 
-/* What it does is set where its thread is started. */
+/* thread.c sets the functions. */
 struct xsprof_collector levelzero_collector = {
 	.size = sizeof(levelzero_collector), .version = XSPROF_COLLECTOR_VERSION,
 	.name = "levelzero", .category = "levelzero",

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Names of functions, and which of them are recorded.
+ * Names of functions, and the list of recorded ones.
  */
 #include <stdio.h>
 
 #include "gpu/levelzero/local.h"
 
-#define FUNCTIONS	1024u		/* of a group; newer ones are asked for each time */
+#define FUNCTIONS	1024u		/* cached per group */
 #define LAST_GROUP	8u
 
 static xsprof_name_t calls[LAST_GROUP][FUNCTIONS];
 
-/* Functions that give a device something to do, wait for it, or take long. */
+/* Functions that submit work, wait for it, or take long. */
 static const char *const recorded[] = {
 	"zeCommandListAppend", "zeCommandListImmediateAppend", "zeCommandListHostSynchronize",
 	"zeCommandQueueExecute", "zeCommandQueueSynchronize", "zeEventHostSynchronize",
@@ -40,7 +40,7 @@ static bool is_recorded(const char *name)
 	return false;
 }
 
-/* PTI has all on once the view is, and all others off with the first that it is asked for. */
+/* Enabling the view enables all calls; the first call enabled singly disables all others. */
 void levelzero_choose_calls(void)
 {
 	const char *name;
@@ -61,7 +61,7 @@ xsprof_name_t levelzero_call_name(uint32_t group, uint32_t function)
 
 	if (keep && calls[group][function])
 		return calls[group][function];
-	/* One that PTI has no name for; the number is what is known. */
+	/* PTI has no name for it: use its number. */
 	if (pti.get_name(group, function, &name) || !name) {
 		snprintf(text, sizeof(text), "%s function %u",
 			 group == PTI_GROUP_SYCL ? "SYCL" : "Level Zero", function);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The buffers that PTI fills, one of each thread that calls Level Zero.  PTI asks with a lock held
- * that all recorded calls need.
+ * Buffers for PTI to fill, one per thread that calls Level Zero. PTI requests them under a lock
+ * that all recorded calls take.
  */
 #include <stdlib.h>
 
@@ -9,19 +9,19 @@
 
 #define BYTES		(64u << 10)
 /*
- * PTI gives a buffer back when it has no room for its longest record.  So a thread that launches
- * rarely has a small one, which some three launches fill.
+ * PTI returns a buffer that has no room for its longest record. So a thread that launches rarely
+ * gets a small one, which about three launches fill.
  */
 #define FEW		(1u << 10)
 /*
- * When all are in use a thread gets a small one, which is read no further than to count what is in
- * it: without one PTI would drop records, and print a line for each on standard error.
+ * If all buffers are in use, a thread gets a small one whose records are only counted: with no
+ * buffer at all PTI would drop records and print a line on standard error for each.
  */
 #define DISCARDED	512u
 
 static struct gpu_pool pool = GPU_POOL(BYTES, FEW);
 
-/* Without any memory PTI drops the one record that it asks for, and asks again for the next. */
+/* Without memory PTI drops the current record and asks again at the next. */
 void levelzero_pool_request(unsigned char **buffer, size_t *size)
 {
 	*buffer = gpu_pool_get(&pool, size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The part of the binary interface of Intel's PTI (Profiling Tools Interfaces) that the collector
- * uses, in words of our own: no SDK is needed to build.  Records only ever grow at their end, so
- * the part of a struct that version 0.12 has is the same in all later ones.
+ * The part of the ABI of Intel's PTI (Profiling Tools Interfaces) that the collector uses, written
+ * independently: no SDK is needed to build. Records only grow at their end, so the fields of
+ * version 0.12 are the same in all later versions.
  */
 #ifndef XSPROF_PTI_ABI_H
 #define XSPROF_PTI_ABI_H
@@ -12,10 +12,10 @@
 
 /* Results. */
 #define PTI_END_OF_BUFFER	1
-#define PTI_NOT_IMPLEMENTED	2	/* all functions, where the library's own part is missing */
+#define PTI_NOT_IMPLEMENTED	2	/* from all functions, if the library's core is missing */
 #define PTI_NO_TRACING		51	/* zeInit() was called without ZE_ENABLE_TRACING_LAYER=1 */
 
-/* Kinds of records, which are those of views. */
+/* Kinds of records and of views. */
 #define PTI_KERNEL		1u
 #define PTI_DRIVER_CALL		3u
 #define PTI_RUNTIME_CALL	6u
@@ -24,13 +24,13 @@
 #define PTI_COPY_PEER		10u
 #define PTI_SYNC		11u
 
-/* The interface that a call belongs to. */
+/* API of a call. */
 #define PTI_GROUP_LEVELZERO	1u
 #define PTI_GROUP_SYCL		3u
 
-#define PTI_CLASS_WORK		1u	/* calls that give a device something to do */
+#define PTI_CLASS_WORK		1u	/* calls that submit work to a device */
 
-#define PTI_NO_QUEUE		(UINT64_MAX - 1)	/* an id of a SYCL queue */
+#define PTI_NO_QUEUE		(UINT64_MAX - 1)	/* id for: no SYCL queue */
 #define PTI_ADDRESS		16u
 #define PTI_UUID		16u
 
@@ -39,7 +39,7 @@ struct pti_kernel {
 	const void	*queue;
 	const void	*context;
 	const char	*name;
-	const char	*file;		/* NULL: not known */
+	const char	*file;		/* NULL: unknown */
 	uint64_t	line;
 	uint64_t	id;
 	uint32_t	correlation;
@@ -146,7 +146,7 @@ struct pti_call {
 	uint32_t	process;
 	uint32_t	thread;
 	uint32_t	correlation;
-	uint32_t	result;		/* of functions of Level Zero */
+	uint32_t	result;		/* of Level Zero functions */
 };
 
 typedef void (*pti_request_fn)(unsigned char **buffer, size_t *size);
@@ -155,18 +155,19 @@ typedef void (*pti_complete_fn)(unsigned char *buffer, size_t size, size_t valid
 /**
  * struct pti - functions of PTI
  * @version: ptiVersionString()
- * @set_callbacks: ptiViewSetCallbacks(): asks for a buffer at once; initialises Level Zero, and
+ * @set_callbacks: ptiViewSetCallbacks(): requests a buffer at once; initialises Level Zero, and
+ *	aborts the program if that fails
  *	aborts the program where that cannot be
- * @set_timestamp: ptiViewSetTimestampCallback(): whose time all records have, in ns
+ * @set_timestamp: ptiViewSetTimestampCallback(): the clock of all records, in ns
  * @enable: ptiViewEnable()
  * @disable: ptiViewDisable()
- * @flush: ptiFlushAllViews(): hands over all buffers; no thread may be in a recorded call meanwhile
+ * @flush: ptiFlushAllViews(): returns all buffers; no thread may be in a recorded call meanwhile
  * @get_next: ptiViewGetNextRecord()
- * @get_name: ptiViewGetApiIdName(): of a function
- * @enable_call: ptiViewEnableDriverApi(): the first turns all others off
+ * @get_name: ptiViewGetApiIdName(): name of a function
+ * @enable_call: ptiViewEnableDriverApi(): the first call of it disables all other functions
  * @enable_runtime_class: ptiViewEnableRuntimeApiClass()
  * @text: ptiResultTypeToString()
- * @sycl_begins: xptiTraceInit(): a stream of SYCL's tracing begins; NULL: it has none
+ * @sycl_begins: xptiTraceInit(): called when a stream of SYCL's tracing begins; NULL: not exported
  */
 struct pti {
 	const char	*(*version)(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * PTI's records into ours.  Called by one thread at a time.
+ * Converts PTI's records into ours. Called by one thread at a time.
  */
 #include "gpu/levelzero/local.h"
 
@@ -36,7 +36,10 @@ void levelzero_record_start(uint64_t begin)
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
-/* Where the work ran: the records have the same members, each kind at its own offsets. */
+/*
+ * Sets device, context and stream. A macro, as each kind of record has these members at its own
+ * offsets.
+ */
 #define set_place(a, r) do {								\
 	struct levelzero_place place_ = levelzero_place((r)->uuid, (r)->address,	\
 							(r)->context, (r)->queue,	\
@@ -47,7 +50,7 @@ void levelzero_record_start(uint64_t begin)
 	(a)->stream = place_.stream;							\
 } while (0)
 
-/* Those that PTI does not know are 0. */
+/* Times unknown to PTI are 0. */
 static size_t put_times(struct xsprof_kv *kv, uint64_t start, uint64_t appended, uint64_t submitted)
 {
 	size_t n = 0;
@@ -78,7 +81,7 @@ static void put_kernel(const struct pti_kernel *k)
 	levelzero_put(&a, kv, n);
 }
 
-/* M: the host's, as malloc() gives it; H: the host's, by the driver; D: a device's; S: shared. */
+/* M: pageable host memory (malloc()); H: host memory of the driver; D: device memory; S: shared. */
 static xsprof_name_t copy_name(uint32_t from, uint32_t to, bool peer)
 {
 	static const char letters[] = "MHDS?";
@@ -196,7 +199,7 @@ static void take(const void *record)
 	}
 }
 
-/* Only PTI's own function knows how long a record is; it does not look where the buffer ends. */
+/* Only PTI knows the length of a record, and it does not check the end of the buffer. */
 static void take_buffer(const struct gpu_buffer *buffer)
 {
 	void *record = NULL;

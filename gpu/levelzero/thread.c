@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What the collector's thread does: it takes the buffers that PTI has filled.  So a program that is
- * killed loses what is in the one buffer of each thread that is not full.  The thread is the
- * library's.
+ * Work of the collector's thread, which belongs to the library: it reads the buffers that PTI has
+ * filled. So a killed program loses at most one partly filled buffer per thread.
  */
 #include "gpu/levelzero/local.h"
 
-/* The first time views are on already, since the program initialised Level Zero. */
+/* At the first start the views are already on, enabled when the program initialised Level Zero. */
 static int start(void *unused)
 {
 	static int said;
@@ -43,13 +42,13 @@ static void gave_up(void *unused)
 	levelzero_miss(LEVELZERO_MISS_EXIT, levelzero_pool_full());
 }
 
-/* Level Zero does not work in the child of a fork: there is nothing to forget. */
+/* Level Zero does not work in a forked child: no forget function is needed. */
 int levelzero_thread_start(void)
 {
 	levelzero_collector.start = start;
 	levelzero_collector.work = work;
 	levelzero_collector.stop = stop;
 	levelzero_collector.gave_up = gave_up;
-	/* Registered after PTI's own end: it comes before that. */
+	/* Registered after PTI's exit handler, so ours runs before it. */
 	return xsprof_collector_add(&levelzero_collector);
 }

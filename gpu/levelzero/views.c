@@ -2,16 +2,16 @@
 /*
  * Which records PTI collects.
  *
- * PTI hands over buffers that are not full with ptiFlushAllViews(), which takes them away from
- * threads that may be writing just then, and the program crashes of that.  So it is called only
- * when all views have been off for a while.
+ * Partly filled buffers are returned by ptiFlushAllViews() only, which takes them away even from a
+ * thread that is writing: the program crashes. So it is called only after all views have been off
+ * for a while.
  */
 #include <errno.h>
 #include <time.h>
 
 #include "gpu/levelzero/local.h"
 
-#define QUIET_NS	20000000	/* a call that was recorded is over by then, or waits */
+#define QUIET_NS	20000000	/* by then a recorded call has returned, or is waiting */
 
 static const uint32_t views[] = {
 	PTI_COPY, PTI_COPY_PEER, PTI_FILL, PTI_SYNC, PTI_RUNTIME_CALL,
@@ -19,13 +19,13 @@ static const uint32_t views[] = {
 
 static bool on;
 
-/* PTI takes the time from here. */
+/* PTI's timestamp callback. */
 static uint64_t now_ns(void)
 {
 	return xsprof_ticks_ns(xsprof_now());
 }
 
-/* Without kernels there is nothing to record; of the other views some may not be there. */
+/* The kernel view is required; other views may be missing. */
 int levelzero_views_on(void)
 {
 	static bool set;
@@ -43,7 +43,7 @@ int levelzero_views_on(void)
 		return err;
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
 		(void)pti.enable(views[i]);
-	/* SYCL's are told of where PTI was there before SYCL began. */
+	/* SYCL's calls are seen only if PTI was loaded before SYCL started. */
 	(void)pti.enable_runtime_class(1, PTI_CLASS_WORK, PTI_GROUP_SYCL);
 	if (!pti.enable(PTI_DRIVER_CALL))
 		levelzero_choose_calls();

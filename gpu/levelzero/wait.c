@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Waits: of the program for a queue or a list of commands, and barriers on a device.  PTI says of
- * which queue they are, but not of which device: other records of the queue say that, and may come
- * later.  A wait for an event, a fence or a whole device is of no queue: its call is recorded,
- * which says as much.
+ * Waits of the program for a queue or a command list, and barriers on a device. PTI's record of a
+ * wait names the queue but not the device: other records of the queue do, and may come later. Waits
+ * for an event, a fence or a whole device have no queue: their call is recorded, which holds the
+ * same information.
  */
 #include "gpu/levelzero/local.h"
 
@@ -11,7 +11,7 @@
 
 static struct pti_sync kept[KEPT];
 static uint32_t nr_kept;
-static uint32_t settled;	/* queues that were known when all of those were looked for */
+static uint32_t settled;	/* number of known queues at the last levelzero_wait_settle() */
 
 static void put(const struct pti_sync *s, const struct levelzero_place *place)
 {
@@ -58,7 +58,7 @@ void levelzero_wait(const struct pti_sync *sync)
 		put(sync, &place);
 		return;
 	}
-	/* A program may ask without end whether a queue is done that nothing else is in. */
+	/* Retry only if queues came: a program may poll a queue forever that has no other work. */
 	if (nr_kept == KEPT && settled != levelzero_queues())
 		levelzero_wait_settle();
 	if (nr_kept < KEPT)

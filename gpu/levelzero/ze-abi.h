@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The part of Level Zero's binary interface that the collector uses, in words of our own.
+ * The part of Level Zero's ABI that the collector uses, written independently.
  */
 #ifndef XSPROF_ZE_ABI_H
 #define XSPROF_ZE_ABI_H
@@ -12,8 +12,8 @@
 
 #define ZE_SUCCESS		0
 #define ZE_UNINITIALIZED	0x78000001	/* no driver */
-#define ZE_GPUS			1u		/* a flag of zeInit() */
-#define ZE_GPU			1u		/* a type of a device */
+#define ZE_GPUS			1u		/* flag of zeInit() */
+#define ZE_GPU			1u		/* type of a device */
 #define ZE_DEVICE_PROPERTIES	3u		/* type of the structure below */
 #define ZE_VERSION(major, minor) ((uint32_t)(major) << 16 | (uint32_t)(minor))
 
@@ -42,7 +42,7 @@ struct ze_device {
 };
 
 /**
- * struct ze - functions of Level Zero's loader
+ * struct ze - functions of the Level Zero loader
  * @init: zeInit()
  * @driver_get: zeDriverGet()
  * @driver_version: zeDriverGetApiVersion()

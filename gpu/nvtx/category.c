@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Our categories, of which each domain is one.
+ * Creates a category for each NVTX domain.
  */
 #include "gpu/nvtx/local.h"
 
 uint32_t nvtx_default;
 
 /*
- * In the child of a fork that has recorded nothing yet, the enabled bits are still the parent's
- * and know no category that is new: attach first, as its first marker would.
+ * A forked child that has recorded nothing yet still has the parent's enabled bits, which lack a
+ * new category: attach first, as the child's first marker would.
  */
 uint32_t nvtx_new_category(const char *name)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What a program calls where the user has named a tool: each function calls ours and the tool's.
+ * Functions that the program calls when the user named a second tool: each calls ours and the
+ * tool's.
  *
- * The program holds the tool's handles, so that the tool sees what it would see alone, and ours
- * are found by them.  Where the tool has no function that makes a handle, or makes none, the
- * program holds ours, which the tool never gets.  The tool may change its functions at any time.
+ * The program gets the tool's handles, so that the tool sees the calls it would see alone; a map
+ * leads from the tool's handle to ours.  If the tool makes no handle, the program gets ours, which
+ * is never passed to the tool.  The tool may change its functions at any time.
  */
 #include "gpu/nvtx/chain.h"
 
@@ -27,7 +28,7 @@ static void *their_handle(void *handle, uint64_t tag)
 	return nvtx_is(handle, tag) ? NULL : handle;
 }
 
-/* Return: what the program gets. */
+/* Return: the handle for the program. */
 static void *both_handles(enum nvtx_kind kind, void *theirs, void *ours)
 {
 	if (!theirs)
@@ -36,7 +37,7 @@ static void *both_handles(enum nvtx_kind kind, void *theirs, void *ours)
 	return theirs;
 }
 
-/* The event with our string in place of theirs. */
+/* The event with the tool's registered string replaced by ours. */
 static const struct nvtx_event *our_event(const struct nvtx_event *event, struct nvtx_event *copy)
 {
 	if (!event || event->size < sizeof(*event) || event->message_type != NVTX_MSG_REGISTERED)
@@ -156,7 +157,7 @@ static int domain_pop(void *domain)
 
 /* ---- started ranges -------------------------------------------------------------------------- */
 
-/* Each id that the program gets is in the map until the range ends. */
+/* Maps the id that the program gets to ours until the range ends. */
 static uint64_t both_ids(uint64_t theirs, uint64_t ours)
 {
 	nvtx_chain_put(NVTX_KIND_RANGE, theirs ? theirs : ours, ours);
@@ -204,7 +205,7 @@ static uint64_t domain_start_ex(void *domain, const struct nvtx_event *event)
 					their_event(event, &copy)) : 0, ours);
 }
 
-/* An id that is not in the map is 0 for us: it was none, and is counted. */
+/* An id that is not in the map becomes 0, which our function counts as unknown. */
 static void our_end(uint64_t id)
 {
 	uint64_t ours = 0;
@@ -254,7 +255,7 @@ static void *domain_create_wide(const void *text)
 	return domain_create_text(NVTX_DOMAIN_CREATE_W, text);
 }
 
-/* Strings, resources and sync objects: of a domain, by attributes or a text. */
+/* Creates a string, resource or sync object of a domain, from attributes or a text. */
 static void *create_in(uint32_t module, uint32_t slot, enum nvtx_kind kind, void *domain,
 		       const void *what)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Loads a tool that the user named for the program, and shows it tables of ours in place of the
- * program's.  Which of our handles belongs to one of the tool's is known here.  What is done with
- * a call is in chain-calls.c.
+ * Loads a second tool that the user named, passes it tables of ours in place of the program's, and
+ * maps the tool's handles to ours.  chain-calls.c has the functions that forward calls.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #define VARIABLE	"XSPROF_NVTX_TOOL"
 #define SLOTS		16384u	/* of a map; a power of two */
 #define PROBES		64u
-#define TAKEN		1ull	/* was in use: a search goes on behind it */
+#define TAKEN		1ull	/* a freed slot: a search continues after it */
 
 nvtx_slot nvtx_ours[NVTX_MODULES][NVTX_CHAIN_SLOTS];
 nvtx_slot nvtx_theirs[NVTX_MODULES][NVTX_CHAIN_SLOTS];
@@ -23,7 +22,10 @@ static __thread nvtx_get_export program_export __attribute__((tls_model("initial
 
 /* ---- the tool -------------------------------------------------------------------------------- */
 
-/* Without a lock: the loader counts, and a tool may have a copy of NVTX itself, which calls us. */
+/*
+ * Takes no lock: dlopen() counts references, so a race is harmless, and a tool may itself contain a
+ * copy of NVTX that calls us from its constructor.
+ */
 void *nvtx_chain_find(const char *name)
 {
 	const char *path = secure_getenv(VARIABLE);
@@ -92,7 +94,7 @@ bool nvtx_chain_init(nvtx_get_export of_program)
 
 /* ---- handles --------------------------------------------------------------------------------- */
 
-/* Written under nvtx_lock(), read without: the key is stored after the value. */
+/* Written under nvtx_lock(), read without it: the key is stored after the value. */
 static struct {
 	uint64_t	key;
 	uint64_t	value;
@@ -103,7 +105,7 @@ static uint32_t place(uint64_t key, uint32_t probe)
 	return ((uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40) + probe) % SLOTS;
 }
 
-/* Return: where it is, or SLOTS. */
+/* Return: the index of the slot, SLOTS: not found. */
 static uint32_t find(enum nvtx_kind kind, uint64_t key)
 {
 	for (uint32_t i = 0; i < PROBES; i++) {
@@ -118,7 +120,7 @@ static uint32_t find(enum nvtx_kind kind, uint64_t key)
 	return SLOTS;
 }
 
-/* 0 and TAKEN are no keys, and no tool's handles. */
+/* A key is never 0 or TAKEN, nor is a tool's handle. */
 static uint64_t key_of(uint64_t theirs)
 {
 	return theirs + 2;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Counters.  The id that the collector gives tells name and type of the values; of an id that the
- * program chose, both are kept.
+ * Counters.  An id made by the collector encodes the name and the type of the values; for an id
+ * chosen by the program a table keeps both.
  */
 #define XSPROF_INLINE
 #include "gpu/nvtx/extension.h"
 
-#define COUNTERS	1024u	/* with ids of the program; a power of two */
+#define COUNTERS	1024u	/* with ids chosen by the program; a power of two */
 
-/* The key is stored last. */
+/* The key is stored last, with release. */
 static struct {
 	uint64_t	key;
-	uint64_t	id;	/* as we would have given it */
+	uint64_t	id;	/* the id that the collector would have made */
 } counters[COUNTERS];
 
 #define GROUPS		64u
 #define MEMBERS		24u
 #define TYPE_GROUP	0xfffffeu
 
-/* A counter of several numbers, by its name; the names of its members.  @nr is stored last. */
+/* A counter with several values: its name and the names of its members.  @nr is stored last. */
 static struct group {
 	xsprof_name_t			name;
 	uint32_t			nr;
@@ -59,7 +59,7 @@ static bool keep(uint64_t key, uint64_t id)
 	return kept;
 }
 
-/* Return: the id as we would have given it, or 0. */
+/* Return: the id that the collector would have made, or 0. */
 static uint64_t find(uint32_t domain, uint64_t id)
 {
 	uint64_t want = key_of(domain, id), key;
@@ -78,7 +78,7 @@ static uint64_t find(uint32_t domain, uint64_t id)
 	return 0;
 }
 
-/* Samples may be what was added since the one before: such a counter says so. */
+/* Are samples differences to the previous sample? */
 static bool is_delta(const struct nvtx_counter_attr *attr)
 {
 	const struct nvtx_semantics *s = attr->semantics;
@@ -91,7 +91,7 @@ static bool is_delta(const struct nvtx_counter_attr *attr)
 	return false;
 }
 
-/* "counter.field" for each field of the schema.  Return: there was room, or it is there already. */
+/* Names a counter "counter.field" for each field.  Return: false if there is no room for it. */
 static bool add_group(struct nvtx_domain d, xsprof_name_t name, const char *text,
 		      const struct nvtx_schema *schema)
 {
@@ -180,7 +180,7 @@ static void put_number(xsprof_name_t name, const struct xsprof_kv *kv)
 		xsprof_counter_f64(name, (double)kv->u.u64);
 }
 
-/* Each number of it is a counter. */
+/* Records each number of the group as a counter. */
 static void sample_group(xsprof_name_t name, const void *value, size_t size)
 {
 	const struct group *g = groups;
@@ -203,7 +203,7 @@ static void sample_group(xsprof_name_t name, const void *value, size_t size)
 	}
 }
 
-/* A number of a type, or a group of numbers. */
+/* Records a sample: one number of the counter's type, or a group of numbers. */
 static void sample(const void *domain, uint64_t counter, const void *value, size_t size)
 {
 	uint64_t id = find(nvtx_chain_domain(domain).index, counter), type = id >> 32 & 0xffffff;
@@ -221,7 +221,7 @@ static void sample(const void *domain, uint64_t counter, const void *value, size
 	put_number((xsprof_name_t)id, &kv);
 }
 
-/* Why there is no value: 0 it is 0, 1 it is as it was, else it could not be had. */
+/* A sample without a value. @why: 0 the value is 0, 1 it is unchanged, else it is unavailable. */
 static void sample_none(const void *domain, uint64_t counter, uint8_t why)
 {
 	if (!why)
@@ -230,7 +230,7 @@ static void sample_none(const void *domain, uint64_t counter, uint8_t why)
 		nvtx_miss(NVTX_MISS_SAMPLES);
 }
 
-/* They have times of their own. */
+/* Batches have timestamps of their own, which are not read: counted only. */
 static void batch(void)
 {
 	nvtx_miss(NVTX_MISS_SAMPLES);

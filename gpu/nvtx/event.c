@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The attributes of an event as a name and arguments; marks, and ranges that any thread may end.
+ * Decodes event attributes into a name and arguments; records marks, and ranges that any thread may
+ * end.
  *
- * The id of a started range is its name and a number: its end, in whatever thread, needs no table.
+ * The id of a started range contains its name and a number, so that its end needs no table.
  */
 #include <stdio.h>
 
@@ -32,7 +33,7 @@ xsprof_name_t nvtx_message(struct nvtx_thread *t, uint32_t category, int32_t typ
 	}
 }
 
-/* The name found no room: its text goes where there is no limit but the record's. */
+/* The name table is full: the text becomes an argument, limited only by the record's size. */
 static void add_text(struct nvtx_said *said, int32_t type, const void *message)
 {
 	const char *text = message;
@@ -114,7 +115,7 @@ void nvtx_read_event(struct nvtx_thread *t, struct nvtx_domain domain,
 	struct nvtx_event whole = { .size = 0 };
 
 	said->n = 0;
-	/* What lies beyond its size is not read: a field is there as a whole or not at all. */
+	/* Nothing beyond @event->size is read: a field that it cuts counts as absent. */
 	if (unlikely(event && event->size < sizeof(*event))) {
 		nvtx_miss(NVTX_MISS_SIZE);
 		memcpy(&whole, event, event->size);
@@ -130,7 +131,7 @@ void nvtx_read_event(struct nvtx_thread *t, struct nvtx_domain domain,
 	}
 	if (!event)
 		event = &whole;
-	/* One that has none may have it in its payload. */
+	/* 0: nvtx_read_payloads() may take the name from a payload. */
 	said->name = 0;
 	if (event->message_type != NVTX_MSG_NONE)
 		said->name = nvtx_message(t, domain.category, event->message_type, event->message);
@@ -196,15 +197,15 @@ static void mark_wide(const void *text)
 
 /* ---- ranges of the process ------------------------------------------------------------------- */
 
-static uint32_t last;	/* number of a range */
+static uint32_t last;	/* number of the last started range */
 
-/* Never 0: that is what a program gets where there is no tool. */
+/* Never 0, which NVTX returns to programs without a tool. */
 static uint64_t new_id(xsprof_name_t name)
 {
 	return (uint64_t)name << 32 | __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
-/* An asynchronous range has no arguments of its own. */
+/* The begin record of an asynchronous range holds no arguments: they get a record of their own. */
 void nvtx_note_attributes(struct nvtx_domain domain, uint64_t id, const struct nvtx_said *said)
 {
 	struct xsprof_kv kv[1 + NVTX_ARGS];
@@ -260,7 +261,7 @@ void nvtx_end(uint64_t id)
 {
 	xsprof_name_t name = (xsprof_name_t)(id >> 32);
 
-	/* Relaxed: who ends a range has its id.  A second end is told by readers. */
+	/* Relaxed: the thread that ends a range has its id.  Readers report a second end. */
 	if (unlikely(!name || !(uint32_t)id ||
 		     (uint32_t)id > __atomic_load_n(&last, __ATOMIC_RELAXED)))
 		nvtx_miss(NVTX_MISS_END);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the extensions of NVTX pass to a tool: payloads with schemas, and counters.  Written down
- * anew, as nvtx-abi.h is; tests/nvtx/ext-abi.c compares it with NVIDIA's headers.
+ * ABI of the NVTX extensions for payloads with schemas and for counters.  Written independently of
+ * NVIDIA's headers; tests/nvtx/ext-abi.c compares it with them.
  */
 #ifndef XSPROF_NVTX_EXT_ABI_H
 #define XSPROF_NVTX_EXT_ABI_H
@@ -47,11 +47,11 @@ struct nvtx_ext_info {
 
 struct nvtx_payload {
 	uint64_t	schema;
-	size_t		size;		/* SIZE_MAX: not told */
+	size_t		size;		/* SIZE_MAX: unknown */
 	const void	*data;
 };
 
-/* Of C, of fixed size, and others; what is not here has no argument. */
+/* C types, types of fixed size, and others; a value of any other type becomes no argument. */
 enum nvtx_type {
 	NVTX_TYPE_CHAR = 1, NVTX_TYPE_UCHAR, NVTX_TYPE_SHORT, NVTX_TYPE_USHORT, NVTX_TYPE_INT,
 	NVTX_TYPE_UINT, NVTX_TYPE_LONG, NVTX_TYPE_ULONG, NVTX_TYPE_LLONG, NVTX_TYPE_ULLONG,
@@ -79,8 +79,8 @@ struct nvtx_schema_entry {
 	uint64_t	type;		/* or the id of a schema or enumeration */
 	const char	*name;
 	const char	*description;
-	uint64_t	length;		/* of an array or a text, or the number of what tells it */
-	uint64_t	offset;		/* 0: behind the entry before */
+	uint64_t	length;		/* of an array or a text, or index of the entry with it */
+	uint64_t	offset;		/* 0: right after the previous entry */
 	const void	*semantics;
 	const void	*reserved;
 };

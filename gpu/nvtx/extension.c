@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How a copy of NVTX's extensions finds the collector, and their events.
+ * Entry point of NVTX's extensions, and the events of the payload extension.
  *
- * A copy asks for each of its extensions apart, at the first call of one.  An extension that is
- * not known here is counted, and its calls are none.
+ * A copy of NVTX requests each extension separately, at the first call of one.  An unknown
+ * extension is counted, and its calls do nothing.
  */
 #define XSPROF_INLINE
 #include "gpu/nvtx/extension.h"
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* An event that is nothing but its payloads: its name may be in one. */
+/* An event that consists of payloads only: its name may be in one of them. */
 static bool read_event(struct nvtx_said *said, struct nvtx_domain d,
 		       const struct nvtx_payload *payloads, size_t n)
 {
@@ -89,8 +89,8 @@ MISSED(MISSED_FUNC)
 #define MISSED_ENTRY(api, slot)	NVTX_EXT_ENTRY(slot, miss_##api),
 
 /*
- * nvtxDomainIsEnabled() is left to NVTX, which says yes: programs ask once, and categories that are
- * off may be switched on later.
+ * nvtxDomainIsEnabled() is left to NVTX, which returns true: programs ask once, and a category that
+ * is off now may be switched on later.
  */
 const struct nvtx_ext_entry nvtx_event_ext_entries[] = {
 	MISSED(MISSED_ENTRY)
@@ -122,7 +122,10 @@ int InitializeInjectionNvtxExtension(struct nvtx_ext_info *info)
 {
 	int (*tool)(struct nvtx_ext_info *);
 
-	/* Payloads are read where they are: one of two cannot be given what the other has. */
+	/*
+	 * The second tool gets the extension alone: payloads are read where the program has them,
+	 * and there is no copy with our handles in place of the tool's.
+	 */
 	tool = (int (*)(struct nvtx_ext_info *))nvtx_chain_find("InitializeInjectionNvtxExtension");
 	if (tool)
 		return tool(info);

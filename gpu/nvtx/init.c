@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How a copy of NVTX finds the collector, and how its tables are filled.
+ * Entry point of NVTX: fills the function tables of a copy of NVTX.
  *
- * A process may have many copies, each with tables of its own, of versions 2 and 3.  Nothing of
- * them is remembered.  Where nobody records, no slot is filled: a call costs the program what it
- * costs without a collector.
+ * A process may have many copies of NVTX, of versions 2 and 3, each with tables of its own; none is
+ * remembered.  Without a recorder no slot is filled, so that a call costs no more than without a
+ * collector.
  */
 #include <errno.h>
 
 #include "gpu/nvtx/chain.h"
 
-#define VERSION		3u	/* of NVTX, that this is written for */
+#define VERSION		3u	/* version of NVTX that the collector implements */
 
 static const struct nvtx_entry *const files[] = {
 	nvtx_range_entries, nvtx_event_entries, nvtx_name_entries, nvtx_object_entries,
 	nvtx_miss_entries,
 };
 
-/* Attaches if need be: in the child of a fork that is what the first marker would do. */
+/* Attaches if needed: in a forked child the first marker would do it. */
 bool nvtx_is_recording(void)
 {
 	int err = xsprof_init(NULL);
@@ -35,7 +35,7 @@ static const struct nvtx_callbacks *callbacks_of(nvtx_get_export get_export)
 	       callbacks : NULL;
 }
 
-/* A module's table has the slots that the program's version of NVTX has, and ends there. */
+/* The length of a module's table depends on the program's version of NVTX: stop at its end. */
 static void fill_slots(const struct nvtx_callbacks *callbacks, const struct nvtx_entry *e)
 {
 	for (; e->module; e++) {
@@ -48,7 +48,7 @@ static void fill_slots(const struct nvtx_callbacks *callbacks, const struct nvtx
 	}
 }
 
-/* The tool that the user named gets each call as well, of its own functions' too. */
+/* Fills the slots with functions that call ours and those of the second tool. */
 static void fill_chained(const struct nvtx_callbacks *callbacks)
 {
 	const struct nvtx_entry initialize[] = {
@@ -86,7 +86,7 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 		fill_chained(callbacks);
 		return 1;
 	}
-	/* Version 2 has no such table. */
+	/* Version 2 does not export its version. */
 	version = get_export(NVTX_EXPORT_VERSION);
 	if (version && version->struct_size >= sizeof(*version) && version->set_tool_version)
 		version->set_tool_version(VERSION);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files of the NVTX collector share: handles, the memory of a thread, names, and the
- * account of calls for which there is no record.  Nothing here is visible outside it.
+ * Private header of the NVTX collector: handles, per-thread memory, names, and the counts of calls
+ * that leave no record.
  *
- * The collector keeps no events: a call becomes a record in a ring before it returns.  It calls
- * no malloc().  What NVTX calls a handle is a number that says all there is to know, and is never
- * followed: a handle that the program made up is recognised and counted.
+ * The collector keeps no events: a call writes its record into a ring before it returns.  It never
+ * calls malloc().  A handle that it gives to NVTX is an encoded number, not a pointer, and is never
+ * dereferenced: invalid handles are recognised and counted.
  */
 #ifndef XSPROF_NVTX_LOCAL_H
 #define XSPROF_NVTX_LOCAL_H
@@ -25,7 +25,7 @@
 
 /* ---- handles --------------------------------------------------------------------------------- */
 
-/* In the top byte, where no pointer of a program has them. */
+/* Tags in the top byte of a handle; user-space pointers do not have these values there. */
 #define NVTX_TAG_DOMAIN	0x7cull
 #define NVTX_TAG_STRING	0x7dull
 #define NVTX_TAG_SYNC	0x7eull
@@ -42,19 +42,19 @@ static inline bool nvtx_is(const void *handle, uint64_t tag)
 }
 
 /**
- * struct nvtx_domain - a domain, as its handle tells it
+ * struct nvtx_domain - a decoded domain handle
  * @index: 0 is the default domain
- * @category: our category
+ * @category: category of the library
  */
 struct nvtx_domain {
 	uint32_t	index;
 	uint32_t	category;
 };
 
-/* Of a handle that is none of ours (names.c). */
+/* The domain for NULL and for a handle that is not ours: the default one (names.c). */
 struct nvtx_domain nvtx_domain_default(const void *handle);
 
-/* Of a handle that the program passed. */
+/* Decodes a handle that the program passed. */
 static inline struct nvtx_domain nvtx_domain_of(const void *handle)
 {
 	uint64_t h = (uintptr_t)handle;
@@ -68,9 +68,9 @@ static inline struct nvtx_domain nvtx_domain_of(const void *handle)
 
 /* ---- the memory of a thread (thread.c) ------------------------------------------------------- */
 
-#define NVTX_DEPTH	320u	/* ranges whose domain is known */
+#define NVTX_DEPTH	320u	/* open ranges whose domain is kept */
 #define NVTX_CACHED	128u	/* names of texts, by address */
-#define NVTX_CACHED_LEN	48u	/* of a longer text there is no copy */
+#define NVTX_CACHED_LEN	48u	/* longer texts are not cached */
 
 struct nvtx_open {
 	xsprof_name_t	name;
@@ -86,12 +86,12 @@ struct nvtx_cached {
 };
 
 /**
- * struct nvtx_thread - a thread's open ranges, and its names of texts
- * @depth: ranges that are open
- * @dead: of these, the outermost ones that the parent of a fork began: their ends are the parent's
- * @next: while it is free
- * @open: the outermost first; @depth may be beyond
- * @cache: each thread has its own, so that it is read and written without order or lock
+ * struct nvtx_thread - a thread's open ranges and its cache of names
+ * @depth: number of open ranges
+ * @dead: number of these, the outermost ones, begun before the fork: the parent records their ends
+ * @next: next on the free list
+ * @open: domain and level of the open ranges, the outermost first; @depth may exceed it
+ * @cache: names by address of the text; per thread, so it needs no lock and no ordering
  */
 struct nvtx_thread {
 	uint32_t		depth;
@@ -103,7 +103,7 @@ struct nvtx_thread {
 
 extern __thread struct nvtx_thread *nvtx_thread __attribute__((tls_model("initial-exec")));
 
-/* Return: this thread's new memory, or NULL, which is counted. */
+/* Return: new memory for this thread; NULL without memory, which is counted. */
 struct nvtx_thread *nvtx_thread_new(void);
 
 static inline struct nvtx_thread *nvtx_thread_get(void)
@@ -113,7 +113,7 @@ static inline struct nvtx_thread *nvtx_thread_get(void)
 	return likely(t != NULL) ? t : nvtx_thread_new();
 }
 
-/* Around what changes what all threads share; held across fork(), so that the child's is free. */
+/* Guards changes of shared tables; taken around fork(), so that it is free in the child. */
 void nvtx_lock(void);
 void nvtx_unlock(void);
 
@@ -124,10 +124,10 @@ extern uint32_t nvtx_default;	/* + 1 */
 uint32_t nvtx_new_category(const char *name);
 uint32_t nvtx_default_new(void);
 
-/* That of calls without a domain. */
+/* The category of calls without a domain. */
 static inline uint32_t nvtx_default_category(void)
 {
-	/* Relaxed: a category is known to the whole process before its number is anywhere. */
+	/* Relaxed: the library has created a category before it returns the number. */
 	uint32_t c = __atomic_load_n(&nvtx_default, __ATOMIC_RELAXED);
 
 	return likely(c) ? c - 1 : nvtx_default_new();
@@ -137,12 +137,12 @@ static inline uint32_t nvtx_default_category(void)
 
 #define NVTX_NO_NAME	"(no name)"
 
-/* A text as a name, NULL as (no name); the thread's cache first. */
+/* The name of a text, "(no name)" for NULL; looks into the thread's cache first. */
 xsprof_name_t nvtx_text_slow(struct nvtx_thread *t, uint32_t category, const char *text);
 xsprof_name_t nvtx_wide(uint32_t category, const void *text);
-/* UTF-8 of a wide text, cut to fit. */
+/* Converts a wide text to UTF-8 and cuts it to @size. */
 void nvtx_wide_text(char *out, size_t size, const void *text);
-/* The name of the domain's category of this number, or 0. */
+/* The name of NVTX category @id of the domain, or 0. */
 xsprof_name_t nvtx_category_name(uint32_t domain, uint32_t id);
 
 static inline struct nvtx_cached *nvtx_cached_at(struct nvtx_thread *t, const char *text)
@@ -153,7 +153,7 @@ static inline struct nvtx_cached *nvtx_cached_at(struct nvtx_thread *t, const ch
 }
 _Static_assert(NVTX_CACHED == 1u << (64 - 57), "the bits that are left of an address");
 
-/* The text is compared: programs build names in buffers that they use again. */
+/* Compares the text as well as the address: programs reuse buffers for names. */
 static inline xsprof_name_t nvtx_text(struct nvtx_thread *t, uint32_t category, const char *text)
 {
 	const struct nvtx_cached *c = nvtx_cached_at(t, text);
@@ -163,7 +163,7 @@ static inline xsprof_name_t nvtx_text(struct nvtx_thread *t, uint32_t category, 
 	return nvtx_text_slow(t, category, text);
 }
 
-/* No room was left for the text: it is an argument then. */
+/* Did the text not fit into the name table? Then it becomes an argument. */
 static inline bool nvtx_no_room(xsprof_name_t name)
 {
 	return (name & XSPROF_NAME_FULL) == XSPROF_NAME_FULL;
@@ -173,15 +173,15 @@ static inline bool nvtx_no_room(xsprof_name_t name)
 
 #define NVTX_ARGS	28u
 #define NVTX_TEXT_MAX	1024u	/* of a wide text */
-#define NVTX_LIST	128u	/* numbers of all arrays of an event */
+#define NVTX_LIST	128u	/* list elements of all arguments of an event */
 
 /**
- * struct nvtx_said - what the attributes of a call say
+ * struct nvtx_said - the decoded attributes of a call
  * @name: the message, or (no name)
- * @n: arguments
+ * @n: number of arguments
  * @kv: the arguments
- * @text: memory of theirs
- * @list: the same of arrays
+ * @text: memory for texts of arguments
+ * @list: memory for lists of arguments
  */
 struct nvtx_said {
 	xsprof_name_t		name;
@@ -194,37 +194,37 @@ struct nvtx_said {
 
 struct nvtx_payload;
 
-/* Fields of payloads with schemas as arguments (schema.c); a name of 0 may be taken from one. */
+/* Decodes payloads into arguments (payload.c); if @said->name is 0, a field may set it. */
 void nvtx_read_payloads(struct nvtx_said *said, struct nvtx_domain domain,
 			const struct nvtx_payload *payloads, size_t n);
-/* @event may be NULL, and of any size. */
+/* Decodes the attributes of a call. @event may be NULL and of any size. */
 void nvtx_read_event(struct nvtx_thread *t, struct nvtx_domain domain,
 		     const struct nvtx_event *event, struct nvtx_said *said);
-/* The message of a thing of @category: a name. */
+/* The name, in @category, of a message. */
 xsprof_name_t nvtx_message(struct nvtx_thread *t, uint32_t category, int32_t type,
 			   const void *message);
 
-/* An event as its attributes say it; the second also of a range that is open. */
+/* Record a mark, and the arguments of an asynchronous range. */
 void nvtx_mark_said(const struct nvtx_said *said);
 void nvtx_note_attributes(struct nvtx_domain domain, uint64_t id, const struct nvtx_said *said);
 uint64_t nvtx_start_said(struct nvtx_domain domain, const struct nvtx_said *said);
 void nvtx_end(uint64_t id);
-/* Of this thread, which has memory (range.c); both return the level. */
+/* Push and pop a range of this thread (range.c); both return the level. */
 int nvtx_push_said(uint32_t domain, const struct nvtx_said *said);
 int nvtx_pop(uint32_t domain);
-/* With arguments for the range that ends. */
+/* Adds arguments to the range that ends. */
 int nvtx_pop_said(uint32_t domain, const struct nvtx_said *said);
 /* Is this process recorded?  Attaches if need be (init.c). */
 bool nvtx_is_recording(void);
 
-/* As the attribute that holds all there is to see of a short name: nothing but a message. */
+/* Does the event contain nothing but a message? */
 static inline bool nvtx_is_plain(const struct nvtx_event *event)
 {
 	return event && event->size >= sizeof(*event) &&
 	       !(event->category | (uint32_t)event->color_type | (uint32_t)event->payload_type);
 }
 
-/* The name of a plain event: registered strings and texts without a call. */
+/* The name of a plain event; makes no call for registered strings and cached texts. */
 static inline xsprof_name_t nvtx_plain_name(struct nvtx_thread *t, uint32_t category,
 					    const struct nvtx_event *event)
 {
@@ -236,7 +236,7 @@ static inline xsprof_name_t nvtx_plain_name(struct nvtx_thread *t, uint32_t cate
 	return nvtx_message(t, category, event->message_type, event->message);
 }
 
-/* The attributes of a call that has a message only. */
+/* The attributes of a call with a message only. */
 static inline struct nvtx_event nvtx_text_event(int32_t type, const void *message)
 {
 	return (struct nvtx_event){
@@ -253,7 +253,7 @@ struct nvtx_entry {
 	nvtx_slot	func;
 };
 
-/* Each file's own, ends with module 0. */
+/* The functions of each file by module and slot; each list ends with module 0. */
 extern const struct nvtx_entry nvtx_range_entries[], nvtx_event_entries[], nvtx_name_entries[],
 	nvtx_object_entries[], nvtx_miss_entries[];
 
@@ -261,20 +261,20 @@ extern const struct nvtx_entry nvtx_range_entries[], nvtx_event_entries[], nvtx_
 
 /* ---- calls that leave no record (miss.c) ----------------------------------------------------- */
 
-/* Objects of CUDA and OpenCL that get a name: slots of 2n + 1 (ASCII) and 2n + 2 (wide). */
+/* Calls that name CUDA and OpenCL objects: slots 2n + 1 (ASCII) and 2n + 2 (wide). */
 #define NVTX_MISSED_CUDA(X)	X(CuDevice, 0) X(CuContext, 1) X(CuStream, 2) X(CuEvent, 3)
 #define NVTX_MISSED_CUDART(X)	X(CudaDevice, 0) X(CudaStream, 1) X(CudaEvent, 2)
 #define NVTX_MISSED_OPENCL(X) \
 	X(ClDevice, 0) X(ClContext, 1) X(ClCommandQueue, 2) X(ClMemObject, 3) X(ClSampler, 4) \
 	X(ClProgram, 5) X(ClEvent, 6)
 
-/* Of the extension of payloads. */
+/* Calls of the payload extension. */
 #define NVTX_MISSED_EXT(X) \
 	X(TimeDomainRegister, 0) X(TimerSource, 1) X(TimerSourceWithData, 2) X(ScopeRegister, 3) \
 	X(TimeSyncPoint, 4) X(TimeSyncPointTable, 5) X(TimestampConversionFactor, 6) \
 	X(EventSubmit, 7) X(EventBatchSubmit, 8)
 
-/* Other things that a call may say and no record can hold. */
+/* Other cases for which there is no record. */
 #define NVTX_MISSED_CASES(X) \
 	X(NVTX_MISS_POP, "pop without push") \
 	X(NVTX_MISS_END, "end of a range that was not started") \
@@ -309,9 +309,9 @@ enum nvtx_miss {
 };
 
 void nvtx_miss(enum nvtx_miss what);
-/* The names that the collector itself needs, before those of the program. */
+/* Interns the names that the collector itself needs before the program fills the table. */
 void nvtx_own_names(void);
-/* In the child of a fork: what the parent missed is the parent's. */
+/* In a forked child: resets the counts, which the parent records. */
 void nvtx_miss_reset(void);
 
 #endif /* XSPROF_NVTX_LOCAL_H */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The account of NVTX calls that leave no record: how often each was made.  A count is written as
- * a counter when it reaches a power of two, so that programs that end by _exit() show it to within
- * a factor of two, and exactly at a regular exit.  It never hides a call.
+ * Counts the NVTX calls that leave no record.  A count is recorded as a counter when it reaches a
+ * power of two, and again at a regular exit: after _exit() it is at most a factor of two too low.
  */
 #include <stdio.h>
 
@@ -45,7 +44,7 @@ static void show(enum nvtx_miss what, uint64_t n)
 	xsprof_counter(name_of(what), (int64_t)n);
 }
 
-/* Names of the program's may fill all the room that there is for them: ours come first. */
+/* The program may fill the name table: intern ours first. */
 void nvtx_own_names(void)
 {
 	static const char *const keys[] = {
@@ -77,8 +76,8 @@ void nvtx_miss_reset(void)
 }
 
 /*
- * They ignore whatever arguments they are called with, which the C calling conventions of x86-64
- * and arm64 allow.
+ * They ignore their arguments, whatever they are, as the C calling conventions of x86-64 and arm64
+ * allow.
  */
 #define API_FUNC(api, n) \
 	static void miss_##api(void) \

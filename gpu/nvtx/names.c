@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * NVTX's domains, registered strings and categories, and texts as names.
+ * NVTX's domains, registered strings and categories, and names of texts.
  *
- * A domain becomes a category of ours.  The handle of a domain tells its number and our category,
- * that of a registered string its name.  Names of NVTX's own categories, which are numbers, wait
- * in a table for the events that bear the number.
+ * Each domain becomes a category of the library.  The handle of a domain encodes its number and
+ * that category, the handle of a registered string its name.  NVTX's own categories are numbers:
+ * a table keeps their names for the events that carry the number.
  */
 #include "gpu/nvtx/local.h"
 
@@ -13,7 +13,7 @@
 
 static uint32_t nr_domains;
 
-/* By domain and number; written under nvtx_lock(), read without: the key is stored last. */
+/* By domain and number; written under nvtx_lock(), read without it: the key is stored last. */
 static struct {
 	uint64_t	key;
 	xsprof_name_t	name;
@@ -49,7 +49,7 @@ __attribute__((noinline)) xsprof_name_t nvtx_text_slow(struct nvtx_thread *t, ui
 	return name;
 }
 
-/* Return: the bytes of @c as UTF-8 in @out; what is no character becomes U+FFFD. */
+/* Encodes @c as UTF-8; an invalid code point becomes U+FFFD.  Return: the number of bytes. */
 static size_t put_utf8(char out[4], uint32_t c)
 {
 	if (c < 0x80) {
@@ -76,7 +76,7 @@ static size_t put_utf8(char out[4], uint32_t c)
 	return 4;
 }
 
-/* wchar_t has 32 bits here.  Read as bytes: it may be unaligned. */
+/* wchar_t has 32 bits here.  Copied bytewise, as it may be unaligned. */
 void nvtx_wide_text(char *out, size_t size, const void *text)
 {
 	const char *at = text;
@@ -218,7 +218,7 @@ static void name_category_wide(uint32_t id, const void *name)
 	domain_name_category_wide(NULL, id, name);
 }
 
-/* Open ranges end by calls of their own, and strings are names: there is nothing to destroy. */
+/* Nothing to free: open ranges end by their own calls, and registered strings are names. */
 static void domain_destroy(const void *domain)
 {
 	(void)domain;

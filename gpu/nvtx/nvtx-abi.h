@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What NVTX (NVIDIA's tools extension, versions 2 and 3) passes to a tool: layouts and numbers of
- * its binary interface, written down anew.  tests/nvtx/abi.c compares them with NVIDIA's headers.
+ * ABI of NVTX (NVIDIA's tools extension, versions 2 and 3) as a tool sees it: layouts and numbers,
+ * written independently of NVIDIA's headers; tests/nvtx/abi.c compares the two.
  *
- * A structure with a size may be longer than ours, and shorter: nothing is read beyond its size.
+ * A structure with a size field may be longer or shorter than here: nothing beyond it is read.
  */
 #ifndef XSPROF_NVTX_ABI_H
 #define XSPROF_NVTX_ABI_H
@@ -27,7 +27,7 @@ enum nvtx_core {
 	NVTX_NAME_CATEGORY_W, NVTX_NAME_THREAD_A, NVTX_NAME_THREAD_W, NVTX_CORE_SLOTS
 };
 
-/* The last is only in version 3: the tables of older programs are shorter. */
+/* Only version 3 has the last one: the tables of older programs are shorter. */
 enum nvtx_core2 {
 	NVTX_DOMAIN_MARK_EX = 1, NVTX_DOMAIN_START_EX, NVTX_DOMAIN_END, NVTX_DOMAIN_PUSH_EX,
 	NVTX_DOMAIN_POP, NVTX_RESOURCE_CREATE, NVTX_RESOURCE_DESTROY, NVTX_DOMAIN_NAME_CATEGORY_A,
@@ -43,7 +43,7 @@ enum nvtx_sync {
 
 enum nvtx_cuda_slots { NVTX_CUDA_SLOTS = 9, NVTX_OPENCL_SLOTS = 15, NVTX_CUDART_SLOTS = 7 };
 
-/* @size counts the slots of *@table, of which the first is none. */
+/* @size counts the slots of *@table, including slot 0, which is unused. */
 struct nvtx_callbacks {
 	size_t	struct_size;
 	int	(*get_module)(uint32_t module, nvtx_slot ***table, unsigned int *size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What a program says of things: names of threads, resources, and objects that threads wait for.
+ * Names of threads, resources and sync objects.
  */
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -23,7 +23,7 @@ static void note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* Only a thread itself can be named; of another one there is an instant. */
+/* The library names only the calling thread: the name of another one is recorded as an instant. */
 static void name_thread(uint32_t tid, const char *name)
 {
 	struct xsprof_kv kv[2];

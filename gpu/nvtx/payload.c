@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Payloads as arguments, by their schemas.  They are read without a lock: what is registered is
- * never changed.
+ * Decodes payloads into arguments, with the schemas of schema.c.  Takes no lock: a registered
+ * schema is never changed.
  */
 #include <stdio.h>
 
 #include "gpu/nvtx/schema.h"
 
-#define PAYLOADS	16u	/* of an event */
-#define MOST		XSPROF_TEXT_MAX	/* elements that are looked at for the last one */
+#define PAYLOADS	16u	/* per event */
+#define MOST		XSPROF_TEXT_MAX	/* elements searched for a terminating zero */
 
-/* A value that has no name is a number. */
+/* The name of the enumeration's value; a value without a name stays a number. */
 static void read_enum(struct xsprof_kv *kv, const struct nvtx_field *f, const void *at)
 {
 	const struct nvtx_enumeration *e = nvtx_enumeration_at(f->type);
@@ -22,7 +22,10 @@ static void read_enum(struct xsprof_kv *kv, const struct nvtx_field *f, const vo
 			*kv = xsprof_namev(f->name, e->value[i].name);
 }
 
-/* The program's locale may have another decimal point, of one byte or more.  Return: the length. */
+/*
+ * Replaces the locale's decimal point, which may have several bytes, by '.'.  Return: the new
+ * length.
+ */
 static size_t plain_point(char *text)
 {
 	char *to = text;
@@ -37,7 +40,7 @@ static size_t plain_point(char *text)
 	return (size_t)(to - text);
 }
 
-/* There are no lists of such: a text, into memory of @said. */
+/* An array of floats becomes the text "[a, b]", in @said's list memory. */
 static bool put_floats(struct nvtx_said *said, struct xsprof_kv *kv, const struct nvtx_field *f,
 		       const char *at, uint64_t count, uint32_t *used)
 {
@@ -51,10 +54,10 @@ static bool put_floats(struct nvtx_said *said, struct xsprof_kv *kv, const struc
 	for (size_t i = 0; i < count; i++) {
 		if (!nvtx_type_read(&one, 0, f->type, at + i * size))
 			return false;
-		/* So many digits that each value has a text of its own. */
+		/* 9 and 17 digits: enough to read the same float or double back. */
 		snprintf(number, sizeof(number), "%.*g", size == sizeof(float) ? 9 : 17, one.u.f64);
 		n = plain_point(number);
-		/* Before it ", " or "[", behind the last one "]". */
+		/* 3: ", " or "[" before the number, "]" after the last one. */
 		if (len + n + 3 > room)
 			return false;
 		to = mempcpy(stpcpy(text + len, i ? ", " : "["), number, n);
@@ -69,7 +72,7 @@ static bool put_floats(struct nvtx_said *said, struct xsprof_kv *kv, const struc
 	return true;
 }
 
-/* Into memory of @said. */
+/* An array of integers as a list of int32 in @said's list memory; of floats see put_floats(). */
 static bool read_array(struct nvtx_said *said, struct xsprof_kv *kv, const struct nvtx_field *f,
 		       const char *at, uint64_t n, uint32_t *used)
 {
@@ -84,7 +87,7 @@ static bool read_array(struct nvtx_said *said, struct xsprof_kv *kv, const struc
 			return false;
 		if (one.type == XSPROF_ARG_F64)
 			return put_floats(said, kv, f, at, n, used);
-		/* Of larger numbers there are no lists. */
+		/* Lists hold int32 only. */
 		if (one.type == XSPROF_ARG_U64 ? one.u.u64 > INT32_MAX :
 		    one.u.i64 > INT32_MAX || one.u.i64 < INT32_MIN)
 			return false;
@@ -100,14 +103,14 @@ static bool read_array(struct nvtx_said *said, struct xsprof_kv *kv, const struc
 /* ---- lengths --------------------------------------------------------------------------------- */
 
 /**
- * struct reading - a payload that is read
- * @said: what becomes of it
+ * struct reading - state while the payloads of an event are decoded
+ * @said: the result: arguments and name of the event
  * @all: payloads of the event
- * @n: how many
- * @p: this one
- * @s: its schema
- * @behind: where the last field ended, UNKNOWN: that is not known
- * @used: of @said's list
+ * @n: number of payloads
+ * @p: current payload
+ * @s: schema of @p
+ * @behind: offset at which the last field ended; UNKNOWN
+ * @used: number of elements of @said->list in use
  */
 struct reading {
 	struct nvtx_said		*said;
@@ -127,7 +130,10 @@ static bool is_in(const struct nvtx_payload *p, uint64_t at, uint64_t size)
 	return size <= p->size && at <= p->size - size;
 }
 
-/* The number in a field of a fixed place, or the product of its numbers; a negative one is 0. */
+/*
+ * The value of a field at a fixed offset, or the product of its values if it is an array.  A
+ * negative value counts as 0.
+ */
 static bool read_product(const struct nvtx_payload *p, const struct nvtx_field *f,
 			 uint64_t *product)
 {
@@ -164,7 +170,7 @@ static bool read_payload_length(const struct reading *r, uint32_t domain, uint32
 	return bare.size && read_product(p, &bare, n);
 }
 
-/* Elements before the one of zeros; more than @most are not looked at. */
+/* Counts the elements before the all-zero one.  Return: false: none among the first @most. */
 static bool count_elements(const char *at, size_t size, uint64_t most, uint64_t *n)
 {
 	static const char zeros[16];
@@ -176,8 +182,8 @@ static bool count_elements(const char *at, size_t size, uint64_t most, uint64_t 
 }
 
 /*
- * Texts and arrays: where they are, and how many elements they have.  Return: false: they are not
- * all there.
+ * Finds the address and the number of elements of a text or an array.  Return: false if the length
+ * is unknown or exceeds the payload.
  */
 static bool find_elements(struct reading *r, uint32_t domain, const struct nvtx_field *f,
 			  const char **at, uint64_t *n)
@@ -199,7 +205,7 @@ static bool find_elements(struct reading *r, uint32_t domain, const struct nvtx_
 		return false;
 	if (f->length == LENGTH_PAYLOAD && !read_payload_length(r, domain, f->from, n))
 		return false;
-	/* As many as can be an argument, and of a text as many as can be before what follows. */
+	/* Search no further than an argument can be long, nor past the end of the payload. */
 	if (zero && !count_elements(*at, size, room < MOST ? room : MOST, n))
 		return false;
 	if (*n > room)
@@ -263,7 +269,7 @@ bool nvtx_schema_number(const struct nvtx_schema *s, uint32_t i, const void *dat
 	       nvtx_type_read(kv, f->name, f->type, (const char *)data + f->offset);
 }
 
-/* The name of an event that has no other. */
+/* Takes the event's name from a message field; used for an event without a name. */
 static void take_message(struct nvtx_said *said, uint32_t category, const struct xsprof_kv *kv)
 {
 	char text[NVTX_TEXT_MAX];
@@ -279,7 +285,7 @@ static void take_message(struct nvtx_said *said, uint32_t category, const struct
 	}
 }
 
-/* Return: where the field is, UNKNOWN: that is not known, or it is not all there. */
+/* Return: the offset of the field; UNKNOWN also if the field exceeds the payload. */
 static size_t place_of(const struct reading *r, const struct nvtx_field *f)
 {
 	size_t at = f->offset;
@@ -292,7 +298,7 @@ static size_t place_of(const struct reading *r, const struct nvtx_field *f)
 	return is_in(r->p, at, f->size) ? at : UNKNOWN;
 }
 
-/* Return: it is an argument, or the event's name. */
+/* Decodes one field.  Return: true if it became an argument or the event's name. */
 static bool read_next(struct reading *r, struct nvtx_domain domain, const struct nvtx_field *f)
 {
 	struct nvtx_said *said = r->said;
@@ -314,7 +320,7 @@ static bool read_next(struct reading *r, struct nvtx_domain domain, const struct
 	return true;
 }
 
-/* @r->p: the payload. */
+/* Decodes the payload @r->p. */
 static void read_payload(struct reading *r, struct nvtx_domain domain)
 {
 	const struct nvtx_payload *p = r->p;

@@ -2,16 +2,16 @@
 /*
  * Push and pop: ranges of a thread.
  *
- * In NVTX each domain has a stack of its own in each thread; in a trace a thread has one.  Here is
- * which of the thread's open ranges is of which domain: the level that a push returns is counted
- * within the domain, and a pop ends the innermost range of its domain.
+ * In NVTX each domain has its own stack in each thread; in a trace a thread has one stack.  This
+ * file keeps the domain of each open range: the level that a push returns counts within the domain,
+ * and a pop ends the innermost range of its domain.
  */
 #define XSPROF_INLINE
 #include "gpu/nvtx/local.h"
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 
-/* Return: the place of the domain's innermost range among the open ones, or -1. */
+/* Return: the index of the domain's innermost open range, or -1. */
 static int innermost(const struct nvtx_thread *t, uint32_t domain)
 {
 	int at = (int)(t->depth < NVTX_DEPTH ? t->depth : NVTX_DEPTH) - 1;
@@ -21,7 +21,7 @@ static int innermost(const struct nvtx_thread *t, uint32_t domain)
 	return at;
 }
 
-/* Return: the level of the range, which is open from now on. */
+/* Return: the level of the new range. */
 static inline int open_range(struct nvtx_thread *t, uint32_t domain, xsprof_name_t name)
 {
 	uint32_t depth = t->depth, level = 0;
@@ -44,7 +44,7 @@ static inline int open_range(struct nvtx_thread *t, uint32_t domain, xsprof_name
 	return (int)level;
 }
 
-/* What an end says is of the range that ends, the innermost now: it comes before the end. */
+/* Arguments of a pop belong to the range that it ends: recorded before the end. */
 static void end_said(const struct nvtx_said *said)
 {
 	if (said)
@@ -53,8 +53,8 @@ static void end_said(const struct nvtx_said *said)
 }
 
 /*
- * A range of another domain around the ones above @at ends first.  A trace has no such nesting:
- * what is inside ends with it and begins again.
+ * Ends the range @at, which contains open ranges of other domains.  Ranges of a trace must nest:
+ * the inner ones end too and begin again.
  */
 static void end_outer(struct nvtx_thread *t, int at, const struct nvtx_said *said)
 {
@@ -93,7 +93,7 @@ __attribute__((noinline)) static int pop_slow(struct nvtx_thread *t, uint32_t do
 		end_outer(t, at, said);
 		return level;
 	}
-	/* The parent of a fork began it, and ends it in its own trace. */
+	/* Begun before the fork: the parent records its end. */
 	memmove(&t->open[at], &t->open[at + 1], (t->depth - (uint32_t)at - 1) * sizeof(*t->open));
 	t->depth--;
 	t->dead--;
@@ -132,8 +132,9 @@ int nvtx_push_said(uint32_t domain, const struct nvtx_said *said)
 }
 
 /*
- * With arguments, or a text for which there was no room.  The numbers of the domain are separate
- * arguments: the compiler keeps a struct in a vector register, on the callers' fast path too.
+ * A push with arguments, or with a text that did not fit into the name table.  The domain's index
+ * and category are separate arguments: as a struct the compiler would keep them in a vector
+ * register, also on the callers' fast path.
  */
 __attribute__((noinline)) static int push_said(struct nvtx_thread *t, uint32_t index,
 					       uint32_t category, const struct nvtx_event *event)

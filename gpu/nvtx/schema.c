@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Schemas: what is where in a payload.
+ * Registers payload schemas and enumerations: the layout of payloads.
  *
- * A schema is kept as the fields that can be arguments: numbers and arrays of them, texts, values
- * of enumerations, and those of schemas inside of it.  Behind a field whose length is in the
- * payload, all others are kept too.  What is no argument is counted with each payload that has it.
- * What is registered is never changed or forgotten, so that payloads are read without a lock.
+ * A schema keeps the fields that can become arguments: numbers, arrays of numbers, texts, values
+ * of enumerations, and such fields of nested schemas.  After a field whose length is only known
+ * from the payload it keeps all fields, as their offsets depend on each other.  Each payload with
+ * fields that cannot become arguments is counted (NVTX_MISS_FIELDS).  Schemas and enumerations are
+ * never changed or removed after registration, so payloads are decoded without a lock.
  */
 #include "gpu/nvtx/schema.h"
 
@@ -15,7 +16,7 @@
 static struct nvtx_schema schemas[SCHEMAS];
 static struct nvtx_enumeration enums[ENUMS];
 
-/* ---- what is registered ---------------------------------------------------------------------- */
+/* ---- lookup ---------------------------------------------------------------------------------- */
 
 static uint32_t place(uint32_t domain, uint64_t id, uint32_t probe, uint32_t n)
 {
@@ -70,10 +71,10 @@ static uint64_t new_id(void)
 	return NVTX_DYNAMIC_ID + __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
-/* Bytes of an entry whose length is in the payload. */
+/* Size of an entry whose length is only known from the payload. */
 #define VARIABLE	UINT64_MAX
 
-/* The fields of @s that can tell a length are whole numbers of the payload itself. */
+/* Return: the index of the integer field made from @entry, NO_ENTRY: none can hold a length. */
 static uint32_t length_field(const struct nvtx_schema *s, uint64_t entry)
 {
 	for (uint32_t i = 0; i < s->nr_fields; i++) {
@@ -85,7 +86,7 @@ static uint32_t length_field(const struct nvtx_schema *s, uint64_t entry)
 	return NO_ENTRY;
 }
 
-/* How many elements there are.  Return: it can be found out. */
+/* Sets where the number of elements comes from.  Return: false if it cannot be determined. */
 static bool read_length(struct nvtx_field *f, const struct nvtx_schema *s,
 			const struct nvtx_schema_entry *e)
 {
@@ -111,7 +112,10 @@ static bool read_length(struct nvtx_field *f, const struct nvtx_schema *s,
 	}
 }
 
-/* A text, or an array: its kind is set.  Return: bytes in the payload. */
+/*
+ * Reads the length of a text or an array; @f->kind is set.  Return: bytes in the payload; VARIABLE;
+ * 0: unknown.
+ */
 static uint64_t read_elements(struct nvtx_field *f, const struct nvtx_schema *s,
 			      const struct nvtx_schema_entry *e, uint64_t size, uint64_t *align)
 {
@@ -127,7 +131,7 @@ static uint64_t read_elements(struct nvtx_field *f, const struct nvtx_schema *s,
 		return 0;
 	if (f->length != LENGTH_FIXED)
 		return VARIABLE;
-	/* One that is longer than arguments are is known to be there. */
+	/* 0: too long for an argument; of a text read_text() then keeps the beginning. */
 	f->size = f->count <= XSPROF_TEXT_MAX ? (uint32_t)size * f->count : 0;
 	return size * f->count;
 }
@@ -137,7 +141,7 @@ static uint64_t read_text(struct nvtx_field *f, const struct nvtx_schema *s,
 {
 	uint64_t array = e->flags & NVTX_ENTRY_ARRAY, size;
 	bool zero = array == NVTX_ENTRY_ARRAY_ZERO;
-	/* Of a text an array of fixed size says no more than its length. */
+	/* CSTRING and UTF8 are texts already: NVTX_ENTRY_ARRAY_FIXED only adds the length. */
 	bool bare = e->type != NVTX_TYPE_CHAR && (!array || array == NVTX_ENTRY_ARRAY_FIXED);
 
 	if (zero ? e->flags & NVTX_ENTRY_POINTER : bare && !e->length) {
@@ -148,7 +152,7 @@ static uint64_t read_text(struct nvtx_field *f, const struct nvtx_schema *s,
 	f->kind = KIND_EMBEDDED;
 	*align = 1;
 	size = read_elements(f, s, e, 1, align);
-	/* Of a text the beginning is an argument. */
+	/* A text longer than an argument is cut. */
 	if (f->length == LENGTH_FIXED && !f->pointer && size)
 		f->size = size < XSPROF_TEXT_MAX ? (uint32_t)size : XSPROF_TEXT_MAX;
 	if (!f->size && size != VARIABLE)
@@ -157,8 +161,8 @@ static uint64_t read_text(struct nvtx_field *f, const struct nvtx_schema *s,
 }
 
 /*
- * Fills @f but for the name and the offset.  Return: the bytes of the entry; 0 where it has no size
- * that is known here.  A kind of SKIP can be no argument.
+ * Fills @f except its name and offset.  KIND_SKIP: the entry cannot become an argument.
+ * Return: the size of the entry in bytes; VARIABLE; 0: unknown.
  */
 static uint64_t read_entry(struct nvtx_field *f, const struct nvtx_schema *s, uint32_t domain,
 			   const struct nvtx_schema_entry *e, uint64_t *align)
@@ -198,7 +202,7 @@ static uint64_t read_entry(struct nvtx_field *f, const struct nvtx_schema *s, ui
 	return size;
 }
 
-/* Return: its number, NO_ENTRY: there is no room. */
+/* Return: the index of the new field; NO_ENTRY if it found no room and was counted as missed. */
 static uint32_t add_field(struct nvtx_schema *s, const struct nvtx_field *f)
 {
 	s->nr_missed += f->kind == KIND_SKIP;
@@ -210,7 +214,7 @@ static uint32_t add_field(struct nvtx_schema *s, const struct nvtx_field *f)
 	return NO_ENTRY;
 }
 
-/* Where there is no room for the field it needs no name, which would stay. */
+/* Names are never freed: a field that the table has no room for gets none. */
 static void name_field(const struct nvtx_schema *s, struct nvtx_field *f, const char *outer,
 		       const char *text)
 {
@@ -218,7 +222,7 @@ static void name_field(const struct nvtx_schema *s, struct nvtx_field *f, const 
 	f->name = f->text ? xsprof_name(f->text) : 0;
 }
 
-/* The fields of @inner, which is at @at of @s: they are called "outer.inner". */
+/* Copies the fields of the schema @inner, nested at offset @at of @s, as "outer.inner". */
 static void add_schema(struct nvtx_schema *s, const struct nvtx_schema *inner, const char *name,
 		       uint64_t at)
 {
@@ -232,7 +236,7 @@ static void add_schema(struct nvtx_schema *s, const struct nvtx_schema *inner, c
 		f.entry = NO_ENTRY;
 		if (f.length == LENGTH_FIELD)
 			f.from = numbers[f.from];
-		/* What it needs found no room, so neither does it. */
+		/* The field that its length or offset depends on was left out: leave it out too. */
 		if ((f.length == LENGTH_FIELD && f.from == NO_ENTRY) ||
 		    (f.follows && numbers[i - 1] == NO_ENTRY)) {
 			s->nr_missed++;
@@ -241,13 +245,13 @@ static void add_schema(struct nvtx_schema *s, const struct nvtx_schema *inner, c
 			numbers[i] = add_field(s, &f);
 		}
 	}
-	/* Those that are skipped were counted. */
+	/* KIND_SKIP fields of @inner were counted by add_field() and are in @inner->nr_missed. */
 	s->nr_missed += inner->nr_missed;
 	for (i = 0; i < inner->nr_fields; i++)
 		s->nr_missed -= inner->field[i].kind == KIND_SKIP;
 }
 
-/* A schema inside of another, which is neither pointed to nor an array. */
+/* The nested schema of an entry; NULL for pointers to schemas and for arrays of them. */
 static const struct nvtx_schema *inner_schema(uint32_t domain, const struct nvtx_schema_entry *e)
 {
 	if (e->flags & (NVTX_ENTRY_POINTER | NVTX_ENTRY_FROM | NVTX_ENTRY_ARRAY))
@@ -255,7 +259,7 @@ static const struct nvtx_schema *inner_schema(uint32_t domain, const struct nvtx
 	return nvtx_schema_find(domain, e->type);
 }
 
-/* Where the next entry is: at an offset, behind one of variable length, or not known. */
+/* Where the next entry starts: at a known offset, after a variable one, or unknown. */
 enum where { AT_OFFSET, BEHIND, NOWHERE };
 
 static void read_entries(struct nvtx_schema *s, uint32_t domain,
@@ -288,7 +292,7 @@ static void read_entries(struct nvtx_schema *s, uint32_t domain,
 		f.follows = where == BEHIND;
 		f.align = align ? (uint32_t)align : 1;
 		f.entry = (uint32_t)i;
-		/* One whose place is only known in a payload has no schemas behind it. */
+		/* Nested schemas need a known offset: none after a variable entry. */
 		if (inner && where == BEHIND)
 			where = NOWHERE;
 		if (where == NOWHERE || (!inner && f.kind == KIND_SKIP && !f.follows)) {
@@ -303,7 +307,7 @@ static void read_entries(struct nvtx_schema *s, uint32_t domain,
 			name_field(s, &f, "", e->name ? e->name : "payload");
 			added = add_field(s, &f);
 		}
-		/* What is behind a field that found no room has no place. */
+		/* A field that was left out hides the offset of the next one. */
 		if (where != NOWHERE && size == VARIABLE)
 			where = f.kind == KIND_SKIP || added == NO_ENTRY ? NOWHERE : BEHIND;
 		else if (!size || (where == BEHIND && added == NO_ENTRY))
@@ -313,7 +317,7 @@ static void read_entries(struct nvtx_schema *s, uint32_t domain,
 		if (align > s->align)
 			s->align = align;
 	}
-	/* 0: not known. */
+	/* 0: unknown. */
 	s->size = attr->mask & NVTX_SCHEMA_HAS_SIZE ? attr->size :
 		  where == AT_OFFSET ? (at + s->align - 1) / s->align * s->align : 0;
 }
@@ -346,7 +350,7 @@ static uint64_t schema_register(const void *domain, const struct nvtx_schema_att
 		__atomic_store_n(&s->id, id, __ATOMIC_RELEASE);
 	}
 	nvtx_unlock();
-	/* One that is registered again is as it was. */
+	/* Registering a known id again changes nothing and is no miss. */
 	if (!s && !nvtx_schema_find(d.index, id))
 		nvtx_miss(NVTX_MISS_SCHEMA);
 	return id;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Schemas as they are kept: schema.c registers them, payload.c reads payloads by them.
+ * Registered payload schemas: schema.c fills them, payload.c decodes payloads with them.
  */
 #ifndef XSPROF_NVTX_SCHEMA_H
 #define XSPROF_NVTX_SCHEMA_H
@@ -10,35 +10,35 @@
 #define FIELDS		24u
 #define VALUES		32u
 
-/* SKIP: no argument, but what is behind it has to be found. */
+/* SKIP: never an argument; kept because the offset of the next field depends on its length. */
 enum nvtx_field_kind {
 	KIND_VALUE, KIND_ENUM, KIND_EMBEDDED, KIND_POINTER, KIND_ARRAY, KIND_SKIP,
 };
 
-/* What tells how long an array or a text is. */
+/* Where the number of elements of an array or a text comes from. */
 enum nvtx_length {
 	LENGTH_FIXED,	/* @count */
-	LENGTH_ZERO,	/* an element of zeros ends it */
-	LENGTH_FIELD,	/* the number, or the product of the numbers, in field @from */
-	LENGTH_PAYLOAD,	/* ... in payload @from of the event */
+	LENGTH_ZERO,	/* an all-zero element terminates it */
+	LENGTH_FIELD,	/* the value, or the product of the values, of field @from */
+	LENGTH_PAYLOAD,	/* ... of payload @from of the event */
 };
 
 /**
  * struct nvtx_field - a field, or an entry that is skipped
  * @name: key of the argument
  * @kind: enum nvtx_field_kind
- * @length: enum nvtx_length, of EMBEDDED and ARRAY
- * @is_message: it is the event's name
- * @pointer: what there is of @length is not in the payload, but where it points to
- * @follows: @offset is not known: it is behind the field before, aligned
- * @align: to so many bytes
- * @type: of an element; of an enumeration: its place
- * @size: bytes in the payload; 0 where @length says how many
- * @count: elements, of LENGTH_FIXED
- * @from: see @length
- * @entry: number of its entry in the schema; NO_ENTRY: of a schema inside
- * @offset: in the payload
- * @text: of @name; never freed
+ * @length: enum nvtx_length; for KIND_EMBEDDED and KIND_ARRAY
+ * @is_message: the field holds the event's name
+ * @pointer: the payload holds a pointer to the elements, not the elements
+ * @follows: @offset is unknown: the field starts at the end of the previous one, aligned
+ * @align: alignment in bytes
+ * @type: type of an element; for KIND_ENUM the index of the enumeration
+ * @size: bytes in the payload; 0 if @length decides
+ * @count: number of elements, for LENGTH_FIXED
+ * @from: index of the field or payload that holds the length, see @length
+ * @entry: index of the entry in the schema; NO_ENTRY for a field of a nested schema
+ * @offset: offset in the payload
+ * @text: text of @name; never freed
  */
 struct nvtx_field {
 	xsprof_name_t	name;
@@ -59,11 +59,11 @@ struct nvtx_field {
 
 #define NO_ENTRY	UINT32_MAX
 
-/* The key is stored last.  A schema inside of it has its fields here. */
+/* @id is stored last, with release.  Fields of nested schemas are copied into @field. */
 struct nvtx_schema {
 	uint64_t	id;
-	uint64_t	size;		/* of a payload, and how it is aligned inside of another */
-	uint64_t	align;
+	uint64_t	size;		/* of a payload; 0: unknown */
+	uint64_t	align;		/* of a payload nested in another one */
 	uint32_t	domain;
 	uint32_t	nr_fields;
 	uint32_t	nr_missed;
@@ -81,11 +81,11 @@ struct nvtx_enumeration {
 	} value[VALUES];
 };
 
-/* Whole numbers that may say how long another field is. */
+/* Can the field hold the length of another one? True for integers. */
 bool nvtx_field_is_length(const struct nvtx_field *f);
-/* texts.c, under nvtx_lock(): "outer.text", or "text".  Return: NULL: there is no memory. */
+/* texts.c, under nvtx_lock(): "outer.text", or "text".  Return: NULL without memory. */
 const char *nvtx_text_join(const char *outer, const char *text);
-/* An enumeration that was registered, by its place. */
+/* A registered enumeration by its index. */
 const struct nvtx_enumeration *nvtx_enumeration_at(uint32_t place);
 
 #endif /* XSPROF_NVTX_SCHEMA_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Names of fields, which schemas that they are inside of need later.  They stay as long as the
- * process.  The memory is mapped: a program may call NVTX from its malloc().
+ * Texts of field names, which later schemas that nest this one need.  They are never freed.  The
+ * memory comes from mmap(), as a program may call NVTX from its malloc().
  */
 #include <sys/mman.h>
 

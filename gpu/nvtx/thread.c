@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The memory of threads, and what a fork does to it.
+ * Per-thread memory, and its state after a fork.
  *
- * A thread gets its memory with its first call, from pages of the kernel, and returns it when it
- * ends, for the next thread: a process has as much as it ever had threads at once.  The static TLS
- * block has a pointer only: of it, a library that is loaded late gets little.
+ * A thread gets memory from mmap() at its first call and returns it at its end for the next thread:
+ * the process keeps as many as it had threads at the same time.  The static TLS block, which has
+ * little room for libraries that are loaded late, holds only a pointer.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -44,7 +44,7 @@ static void thread_gone(void *data)
 {
 	struct nvtx_thread *t = data;
 
-	/* Destructors of others may yet call: they get memory again. */
+	/* Other destructors may still call NVTX: the thread then gets memory again. */
 	nvtx_thread = NULL;
 	t->depth = 0;
 	t->dead = 0;
@@ -80,7 +80,7 @@ __attribute__((cold, noinline)) struct nvtx_thread *nvtx_thread_new(void)
 			return NULL;
 		}
 	}
-	/* Without it the memory is not used again after this thread: no more than that. */
+	/* Without the key the memory is not reused after this thread: no other harm. */
 	if (has_key)
 		(void)pthread_setspecific(key, t);
 	nvtx_thread = t;
@@ -88,7 +88,7 @@ __attribute__((cold, noinline)) struct nvtx_thread *nvtx_thread_new(void)
 	return t;
 }
 
-/* What the thread that forked has open goes on in the parent, and ends there. */
+/* The open ranges of the forking thread belong to the parent's trace. */
 static void in_child(void)
 {
 	nvtx_unlock();
@@ -100,6 +100,6 @@ static void in_child(void)
 __attribute__((constructor)) static void thread_start(void)
 {
 	has_key = !pthread_key_create(&key, thread_gone);
-	/* Where it fails, a fork while another thread is in here costs the child its NVTX. */
+	/* If it fails, a child forked while another thread holds the lock can never take it. */
 	(void)pthread_atfork(nvtx_lock, nvtx_unlock, in_child);
 }

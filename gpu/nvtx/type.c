@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Types of single values in payloads, and such values as arguments.
+ * Scalar types in payloads, and their conversion to arguments.
  */
 #include "gpu/nvtx/extension.h"
 
-/* Bytes, and whether it is signed or floating. */
+/* Size in bytes, and whether the type is signed or floating-point. */
 static const struct type {
 	uint8_t	size;
 	char	as;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is alike in all calls: whether one is recorded, and its activity.
+ * Common part of all hooked calls: decides whether a call is recorded, and writes its activity.
  */
 #include "gpu/vulkan/local.h"
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A device's clock, as the library is told of it: in nanoseconds, of 64 bits.  Where the driver
- * reads both clocks at one time (VK_EXT_calibrated_timestamps), gpu.c tells that.  Else a batch
- * bounds what lies between them: it begins after its call did, and ends before its end is seen.
- * That may be 10 ms late, so what the batches of a second or two agree on is what is told.
+ * Tracks a device's clock in 64-bit nanoseconds and relates it to ours. If the driver reads both
+ * clocks at the same time (VK_EXT_calibrated_timestamps), gpu.c uses those pairs. Otherwise each
+ * batch bounds the offset: it begins after its call began and ends before its end is noticed. The
+ * notice may be 10 ms late, so the bounds of all batches of the last second or two are intersected.
  *
- * All of it is under the lock of looks.
+ * Guarded by the lock of pending.c.
  */
 #include "gpu/vulkan/local.h"
 
-/* At 10 parts in a million, which is how well the rate of ours is known, 10 us. */
+/* 1 s: our clock's rate is known to 10 parts in a million, so the offset drifts by 10 us. */
 #define WINDOW_NS	1000000000u
 
 uint64_t vulkan_clock_ns(struct vulkan_clock *clock, uint64_t ticks, uint64_t mask)
@@ -20,7 +20,10 @@ uint64_t vulkan_clock_ns(struct vulkan_clock *clock, uint64_t ticks, uint64_t ma
 		clock->ticks = ticks;
 	forward = (ticks - clock->ticks) & mask;
 	backward = (clock->ticks - ticks) & mask;
-	/* Queues count fewer bits than the device does: the latest known time has the others. */
+	/*
+	 * Queues may count fewer bits than the device: take the upper bits from the latest known
+	 * time.
+	 */
 	if (forward <= backward)
 		clock->ticks += forward;
 	return (uint64_t)(((unsigned __int128)(forward <= backward ? clock->ticks :
@@ -46,7 +49,7 @@ struct vulkan_bounds vulkan_clock_agree(struct vulkan_clock *clock, struct vulka
 		clock->until = now + WINDOW_NS;
 	} else {
 		clock->now = both(&clock->now, &seen);
-		/* The clock was set, or what was seen before was not so. */
+		/* No overlap: the clock was set, or an earlier bound was wrong. */
 		if (clock->now.low > clock->now.high)
 			clock->now = clock->before = seen;
 	}

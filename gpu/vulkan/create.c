@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How devices are made: with the extension that reads the device's clock and the host's at one
- * time, and with queries that the host resets, where these are to be had and are needed.  A driver
- * that refuses the device with them is asked for the one that the program wants.
+ * Creates devices with additions: the extension that reads the device's and the host's clock at the
+ * same time, and the feature that lets the host reset queries, where available and needed. If the
+ * driver refuses the additions, the device is created as the program asked.
  */
 #include <stdlib.h>
 
@@ -13,12 +13,12 @@
 #define HOST_RESET_EXT	"VK_EXT_host_query_reset"
 
 /**
- * struct additions - what a device is to have beside what the program asks for
- * @info: of the device
- * @reset: in its chain
- * @extensions: all, in memory of their own
- * @calibrated: the device has this extension then
- * @host_reset: and this feature
+ * struct additions - what is added to the program's device request
+ * @info: the device's create info with the additions
+ * @reset: the feature structure, linked into @info's chain
+ * @extensions: all extensions, in allocated memory
+ * @calibrated: the clock extension is added
+ * @host_reset: the host-reset feature is added
  */
 struct additions {
 	struct vk_device_info	info;
@@ -103,7 +103,7 @@ static void add_extension(struct additions *a, const char *name)
 	a->extensions[a->info.nr_extensions++] = name;
 }
 
-/* Only queues that do not draw or compute need it. */
+/* Only queues without graphics and compute need host resets. */
 static bool needs_host_reset(vk_handle physical, const struct vk_device_info *info)
 {
 	struct vk_family families[64];
@@ -119,7 +119,7 @@ static bool needs_host_reset(vk_handle physical, const struct vk_device_info *in
 	return false;
 }
 
-/* What the program says of the feature itself stays: -1: nothing. */
+/* What the program's chain asks of the feature: 0 or 1; -1: it does not mention it. */
 static int says_of_host_reset(const struct vk_any *chain)
 {
 	for (; chain; chain = chain->next) {
@@ -157,7 +157,7 @@ static void add_host_reset(struct additions *a, const struct vulkan_instance *i,
 	a->host_reset = true;
 }
 
-/* Return: @a has something that the program does not ask for. */
+/* Return: true if @a adds anything to the program's request. */
 static bool plan(struct additions *a, const struct vulkan_instance *i, vk_handle physical,
 		 const struct vk_device_info *info)
 {
@@ -210,14 +210,14 @@ static struct vk_layer_device *of_loader(const struct vk_device_info *info, uint
 	while (chain && (chain->type != VULKAN_IS_LAYER_DEVICE ||
 			 ((const struct vk_layer_device *)chain)->function != function))
 		chain = chain->next;
-	/* The loader means this one to be written to. */
+	/* The loader expects layers to write to its structure. */
 	return (struct vk_layer_device *)(uintptr_t)chain;
 }
 
 typedef int32_t create_function(vk_handle physical, const struct vk_device_info *info,
 				const void *allocator, vk_handle *device);
 
-/* What is below us each time finds its link where the loader has put it. */
+/* Each attempt sets the next layer's link anew, as the layers below move it on. */
 static int32_t create(struct vulkan_instance *i, struct vk_layer_device *layer,
 		      struct vk_device_link *link, vk_handle physical,
 		      const struct vk_device_info *info, const void *allocator, vk_handle *device)
@@ -248,7 +248,7 @@ int32_t vulkan_create_device(vk_handle physical, const struct vk_device_info *in
 	d = vulkan_device_new();
 	if (!d)
 		return VULKAN_NO_MEMORY;
-	/* In the child of a fork this is what attaches. */
+	/* In a forked child this call attaches. */
 	d->on = vulkan_active && vulkan_thread_ready();
 	if (d->on && plan(&a, i, physical, info))
 		err = create(i, layer, link, physical, &a.info, allocator, device);
@@ -277,7 +277,9 @@ int32_t vulkan_create_device(vk_handle physical, const struct vk_device_info *in
 		d->time_domain = domain_of(physical, &d->calibrated);
 	}
 	vulkan_device_add(d, *device);
-	/* The driver has registered its end: ours is after it, and runs before it. */
+	/*
+	 * The driver has registered its exit handler: ours is registered later and runs before it.
+	 */
 	if (d->on)
 		vulkan_thread_at_exit();
 	return err;

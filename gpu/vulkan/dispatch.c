@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Instances and devices of the program, and the functions below us.  Which one a call is for is in
- * the first word of what it is given.
+ * The program's instances and devices, and the functions of the next layer. The first word of a
+ * handle identifies its instance or device.
  *
- * Structures are never freed, as a call may be in one; those whose owner is gone are used again.
+ * Structures are never freed, as a call may still use one; those of destroyed objects are reused.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct vulkan_instance *instances;
 static struct vulkan_device *devices;
 
-/* No handle has this key: a thread is filling the structure in. */
+/* A key that no handle has: a thread is filling the structure in. */
 static char taken;
 
 struct vulkan_instance *vulkan_instance_of(vk_handle handle)
@@ -21,7 +21,7 @@ struct vulkan_instance *vulkan_instance_of(vk_handle handle)
 	void *key = vulkan_key(handle);
 	struct vulkan_instance *i;
 
-	/* Acquire: with the release in add(), as is that of the key. */
+	/* Acquire: pairs with the release in add(); so does the load of the key. */
 	for (i = __atomic_load_n(&instances, __ATOMIC_ACQUIRE); i; i = i->older)
 		if (__atomic_load_n(&i->key, __ATOMIC_ACQUIRE) == key)
 			return i;
@@ -110,7 +110,7 @@ void vulkan_device_add(struct vulkan_device *device, vk_handle handle)
 
 bool vulkan_device_is_there(const struct vulkan_device *device)
 {
-	/* Acquire: with the release in vulkan_device_add(). */
+	/* Acquire: pairs with the release in vulkan_device_add(). */
 	void *key = __atomic_load_n(&device->key, __ATOMIC_ACQUIRE);
 
 	return key && key != &taken;
@@ -126,7 +126,7 @@ void vulkan_device_gone(struct vulkan_device *device)
 	__atomic_store_n(&device->key, NULL, __ATOMIC_RELEASE);
 }
 
-/* In the child of a fork: what it has of its parent's is passed through. */
+/* In a forked child: calls on objects inherited from the parent are passed through. */
 void vulkan_dispatch_forget(void)
 {
 	pthread_mutex_init(&lock, NULL);

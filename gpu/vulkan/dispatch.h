@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Instances and devices of the program, and the functions below us.
+ * The program's instances and devices, and the functions of the next layer.
  */
 #ifndef XSPROF_VULKAN_DISPATCH_H
 #define XSPROF_VULKAN_DISPATCH_H
@@ -10,7 +10,10 @@
 
 #include "gpu/vulkan/vulkan-abi.h"
 
-/* Functions of instances and physical devices, and of devices, that are called here. */
+/*
+ * Functions of the next layer that the collector calls: of instances and physical devices, and of
+ * devices.
+ */
 #define VULKAN_INSTANCE_FUNCTIONS(F)							\
 	F(DestroyInstance) F(EnumerateDeviceExtensionProperties)			\
 	F(GetPhysicalDeviceProperties) F(GetPhysicalDeviceMemoryProperties)		\
@@ -41,12 +44,12 @@ enum vulkan_device_slot { VULKAN_DEVICE_FUNCTIONS(VULKAN_SLOT) VULKAN_DEVICE_SLO
 
 /**
  * struct vulkan_instance - an instance of the program
- * @older: made before it; the structure is never freed, and used again
- * @key: first word of the instance and of its physical devices; NULL: it was destroyed
- * @handle: the loader's
- * @get_address: of the next layer
- * @api_version: that the program asked for
- * @has_properties2: VK_KHR_get_physical_device_properties2 or what has it is enabled
+ * @older: the instance made before it; structures are reused and never freed
+ * @key: first word of the instance and its physical devices; NULL: destroyed
+ * @handle: the loader's handle
+ * @get_address: function lookup of the next layer
+ * @api_version: version that the program requested
+ * @has_properties2: vkGetPhysicalDeviceProperties2() is available
  * @next: functions of the next layer
  */
 struct vulkan_instance {
@@ -64,22 +67,22 @@ struct vulkan_queue;
 
 /**
  * struct vulkan_device - a device of the program
- * @older: made before it; the structure is never freed, and used again
- * @key: first word of the device, its queues and command buffers; NULL: it was destroyed
- * @handle: the loader's
- * @instance: that it is of
- * @physical: that it is of
- * @gpu: the same, as it is recorded; NULL: it has no number
- * @get_address: of the next layer
- * @set_loader_data: makes a command buffer of ours one that lower layers know
- * @number: of those ever made: the context of activities
- * @on: it is recorded: not in the child of a fork
- * @whole: it is one, and no group
+ * @older: the device made before it; structures are reused and never freed
+ * @key: first word of the device, its queues and command buffers; NULL: destroyed
+ * @handle: the loader's handle
+ * @instance: instance of the device
+ * @physical: its physical device
+ * @gpu: the recorded GPU of @physical; NULL: none, too many GPUs
+ * @get_address: function lookup of the next layer
+ * @set_loader_data: makes our command buffers valid for lower layers
+ * @number: count of devices made so far: the context of its activities
+ * @on: recorded; false in a forked child
+ * @whole: a single device, not a device group
  * @host_reset: the host may reset queries
- * @calibrated: enabled: the driver reads both clocks at one time
- * @time_domain: of the host's clock that it reads; VULKAN_TIME_DEVICE: none that is known here
- * @queues: that the program asked for, the newest first; they are never taken out
- * @nr_queues: how many
+ * @calibrated: the extension is enabled: the driver reads both clocks at the same time
+ * @time_domain: domain of the host clock it reads; VULKAN_TIME_DEVICE: none that we know
+ * @queues: queues that the program asked for, the newest first; never removed
+ * @nr_queues: number of queues
  * @next: functions of the next layer
  */
 struct vulkan_device {
@@ -102,7 +105,7 @@ struct vulkan_device {
 	vk_function		next[VULKAN_DEVICE_SLOTS];
 };
 
-/* The next one of function @slot, which has the type of @like. */
+/* The next layer's function @slot, with the type of @like. */
 #define NEXT(of, slot, like)	((__typeof__(&(like)))(of)->next[VULKAN_##slot])
 
 static inline void *vulkan_key(vk_handle handle)
@@ -110,18 +113,18 @@ static inline void *vulkan_key(vk_handle handle)
 	return *(void **)handle;
 }
 
-/* Of an instance or physical device; of a device, queue or command buffer.  NULL: none of ours. */
+/* Find by an instance or physical device; by a device, queue or command buffer. NULL: unknown. */
 struct vulkan_instance *vulkan_instance_of(vk_handle handle);
 struct vulkan_device *vulkan_device_of(vk_handle handle);
-/* The newest device, and by @older all; whether one is there and not only its structure. */
+/* The newest device, all others follow by @older; and whether a structure is in use. */
 struct vulkan_device *vulkan_devices(void);
 bool vulkan_device_is_there(const struct vulkan_device *device);
-/* A structure whose @key is to be set, when all else is.  NULL: no memory. */
+/* Return: a structure to fill; @key is set last. NULL without memory. */
 struct vulkan_instance *vulkan_instance_new(void);
 struct vulkan_device *vulkan_device_new(void);
 void vulkan_instance_add(struct vulkan_instance *instance, vk_handle handle);
 void vulkan_device_add(struct vulkan_device *device, vk_handle handle);
-/* It is destroyed next. */
+/* To be called before the object is destroyed. */
 void vulkan_instance_gone(struct vulkan_instance *instance);
 void vulkan_device_gone(struct vulkan_device *device);
 void vulkan_dispatch_forget(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is known of physical devices, and their clocks.
+ * Physical devices: their identity, and the relation of their clocks to ours.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static uint64_t bytes_of(const struct vk_memory *memory)
 	return bytes;
 }
 
-/* Return: its number, or -errno. */
+/* Registers the GPU with the library. Return: its number, or -errno. */
 static int state(uint32_t index, const uint8_t *uuid, const struct vk_properties *p,
 		 const struct vk_driver *driver, const struct vk_memory *memory)
 {
@@ -86,8 +86,8 @@ static int state(uint32_t index, const uint8_t *uuid, const struct vk_properties
 }
 
 /*
- * By its UUID; where that cannot be asked for by that of its cache, which is the same for two
- * devices of a kind.
+ * Identifies the GPU by its UUID; without vkGetPhysicalDeviceProperties2() by the UUID of its
+ * pipeline cache, which two GPUs of the same model share.
  */
 static void identify(const struct vulkan_device *device, struct vk_properties *properties,
 		     struct vk_driver *driver, uint8_t *uuid)
@@ -105,7 +105,7 @@ static void identify(const struct vulkan_device *device, struct vk_properties *p
 	memcpy(uuid, id.device_uuid, sizeof(id.device_uuid));
 }
 
-/* The lock is held.  The child of a fork states again what it uses. */
+/* Called with the lock held. A forked child registers the GPUs that it uses again. */
 static int state_once(struct vulkan_gpu *gpu, const uint8_t *uuid, const struct vk_properties *p,
 		      const struct vk_driver *driver, const struct vk_memory *memory)
 {
@@ -144,7 +144,7 @@ struct vulkan_gpu *vulkan_gpu_get(const struct vulkan_device *device)
 	return err ? NULL : &gpus[i];
 }
 
-/* Which is which stays, so that a device has the same number in the child. */
+/* The table of GPUs stays, so that a GPU has the same number in the child. */
 void vulkan_gpus_forget(void)
 {
 	pthread_mutex_init(&lock, NULL);
@@ -177,7 +177,9 @@ static uint64_t host_now(uint32_t domain)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* @host is a time of the host's clock of @domain, as the driver read it, to @deviation ns. */
+/*
+ * Narrows the bounds: the driver read @host on the clock @domain, with an error of @deviation ns.
+ */
 static void narrow(uint64_t *before, uint64_t *after, uint32_t domain, uint64_t host,
 		   uint64_t deviation)
 {

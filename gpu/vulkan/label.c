@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Labels that a program gives to what it submits (VK_EXT_debug_utils): a batch has the name of the
- * first one in its command buffers, else of the one that its queue is in.  When a label begins and
- * ends on the device is not known.
+ * Labels that a program gives to submitted work (VK_EXT_debug_utils). A batch is named after the
+ * first label in its command buffers, else after the open label of its queue. When a label begins
+ * and ends on the device is unknown.
  */
 #include "gpu/vulkan/local.h"
 
 #define BUFFERS		4096u	/* command buffers, a power of 2 */
-#define NAMES		1024u	/* different labels, the same */
+#define NAMES		1024u	/* different labels, a power of 2 */
 #define PROBES		32u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -19,7 +19,7 @@ static struct {
 	uint64_t	hash;
 	xsprof_name_t	name;
 } names[NAMES];
-/* Relaxed: a command buffer is recorded before it is submitted, by the program's own order. */
+/* Relaxed: the program orders the recording of a command buffer before its submission. */
 static bool used;
 
 void vulkan_labels_forget(void)
@@ -27,7 +27,7 @@ void vulkan_labels_forget(void)
 	pthread_mutex_init(&lock, NULL);
 }
 
-/* FNV-1a; 0 is none. */
+/* FNV-1a; never 0, which means none. */
 static uint64_t hash_of(const char *text)
 {
 	uint64_t h = 0xcbf29ce484222325u;
@@ -37,7 +37,7 @@ static uint64_t hash_of(const char *text)
 	return h ? h : 1;
 }
 
-/* The lock is held.  0: there are more labels than have names: some programs number them. */
+/* Called with the lock held. 0: the table is full: some programs number their labels. */
 static xsprof_name_t name_of(const char *text)
 {
 	uint64_t hash = hash_of(text);
@@ -55,7 +55,7 @@ static xsprof_name_t name_of(const char *text)
 	return 0;
 }
 
-/* The lock is held.  @name: 0 for none any more.  One that has no room has none. */
+/* Called with the lock held. @name: 0 removes the label. If the table is full it is dropped. */
 static void set(vk_handle commands, xsprof_name_t name)
 {
 	uint32_t first = (uint32_t)(((uintptr_t)commands * 0x9e3779b97f4a7c15u) >> 32);
@@ -118,7 +118,7 @@ static int32_t begin_commands(vk_handle commands, const struct vk_begin_info *in
 {
 	struct vulkan_device *d = vulkan_device_of(commands);
 
-	/* What was recorded in it is gone. */
+	/* To begin a command buffer discards what was recorded in it. */
 	if (is_used()) {
 		pthread_mutex_lock(&lock);
 		set(commands, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How a program that uses Vulkan comes here: the loader opens the library that the layer's manifest
- * names, agrees with it on the version of their interface, and asks it for functions by name.  What
- * is not ours is the next layer's.
+ * Entry points of the layer. The loader opens the library that the layer's manifest names,
+ * negotiates the interface version, and asks for functions by name. Functions that we do not hook
+ * are those of the next layer.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static vk_function get_device_address(vk_handle device, const char *name);
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-/* Attaches if need be. */
+/* Attaches if needed. */
 static bool is_recording(void)
 {
 	int err = xsprof_init(NULL);
@@ -38,7 +38,7 @@ static void forget(void *unused)
 	vulkan_thread_forget();
 }
 
-/* A layer that records nothing passes all through, and does no harm. */
+/* If this fails the layer passes all calls through. */
 static void init(void)
 {
 	uint64_t begin;
@@ -70,7 +70,7 @@ static struct vk_layer_instance *of_loader(const struct vk_instance_info *info)
 	while (chain && (chain->type != VULKAN_IS_LAYER_INSTANCE ||
 			 ((const struct vk_layer_instance *)chain)->function != VULKAN_LINK_INFO))
 		chain = chain->next;
-	/* The loader means this one to be written to. */
+	/* The loader expects layers to write to its structure. */
 	return (struct vk_layer_instance *)(uintptr_t)chain;
 }
 
@@ -90,7 +90,9 @@ static int32_t create(struct vk_layer_instance *layer, struct vk_instance_link *
 	return next(info, allocator, instance);
 }
 
-/* With the extension that ours for devices depend on, for a program of Vulkan 1.0. */
+/*
+ * Adds, for a program of Vulkan 1.0, the instance extension that our device extensions depend on.
+ */
 static int32_t create_more(struct vk_layer_instance *layer, struct vk_instance_link *link,
 			   const struct vk_instance_info *info, const void *allocator,
 			   vk_handle *instance)
@@ -141,7 +143,7 @@ static int32_t create_instance(const struct vk_instance_info *info, const void *
 	}
 	i->get_address = link->get_instance_address;
 	vulkan_instance_add(i, *instance);
-	/* Said by the program, and not so. */
+	/* The program requested the version or extension, but the driver lacks its functions. */
 	if (i->api_version >= VULKAN_1_1 ?
 	    !i->next[VULKAN_GetPhysicalDeviceProperties2] ||
 	    !i->next[VULKAN_GetPhysicalDeviceFeatures2] :
@@ -205,7 +207,7 @@ static vk_function get_device_address(vk_handle device, const char *name)
 	struct vulkan_device *d = vulkan_device_of(device);
 	vk_function next = d->get_address(device, name), ours = of_device(name);
 
-	/* What neither the device nor an extension has is not there. */
+	/* A function that neither the device nor an extension has stays NULL. */
 	return next && ours ? ours : next;
 }
 
@@ -229,7 +231,7 @@ int32_t vkNegotiateLoaderLayerInterfaceVersion(struct vk_negotiate *n)
 	n->version = VULKAN_LAYER_VERSION;
 	n->get_instance_address = get_instance_address;
 	n->get_device_address = get_device_address;
-	/* Functions of physical devices that no loader knows go past us. */
+	/* Physical-device functions that the loader does not know bypass the layer. */
 	n->get_physical_address = NULL;
 	return VULKAN_OK;
 }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files of the Vulkan collector share.  From bottom to top:
+ * Private header of the Vulkan collector. Its files from bottom to top:
  *
  *	names.c		names of calls and of work
- *	miss.c		the collector, and the account of what is not recorded
+ *	miss.c		the collector as registered; counts of what is not recorded
  *	clock.c		a device's clock, in nanoseconds
- *	dispatch.c	instances and devices of the program, and the functions below us
- *	gpu.c		what is known of physical devices
- *	queue.c		queues of the program, and the timestamps of each
- *	label.c		what the program calls its work
- *	pending.c	submits under way, and what became of them
- *	thread.c	the collector: what its thread does, and the end of it
- *	call.c		what is alike in all calls
- *	submit.c	calls that give a queue command buffers
+ *	dispatch.c	instances and devices of the program, functions of the next layer
+ *	gpu.c		physical devices
+ *	queue.c		queues of the program, and the timestamp queries of each
+ *	label.c		debug labels of the program
+ *	pending.c	submits under way, and their activities
+ *	thread.c	work of the collector's thread, and the end of the process
+ *	call.c		common part of all hooked calls
+ *	submit.c	calls that submit command buffers to a queue
  *	wait.c		calls that wait, present and compile
- *	create.c	how devices are made
- *	layer.c		how the loader comes here
+ *	create.c	creation of devices
+ *	layer.c		entry points for the loader
  *
- * A batch of command buffers gets one more before and one behind it, which write a timestamp each.
- * These are read by a thread of the collector, when a fence says that the batch is over.
+ * Each batch of command buffers gets one more before and one after it, which write a timestamp
+ * each. The collector's thread reads them when a fence signals the end of the batch.
  */
 #ifndef XSPROF_VULKAN_LOCAL_H
 #define XSPROF_VULKAN_LOCAL_H
@@ -45,25 +45,25 @@ enum vulkan_call {
 };
 
 int vulkan_category(void);
-/* Once, when the process is a producer. */
+/* Interns the names, once, when the process has become a producer. */
 void vulkan_names_init(void);
 xsprof_name_t vulkan_call_name(enum vulkan_call call);
-/* Name of a batch of so many, and of the argument that says how many. */
+/* The name of a batch with @commands command buffers, and of the argument with their number. */
 xsprof_name_t vulkan_batch_name(uint32_t commands);
 xsprof_name_t vulkan_batch_key(void);
 
 /* ---- miss.c ---------------------------------------------------------------------------------- */
 
 enum vulkan_miss {
-	VULKAN_MISS_NO_QUERIES,	/* batches of a queue whose timestamps have no bits, or no reset */
-	VULKAN_MISS_PROTECTED,	/* batches where nothing can be added */
-	VULKAN_MISS_FULL,	/* batches, as too many were under way */
-	VULKAN_MISS_NO_MEMORY,	/* batches, as nothing for them could be made */
-	VULKAN_MISS_NO_TIMES,	/* batches that are over, and their timestamps are not there */
-	VULKAN_MISS_FAILED,	/* batches, as the device was lost */
-	VULKAN_MISS_QUEUES,	/* batches of more queues or devices than are told apart */
-	VULKAN_MISS_EXIT,	/* batches that were under way when the program ended */
-	VULKAN_MISS_DESTROYED,	/* the same of their device, or that came when recording was off */
+	VULKAN_MISS_NO_QUERIES,	/* queues without timestamp bits or query reset */
+	VULKAN_MISS_PROTECTED,	/* protected batches, which take no additions */
+	VULKAN_MISS_FULL,	/* too many batches under way */
+	VULKAN_MISS_NO_MEMORY,	/* no memory for timestamps */
+	VULKAN_MISS_NO_TIMES,	/* batches that ended without timestamps */
+	VULKAN_MISS_FAILED,	/* the device was lost */
+	VULKAN_MISS_QUEUES,	/* more queues or devices than are tracked */
+	VULKAN_MISS_EXIT,	/* batches under way when the program ended */
+	VULKAN_MISS_DESTROYED,	/* ... of a destroyed device, or submitted with recording off */
 	VULKAN_NR_MISSES,
 };
 
@@ -78,9 +78,9 @@ static inline void vulkan_miss(enum vulkan_miss what, uint64_t n)
 /* ---- clock.c --------------------------------------------------------------------------------- */
 
 /**
- * struct vulkan_bounds - where a device's clock is on ours
- * @low: our time less the device's is at least this, ns
- * @high: and at most this
+ * struct vulkan_bounds - bounds of the offset between our clock and a device's
+ * @low: our time minus the device's is at least this, ns
+ * @high: ... and at most this
  */
 struct vulkan_bounds {
 	int64_t	low;
@@ -89,11 +89,11 @@ struct vulkan_bounds {
 
 /**
  * struct vulkan_clock - a device's clock
- * @period: ns a tick, << 32
- * @ticks: the latest time that is known, of 64 bits
- * @now: what batches agree on in the window that is
- * @before: in the one before
- * @until: the window's end, ns of our clock; 0: there was none
+ * @period: ns per tick, << 32
+ * @ticks: latest known time, 64 bits
+ * @now: bounds that all batches of the current window agree on
+ * @before: the same of the previous window
+ * @until: end of the current window, ns of our clock; 0: no window yet
  */
 struct vulkan_clock {
 	uint64_t		period;
@@ -103,13 +103,13 @@ struct vulkan_clock {
 	uint64_t		until;
 };
 
-/* A time of the device in ns, of a queue that counts the bits of @mask. */
+/* Converts a device time to ns; the queue counts the bits of @mask. */
 uint64_t vulkan_clock_ns(struct vulkan_clock *clock, uint64_t ticks, uint64_t mask);
-/* A batch has @seen at @now, ns of our clock.  Return: what it and others agree on. */
+/* Adds the bounds @seen of a batch at @now, ns of our clock. Return: the agreed bounds. */
 struct vulkan_bounds vulkan_clock_agree(struct vulkan_clock *clock, struct vulkan_bounds seen,
 					uint64_t now);
 
-/* The markers' clock, in ns. */
+/* The markers' clock in ns. */
 static inline uint64_t vulkan_now_ns(void)
 {
 	return xsprof_ticks_ns(xsprof_now());
@@ -117,18 +117,18 @@ static inline uint64_t vulkan_now_ns(void)
 
 /* ---- gpu.c ----------------------------------------------------------------------------------- */
 
-/* As the library numbers devices of Vulkan. */
+/* First device number of Vulkan GPUs in the library. */
 #define VULKAN_GPU_FIRST	64u
 #define VULKAN_GPUS		XSPROF_DEVICES_OF_KIND
 
 /**
- * struct vulkan_gpu - a physical device, the same for all instances
- * @uuid: what it is known by
- * @number: as activities have it
- * @stated: the library knows it
- * @calibrated: the driver reads its clock and the host's at one time
- * @clock: of it
- * @asked: when its clock was asked for last, ns
+ * struct vulkan_gpu - a physical device, shared by all instances
+ * @uuid: identity
+ * @number: device number in activities
+ * @stated: registered with the library
+ * @calibrated: the driver reads its clock and the host's at the same time
+ * @clock: its clock
+ * @asked: when its clock was last read, ns
  */
 struct vulkan_gpu {
 	uint8_t			uuid[16];
@@ -139,33 +139,35 @@ struct vulkan_gpu {
 	uint64_t		asked;
 };
 
-/* Of a batch, by one clock. */
+/* Begin and end of a batch on one clock. */
 struct vulkan_times {
 	uint64_t	begin;
 	uint64_t	end;
 };
 
-/* Of a device that was made.  NULL: there are more than have numbers. */
+/* Return: the GPU of a new device; NULL: the table is full. */
 struct vulkan_gpu *vulkan_gpu_get(const struct vulkan_device *device);
-/* In the child of a fork: its parent's threads have no locks there.  The same of the others. */
+/*
+ * In a forked child: resets locks that the parent's threads may hold. Likewise the other _forget().
+ */
 void vulkan_gpus_forget(void);
-/* Ask for its clock by @device, if it was not for @every ns. */
+/* Reads the GPU's clock through @device if that was not done for @every ns. */
 void vulkan_gpu_ask(struct vulkan_device *device, uint64_t every);
-/* A batch of these times, ns, began after @host's begin and was over before its end, ticks. */
+/* Bounds the clock's offset: a batch ran at @device, ns, within @host, ticks. */
 void vulkan_gpu_bound(struct vulkan_gpu *gpu, struct vulkan_times device, struct vulkan_times host);
 
 /* ---- queue.c --------------------------------------------------------------------------------- */
 
 /**
  * struct vulkan_slot - timestamps of a batch
- * @next: another
- * @queries: where they are written
- * @first: number of the first one there, the other is behind it
- * @commands: the buffers that write them
- * @nr_commands: of the program, between these
- * @name: of the batch; 0: none of the program's
- * @times: what was written, ticks of the device
- * @timed: that is there
+ * @next: next in the list
+ * @queries: query pool of the timestamps
+ * @first: index of the first timestamp; the second follows it
+ * @commands: our command buffers that write them
+ * @nr_commands: number of the program's command buffers between them
+ * @name: the program's label, 0: none
+ * @times: timestamps, ticks of the device
+ * @timed: @times is valid
  */
 struct vulkan_slot {
 	struct vulkan_slot	*next;
@@ -180,14 +182,14 @@ struct vulkan_slot {
 
 /**
  * struct vulkan_pending - a submit under way
- * @next: newer one
- * @queue: where to
- * @fence: tells when it is over
- * @begin: of the call, ticks
- * @end: of the call, ticks
- * @correlation: of the call and its batches
- * @slots: of its batches, in their order
- * @nr: how many
+ * @next: the next newer one
+ * @queue: its queue
+ * @fence: signalled at its end
+ * @begin: begin of the call, ticks
+ * @end: end of the call, ticks
+ * @correlation: correlation id of the call and its batches
+ * @slots: timestamps of its batches, in order
+ * @nr: number of batches
  */
 struct vulkan_pending {
 	struct vulkan_pending	*next;
@@ -204,24 +206,24 @@ struct vulkan_pending {
 
 /**
  * struct vulkan_queue - a queue of the program
- * @older: another of the device
- * @device: that it is of
- * @handle: the loader's
- * @number: as activities have it
- * @family: that it is of
- * @mask: bits of its timestamps; 0: it has none, or none that can be reset
- * @transfers: it can do nothing but copy
- * @host_reset: its queries are reset by the host
- * @labels: that it is in, the outermost first
- * @nr_labels: how many; only the first VULKAN_LABELS are kept
- * @lock: of what follows, between the program's thread that submits and the collector's
- * @pool: of its command buffers; 0: none yet
+ * @older: the next queue of the device
+ * @device: its device
+ * @handle: the loader's handle
+ * @number: queue number in activities
+ * @family: its queue family
+ * @mask: valid bits of its timestamps; 0: none, or the queries cannot be reset
+ * @transfers: it only copies
+ * @host_reset: the host resets its queries
+ * @labels: its open labels, the outermost first
+ * @nr_labels: number of open labels; only the first VULKAN_LABELS are kept
+ * @lock: guards the fields below against the program's submitting thread and the collector's
+ * @pool: its command pool; 0: not made yet
  * @chunks: memory of all slots
- * @nr_chunks: how many
- * @free: slots that are not in use
- * @spare: submits that are not
- * @pending: those under way, the oldest first
- * @pending_end: where the newest points to
+ * @nr_chunks: number of chunks
+ * @free: unused slots
+ * @spare: unused submits
+ * @pending: submits under way, the oldest first
+ * @pending_end: link to set for the next one
  */
 struct vulkan_queue {
 	struct vulkan_queue	*older;
@@ -244,76 +246,78 @@ struct vulkan_queue {
 	struct vulkan_pending	**pending_end;
 };
 
-/* The program asked for it. */
+/* The program got a queue. */
 void vulkan_queue_made(struct vulkan_device *device, vk_handle handle, uint32_t family);
-/* NULL: the program never asked for it, or there was no room. */
+/* NULL: the program never asked for the queue, or the table was full. */
 struct vulkan_queue *vulkan_queue_get(struct vulkan_device *device, vk_handle handle);
-/* For a submit of @nr batches.  NULL: there is none; the cause is counted. */
+/* Return: a submit with slots for @nr batches; NULL: none; the cause is counted. */
 struct vulkan_pending *vulkan_pending_take(struct vulkan_queue *queue, uint32_t nr);
-/* It is over, or was never under way. */
+/* Frees a submit that has ended, or was never under way. */
 void vulkan_pending_give(struct vulkan_pending *pending);
-/* All queues of a device: their submits are over. */
+/* Frees all queues of a device, whose submits have ended. */
 void vulkan_queues_destroy(struct vulkan_device *device);
 void vulkan_queues_forget(void);
 
 /* ---- label.c --------------------------------------------------------------------------------- */
 
 void vulkan_labels_forget(void);
-/* The first label in a command buffer, and that which a queue is in.  0: none. */
+/* The first label in a command buffer, and the open label of a queue. 0: none. */
 xsprof_name_t vulkan_label_of(vk_handle commands);
 xsprof_name_t vulkan_label_of_queue(const struct vulkan_queue *queue);
 
 /* ---- pending.c ------------------------------------------------------------------------------- */
 
-/* The next submits' correlation. */
+/* Return: the correlation id for the next submit. */
 uint64_t vulkan_correlation(void);
-/* It is submitted. */
+/* Adds a submit that the driver has accepted. */
 void vulkan_pending_add(struct vulkan_pending *pending);
-/* Write what is over.  Return: how many batches are not. */
+/* Writes the activities of all ended submits. Return: number of batches still under way. */
 uint32_t vulkan_pending_look(void);
-/* The device is destroyed next: of what it did all is written, and all of ours is destroyed. */
+/* Before a device is destroyed: writes all its activities and frees our objects on it. */
 void vulkan_pending_end(struct vulkan_device *device);
 void vulkan_pending_forget(void);
 
 /* ---- thread.c -------------------------------------------------------------------------------- */
 
-/* @forget: called in the child of a fork.  Return: 0, or why the library begins none. */
+/* @forget: called in a forked child. Return: 0, or the library's error. */
 int vulkan_thread_start(void (*forget)(void *unused));
 void vulkan_thread_forget(void);
-/* The child of a fork has none until it uses Vulkan, and may get none. */
+/* The thread's state. A forked child has none until it uses Vulkan, and may fail to get one. */
 enum vulkan_thread { VULKAN_RUNS, VULKAN_GONE, VULKAN_FAILED };
 
 extern enum vulkan_thread vulkan_thread;
 bool vulkan_thread_back(void);
-/* Return: there is one, which looks at submits. */
+/* Return: true if the thread runs. */
 static inline bool vulkan_thread_ready(void)
 {
 	return __builtin_expect(__atomic_load_n(&vulkan_thread, __ATOMIC_RELAXED) == VULKAN_RUNS,
 				1) || vulkan_thread_back();
 }
-/* Its end is before the driver's: called when a driver has come. */
+/*
+ * Registers our exit handler after the driver's, so that it runs first; call with a driver loaded.
+ */
 void vulkan_thread_at_exit(void);
 
 /* ---- call.c ---------------------------------------------------------------------------------- */
 
-/* Set once, before there is an instance: the process is recorded. */
+/* The process is recorded; set once, before the first instance. */
 extern bool vulkan_active;
 
-/* Return: a call of the program for this device is recorded; *@begin is set, ticks. */
+/* Return: true if the program's call on this device is recorded; sets *@begin, ticks. */
 bool vulkan_begin(const struct vulkan_device *device, uint64_t *begin);
-/* @queue: NULL for none. */
+/* Records the call. @queue: NULL for none. */
 void vulkan_end(const struct vulkan_device *device, const struct vulkan_queue *queue,
 		enum vulkan_call call, uint64_t begin, uint64_t end, uint64_t correlation);
-/* What it took to start, since @begin: readers know from it that activities will come. */
+/* Records the collector's start-up since @begin: readers infer that activities follow. */
 void vulkan_started(uint64_t begin);
 
 /* ---- functions in place of a device's -------------------------------------------------------- */
 
 /**
- * struct vulkan_hook - a function of ours in place of one of a device's
+ * struct vulkan_hook - our replacement of a device function
  * @name: its name
- * @slot: of the next one
- * @function: ours
+ * @slot: slot of the next layer's function
+ * @function: our function
  */
 struct vulkan_hook {
 	const char		*name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The collector as the library knows it, and what of the program's work is not recorded, by its
+ * The collector as registered with the library, and the counts of work that is not recorded, by
  * cause.
  */
 #include "gpu/vulkan/local.h"
@@ -20,7 +20,7 @@ struct xsprof_miss vulkan_misses[VULKAN_NR_MISSES] = {
 		.text = "batches under way when their device was destroyed" },
 };
 
-/* What it does is set where its thread is started. */
+/* thread.c sets the functions. */
 struct xsprof_collector vulkan_collector = {
 	.size = sizeof(vulkan_collector), .version = XSPROF_COLLECTOR_VERSION,
 	.name = "vulkan", .category = "vulkan",

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Names of calls, and of what devices do for them.
+ * Names of calls and of the work of devices.
  */
 #include <stdio.h>
 
 #include "gpu/vulkan/local.h"
 
-/* Batches of more command buffers have one name together. */
+/* Batches with more command buffers share one name. */
 #define COUNTED	16u
 
 static const char *const texts[VULKAN_NR_CALLS] = {

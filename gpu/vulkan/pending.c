@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Submits under way, and what became of them.  The thread of the collector asks for the fence of
- * each; when it is over the times of its batches are read, and written as the device's activities.
+ * Submits under way. The collector's thread polls the fence of each; when it is signalled, the
+ * thread reads the timestamps of the batches and writes them as activities of the device.
  */
 #include <unistd.h>
 
 #include "gpu/vulkan/local.h"
 
 #define SECOND		1000000000u
-#define END_NS		(SECOND / 5)	/* for what is not over when a device is destroyed */
+#define END_NS		(SECOND / 5)	/* wait for unfinished submits when a device is destroyed */
 #define END_STEP_US	1000u
 
-/* Of looks, by the thread and by calls that destroy a device. */
+/* Serializes vulkan_pending_look() by the thread and by calls that destroy a device. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* It is one of the latter, which may not wait for the recorder. */
+/* Set for the latter, which must not wait for the recorder. */
 static bool by_program;
 
-/* They are as many as all devices of Vulkan have, and then come again. */
+/* All Vulkan devices share these ids; they wrap around. */
 uint64_t vulkan_correlation(void)
 {
 	static uint32_t made;
 
-	/* Relaxed: it orders nothing. */
+	/* Relaxed: the id orders nothing. */
 	return XSPROF_CORRELATION(VULKAN_GPU_FIRST) +
 	       __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED) % (VULKAN_GPUS << 20);
 }
@@ -64,7 +64,7 @@ static void read_times(const struct vulkan_queue *q, struct vulkan_slot *slot)
 
 /* ---- what became of them --------------------------------------------------------------------- */
 
-/* As the device has them, ns. */
+/* The batch's timestamps on the device's clock, ns. */
 static struct vulkan_times times_of(const struct vulkan_queue *q, const struct vulkan_slot *slot)
 {
 	struct vulkan_clock *clock = &q->device->gpu->clock;
@@ -73,7 +73,7 @@ static struct vulkan_times times_of(const struct vulkan_queue *q, const struct v
 	return (struct vulkan_times){ begin, vulkan_clock_ns(clock, slot->times[1], q->mask) };
 }
 
-/* On the markers' clock: begun after its call did, and over before @seen. */
+/* Converted to the markers' clock: not before the call began and not after @seen. */
 static struct vulkan_times ticks_of(const struct vulkan_slot *slot, const struct vulkan_pending *p,
 				    uint64_t seen)
 {
@@ -174,7 +174,7 @@ static uint32_t batches(struct vulkan_queue *q)
 	return n;
 }
 
-/* Submits to a queue are over in their order.  Return: where the list of what is over ends. */
+/* Submits of a queue end in order. Return: the end of the list of ended ones. */
 static struct vulkan_pending **take_over(struct vulkan_queue *q, struct vulkan_pending **end)
 {
 	struct vulkan_pending *p;
@@ -186,7 +186,7 @@ static struct vulkan_pending **take_over(struct vulkan_queue *q, struct vulkan_p
 			break;
 		take_first(q);
 		if (status) {
-			/* Nothing of that device can be used again. */
+			/* A lost device is never used again. */
 			vulkan_miss(VULKAN_MISS_FAILED, p->nr);
 			vulkan_pending_give(p);
 			continue;
@@ -200,7 +200,7 @@ static struct vulkan_pending **take_over(struct vulkan_queue *q, struct vulkan_p
 	return end;
 }
 
-/* The lock is held.  All that is over is known before the first is written. */
+/* Called with the lock held. Collects all ended submits before it writes the first activity. */
 static uint32_t look(struct vulkan_device *device)
 {
 	struct vulkan_pending *done = NULL, **end = &done;
@@ -235,7 +235,7 @@ void vulkan_pending_end(struct vulkan_device *device)
 
 	pthread_mutex_lock(&lock);
 	if (device->on && device->gpu) {
-		/* A program waits for its work before it destroys what that uses. */
+		/* A program must wait for its work before it destroys what the work uses. */
 		by_program = true;
 		while ((left = look(device)) && vulkan_now_ns() < until)
 			usleep(END_STEP_US);

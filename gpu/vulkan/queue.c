@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Queues of the program, and what each has for its timestamps: a pool of command buffers that are
- * recorded once, and queries.  They are made some at a time, when a submit finds none, and used
- * again when it is over.
+ * The program's queues, each with a pool of command buffers, recorded once, and of queries for
+ * timestamps. They are made in chunks when a submit finds none free, and reused when it has ended.
  */
 #include <stdlib.h>
 
 #include "gpu/vulkan/local.h"
 
-#define QUEUES		256u	/* of a device */
+#define QUEUES		256u	/* per device */
 #define CHUNK		32u	/* slots */
-#define CHUNKS		64u	/* of a queue */
+#define CHUNKS		64u	/* per queue */
 
 struct vulkan_chunk {
 	struct vulkan_chunk	*next;
@@ -19,7 +18,7 @@ struct vulkan_chunk {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t nr_queues;	/* ever made */
+static uint32_t nr_queues;	/* made so far */
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
@@ -29,7 +28,7 @@ static void families_of(vk_handle physical, uint32_t *nr, struct vk_family *fami
 		(physical, nr, families);
 }
 
-/* A name is shown beside the number: one that has no room there is none of. */
+/* Readers show the name beside the number: if the name table is full there is only the number. */
 static void name(const struct vulkan_queue *q, uint32_t flags)
 {
 	(void)xsprof_stream_name(q->device->gpu->number, q->device->number, q->number,
@@ -38,7 +37,7 @@ static void name(const struct vulkan_queue *q, uint32_t flags)
 				 flags & VULKAN_QUEUE_TRANSFER ? "transfer" : "other");
 }
 
-/* What queues of the family can do. */
+/* Asks for the capabilities of the queue's family. */
 static void ask_family(struct vulkan_queue *q)
 {
 	struct vulkan_device *d = q->device;
@@ -63,7 +62,7 @@ static void ask_family(struct vulkan_queue *q)
 
 static struct vulkan_queue *find(struct vulkan_device *device, vk_handle handle)
 {
-	/* Acquire: with the release in vulkan_queue_made(). */
+	/* Acquire: pairs with the release in vulkan_queue_made(). */
 	struct vulkan_queue *q = __atomic_load_n(&device->queues, __ATOMIC_ACQUIRE);
 
 	while (q && q->handle != handle)
@@ -123,7 +122,7 @@ static void reset_by_host(vk_handle device, vk_object queries, uint32_t first, u
 {
 	struct vulkan_device *d = vulkan_device_of(device);
 
-	/* The extension is enabled where Vulkan 1.2 is not asked for. */
+	/* Without Vulkan 1.2 the extension is enabled instead. */
 	if (d->next[VULKAN_ResetQueryPoolEXT])
 		NEXT(d, ResetQueryPoolEXT, reset_by_host)(device, queries, first, nr);
 	else
@@ -152,8 +151,9 @@ static int32_t end(vk_handle commands)
 }
 
 /*
- * A batch begins when the queue comes to it, and ends when all that was submitted so far is over.
- * They are recorded without a flag, so that they can be submitted again.
+ * Records the two command buffers: the first writes its timestamp when the queue reaches it, the
+ * second when all earlier work has ended. No usage flag is set, so that they can be submitted
+ * again.
  */
 static int record(const struct vulkan_queue *q, const struct vulkan_slot *slot)
 {
@@ -195,7 +195,10 @@ static int fill(struct vulkan_queue *q, struct vulkan_chunk *chunk)
 	if (q->host_reset)
 		reset_by_host(d->handle, chunk->queries, 0, 2 * CHUNK);
 	for (uint32_t i = 0; i < 2 * CHUNK && !err; i++) {
-		/* Lower layers find a device by the first word, which is the loader's to write. */
+		/*
+		 * Lower layers find the device by the handle's first word, which the loader must
+		 * set.
+		 */
 		if (!d->set_loader_data)
 			*(void **)list[i] = vulkan_key(d->handle);
 		else
@@ -214,8 +217,8 @@ static int fill(struct vulkan_queue *q, struct vulkan_chunk *chunk)
 }
 
 /*
- * The queue's lock is held.  What a chunk got before it failed is destroyed with the device: no
- * more are made then.
+ * Called with the queue's lock held. If it fails, the device's destruction frees the chunk's
+ * objects, and no more chunks are made.
  */
 static bool grow(struct vulkan_queue *q)
 {
@@ -259,7 +262,7 @@ static int32_t reset_fences(vk_handle device, uint32_t nr, const vk_object *fenc
 	return NEXT(vulkan_device_of(device), ResetFences, reset_fences)(device, nr, fences);
 }
 
-/* The queue's lock is held. */
+/* Called with the queue's lock held. */
 static struct vulkan_pending *spare(struct vulkan_queue *q)
 {
 	const struct vk_fence_info info = { .type = VULKAN_IS_FENCE };
@@ -278,7 +281,7 @@ static struct vulkan_pending *spare(struct vulkan_queue *q)
 	return p;
 }
 
-/* The same, for its slots. */
+/* The same for its slots. */
 static void give_slots(struct vulkan_queue *q, struct vulkan_pending *p)
 {
 	struct vulkan_slot *slot;
@@ -318,7 +321,7 @@ struct vulkan_pending *vulkan_pending_take(struct vulkan_queue *q, uint32_t nr)
 		}
 	}
 	pthread_mutex_unlock(&q->lock);
-	/* What is over is not given back before it was looked at. */
+	/* No slot was free: have the thread free those of ended submits soon. */
 	if (many)
 		xsprof_collector_wake(&vulkan_collector);
 	if (!p)
@@ -357,7 +360,7 @@ static void destroy_fence(vk_handle device, vk_object fence, const void *allocat
 	NEXT(vulkan_device_of(device), DestroyFence, destroy_fence)(device, fence, allocator);
 }
 
-/* What is still under way keeps what it has: the driver would use it after it was freed. */
+/* Submits still under way keep their objects: the driver would use them after they were freed. */
 static void destroy(struct vulkan_queue *q)
 {
 	vk_handle device = q->device->handle;
@@ -393,7 +396,7 @@ void vulkan_queues_destroy(struct vulkan_device *device)
 	}
 }
 
-/* In the child of a fork. */
+/* In a forked child. */
 void vulkan_queues_forget(void)
 {
 	pthread_mutex_init(&lock, NULL);

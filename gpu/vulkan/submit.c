@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Calls that give a queue command buffers.  A batch is passed on with two more, which write the
- * times at which it begins and ends; the program's own arrays stay as they are.
+ * Calls that submit command buffers to a queue. Each batch is passed on with two more command
+ * buffers, which write its begin and end time; the program's own arrays are not changed.
  *
- * A program makes no two calls for a queue at one time, which is why another one can be made here.
+ * Vulkan forbids a program to call for the same queue from two threads, so another call for the
+ * queue can be made here.
  */
 #include <stdlib.h>
 
 #include "gpu/vulkan/local.h"
 
 /**
- * struct submitting - a submit of the program
- * @device: that it is for
- * @queue: the same; NULL: not known
- * @handle: of the queue
- * @pending: what follows its batches; NULL: nothing
+ * struct submitting - a submit call of the program
+ * @device: its device
+ * @queue: its queue; NULL: not known
+ * @handle: handle of the queue
+ * @pending: tracks its batches; NULL: they are not timed
  * @begin: ticks
- * @memory: what is passed on, where @room has no room for it
- * @room: the same
+ * @memory: the arrays passed on, if @room is too small
+ * @room: the same, on the stack
  */
 struct submitting {
 	struct vulkan_device	*device;
@@ -34,7 +35,7 @@ static int32_t submit(vk_handle handle, uint32_t n, const struct vk_submit *subm
 
 /* ---- of both versions ------------------------------------------------------------------------ */
 
-/* A batch of these structures can have more command buffers. */
+/* Can command buffers be added to a batch with this chain? */
 static bool takes_more(const struct vk_any *chain)
 {
 	for (; chain; chain = chain->next)
@@ -45,7 +46,7 @@ static bool takes_more(const struct vk_any *chain)
 	return true;
 }
 
-/* Of the batches that have command buffers @taken are to be timed, and @left are not. */
+/* Starts a submit: @taken batches with command buffers are timed, @left are not. */
 static void *start(struct submitting *s, uint32_t taken, uint32_t left, size_t bytes)
 {
 	s->queue = vulkan_queue_get(s->device, s->handle);
@@ -65,7 +66,7 @@ static void *start(struct submitting *s, uint32_t taken, uint32_t left, size_t b
 	return !s->pending ? NULL : s->memory ? s->memory : s->room;
 }
 
-/* The fence is ours where the program has none. */
+/* Our fence if the program passes none. */
 static vk_object fence_of(const struct submitting *s, vk_object fence)
 {
 	return !fence && s->pending ? s->pending->fence : fence;
@@ -82,7 +83,7 @@ static int32_t finish(struct submitting *s, enum vulkan_call call, vk_object fen
 		vulkan_pending_give(p);
 	} else if (p && fence && NEXT(s->device, QueueSubmit, submit)(s->handle, 0, NULL,
 								      p->fence)) {
-		/* When it is over is not known: what it has is never used again. */
+		/* Without a fence the end of the submit stays unknown: never reuse its objects. */
 		vulkan_miss(VULKAN_MISS_NO_MEMORY, p->nr);
 	} else if (p) {
 		p->begin = s->begin;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What the collector's thread does: while submits are under way it looks a hundred times a second
- * at what became of them, else twenty times whether there are any.  So a program that is killed
- * loses what its devices did in its last moments, of 10 or 50 ms.  The thread is the library's.
+ * Work of the collector's thread, which belongs to the library: while submits are under way it
+ * checks them a hundred times a second, else it looks twenty times a second for new ones. So a
+ * killed program loses at most the last 10 or 50 ms of its devices' work.
  */
 #include <time.h>
 
@@ -11,7 +11,7 @@
 #define SECOND		1000000000u
 #define PERIOD		(SECOND / 100)
 #define IDLE		(SECOND / 20)
-#define LAST_NS		(SECOND / 5)	/* for submits that are not over when the program ends */
+#define LAST_NS		(SECOND / 5)	/* wait for unfinished submits at the program's end */
 
 enum vulkan_thread vulkan_thread;
 
@@ -33,7 +33,7 @@ static void stop(void *unused, int last)
 	vulkan_miss(VULKAN_MISS_EXIT, left);
 }
 
-/* Without a start(): submits are followed up while recording is off too. */
+/* There is no start function: submits are followed while recording is off too. */
 int vulkan_thread_start(void (*forget)(void *unused))
 {
 	vulkan_collector.work = work;
@@ -42,13 +42,13 @@ int vulkan_thread_start(void (*forget)(void *unused))
 	return xsprof_collector_add(&vulkan_collector);
 }
 
-/* In the child of a fork: there is none. */
+/* In a forked child the thread does not exist. */
 void vulkan_thread_forget(void)
 {
 	__atomic_store_n(&vulkan_thread, VULKAN_GONE, __ATOMIC_RELAXED);
 }
 
-/* Once more when a driver is there: what was registered last runs first. */
+/* Registers again once a driver is loaded: exit handlers run in reverse order. */
 void vulkan_thread_at_exit(void)
 {
 	static bool done;
@@ -57,18 +57,18 @@ void vulkan_thread_at_exit(void)
 		(void)xsprof_collector_add(&vulkan_collector);
 }
 
-/* Relaxed: the word orders nothing, what others read the creation of the thread orders. */
+/* Relaxed: this word orders nothing; creating the thread orders the data it uses. */
 bool vulkan_thread_back(void)
 {
 	enum vulkan_thread was = VULKAN_GONE;
 
-	/* One of the program's threads starts it; what others submit is looked at soon. */
+	/* One thread of the program restarts it; submits of others are checked soon after. */
 	if (!__atomic_compare_exchange_n(&vulkan_thread, &was, VULKAN_RUNS, false,
 					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return was == VULKAN_RUNS;
 	if (!xsprof_collector_add(&vulkan_collector))
 		return true;
-	/* It was told.  Submits that nothing looks at are not kept. */
+	/* The library has printed the reason. Without the thread submits are not tracked. */
 	__atomic_store_n(&vulkan_thread, VULKAN_FAILED, __ATOMIC_RELAXED);
 	return false;
 }

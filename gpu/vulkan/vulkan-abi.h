@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the collector knows of Vulkan's binary interface: structures that it reads or fills in, up
- * to the last member that it uses, and constants.  All of these have been fixed since the version
- * that brought them.  tests/gpu/vulkan-layer.c compares them with the headers.
+ * The part of Vulkan's ABI that the collector uses: structures that it reads or fills, up to the
+ * last member used, and constants. These never change after the version that introduced them.
+ * tests/gpu/vulkan-layer.c compares them with the headers.
  */
 #ifndef XSPROF_VULKAN_ABI_H
 #define XSPROF_VULKAN_ABI_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Instances, devices, queues, command buffers: the first word of each is the loader's. */
+/* Handles of instances, devices, queues and command buffers: the loader owns their first word. */
 typedef void *vk_handle;
 /* All other objects. */
 typedef uint64_t vk_object;
@@ -22,15 +22,15 @@ typedef vk_function vk_get_address(vk_handle of, const char *name);
 enum {
 	VULKAN_OK			= 0,
 	VULKAN_NOT_READY		= 1,
-	VULKAN_NO_MEMORY		= -1,	/* of the host */
+	VULKAN_NO_MEMORY		= -1,	/* out of host memory */
 	VULKAN_NOT_STARTED		= -3,	/* initialization failed */
-	VULKAN_LOST			= -4,	/* the device */
+	VULKAN_LOST			= -4,	/* device lost */
 	VULKAN_NO_EXTENSION		= -7,
 	VULKAN_NO_FEATURE		= -8,
 };
 
 enum {
-	VULKAN_IS_INSTANCE		= 1,	/* types of structures */
+	VULKAN_IS_INSTANCE		= 1,	/* structure types */
 	VULKAN_IS_DEVICE		= 3,
 	VULKAN_IS_SUBMIT		= 4,
 	VULKAN_IS_FENCE			= 8,
@@ -55,9 +55,9 @@ enum {
 };
 
 enum {
-	VULKAN_LINK_INFO		= 0,	/* what a structure of the loader's has */
+	VULKAN_LINK_INFO		= 0,	/* kind of a loader structure */
 	VULKAN_LOADER_DATA		= 1,
-	VULKAN_NEGOTIATE		= 1,	/* type of that structure */
+	VULKAN_NEGOTIATE		= 1,	/* type of the negotiation structure */
 	VULKAN_LAYER_VERSION		= 2,
 	VULKAN_QUEUE_GRAPHICS		= 1,
 	VULKAN_QUEUE_COMPUTE		= 2,
@@ -67,7 +67,7 @@ enum {
 	VULKAN_QUERY_TIMESTAMP		= 2,
 	VULKAN_RESULT_64		= 1,
 	VULKAN_RESULT_AVAILABLE		= 4,
-	VULKAN_PROTECTED		= 1,	/* flag of a submit of version 2 */
+	VULKAN_PROTECTED		= 1,	/* flag of vkQueueSubmit2() */
 	VULKAN_HEAP_LOCAL		= 1,
 	VULKAN_TIME_DEVICE		= 0,
 	VULKAN_TIME_MONOTONIC		= 1,
@@ -120,7 +120,7 @@ struct vk_layer_device {
 
 /* ---- instances and devices ------------------------------------------------------------------- */
 
-/* What all begin with that may be in a chain. */
+/* The first members of every structure in a chain. */
 struct vk_any {
 	uint32_t	type;
 	const void	*next;

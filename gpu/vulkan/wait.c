@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Calls that wait, present and compile: each passes on what it is given.
+ * Calls that wait, present and compile: each passes its arguments on unchanged.
  */
 #include "gpu/vulkan/local.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The machine's counters and its clocks at one instant.  It never converts one into the other:
- * that is the decoder's, which sees all sync points.
+ * Reads the machine's counters, and all its clocks at one instant. Converts none into another: that
+ * is done by the decoder, which sees all sync points.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,10 @@
 
 #if defined(__x86_64__)
 
-/* Invariant: it runs at one rate in all power states, and the kernel keeps the CPUs' in step. */
+/*
+ * Invariant: the TSC runs at one rate in all power states, and the kernel keeps the CPUs' TSCs in
+ * step.
+ */
 static int tsc_invariant(void)
 {
 	unsigned int eax, ebx, ecx, edx;
@@ -30,8 +33,8 @@ static int tsc_invariant(void)
 }
 
 /*
- * Does a file of the kernel's list of clocksources have the word "tsc"?  Return: -1 where there
- * is no such file.  System calls only: a forked child asks in a signal handler.
+ * Does a file of the kernel's clocksources contain the word "tsc"? Return: -1 if the file does not
+ * exist. System calls only: a forked child calls this in a signal handler.
  */
 static int names_tsc(const char *path)
 {
@@ -60,9 +63,9 @@ static int names_tsc(const char *path)
 #define CLOCKSOURCE	"/sys/devices/system/clocksource/clocksource0/"
 
 /*
- * The kernel measures what the processor only says: it takes a counter off its list that turns
- * out to be unstable.  One that its own time runs on is good whatever the processor says, which
- * in virtual machines is often nothing.
+ * The kernel measures what the processor only claims: it removes a counter that proves unstable
+ * from its list. If the kernel itself keeps time with the TSC, the TSC is good whatever CPUID says,
+ * which in virtual machines is often nothing.
  */
 static uint32_t find_kind(void)
 {
@@ -78,7 +81,7 @@ uint32_t xsp_clock_kind(void)
 	static uint32_t known;
 	uint32_t kind = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
-	/* Two threads that ask at once find the same. */
+	/* Threads that race here find the same. */
 	if (!kind) {
 		int err = errno;
 
@@ -148,7 +151,7 @@ static void sync_once(struct xsprof_sync *sync, uint32_t kind)
 	sync->real = xsp_clock_ns(CLOCK_REALTIME);
 	after = xsp_ticks(kind);
 
-	/* Counters of two CPUs may differ by a few ticks: never a window below zero. */
+	/* Counters of two CPUs may differ by a few ticks: the window is never below zero. */
 	window = after > before ? after - before : 0;
 	sync->ticks = before + window / 2;
 	sync->window = window > UINT32_MAX ? UINT32_MAX : window;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Reading the counters that records are stamped with, outside of the marker path: which one this
- * machine offers, its value, and all clocks at one instant.  It never converts anything.
+ * Reads the counters used as timestamps, outside of the marker path: which counter this machine
+ * offers, its value, and all clocks at one instant. Converts nothing.
  */
 #ifndef XSP_RING_CLOCK_H
 #define XSP_RING_CLOCK_H
@@ -20,15 +20,15 @@ static inline uint64_t xsp_clock_ns(clockid_t id)
 }
 
 /**
- * xsp_clock_kind - the cheapest counter of this machine that can be trusted
+ * xsp_clock_kind - the cheapest trustworthy counter of this machine
  *
  * Return: enum xsprof_clock_kind, never NONE.
  */
 uint32_t xsp_clock_kind(void);
 
 /**
- * xsp_ticks - the value of a counter now, ordered after every load before it
- * @kind: enum xsprof_clock_kind; one that this machine has not reads as CLOCK_MONOTONIC_RAW
+ * xsp_ticks - read a counter, ordered after all earlier loads
+ * @kind: enum xsprof_clock_kind; one that this machine lacks reads as CLOCK_MONOTONIC_RAW
  *
  * Context: any, signal handlers among them.
  */
@@ -39,8 +39,8 @@ uint64_t xsp_ticks(uint32_t kind);
  * @sync: filled in; ftrace's clock is 0
  * @kind: the counter
  *
- * Several tries, and the narrowest window of them: an interrupt between two clocks would
- * otherwise pass for an offset.
+ * Takes the narrowest of several tries: otherwise an interrupt between two clocks would look like
+ * an offset.
  * Context: any, signal handlers among them.
  */
 void xsp_sync_read(struct xsprof_sync *sync, uint32_t kind);

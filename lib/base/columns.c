@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The COLUMNS form of slots in a capture chunk, in both directions.
+ * Converts slots of a capture chunk to the COLUMNS form and back.
  *
- * Works on tiles of 64 slots, one cache line of each of the 32 columns of bytes: the columns of a
- * chunk lie a power of two apart, and 32 streams written a few bytes at a time would all fall
- * into one set of the cache.  It never allocates and never fails.
+ * Works on tiles of 64 slots, one cache line of each of the 32 byte columns: the columns of a chunk
+ * are a power of two apart, so 32 streams written a few bytes at a time would all map to one cache
+ * set. Allocates nothing and cannot fail.
  */
 #include "base/columns.h"
 
@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define SLOT	32u		/* bytes of a slot, and so byte columns */
-#define TILE	64u		/* slots of a tile */
-#define TIME	1u		/* the 64-bit column stored as differences */
+#define TILE	64u		/* slots in a tile */
+#define TIME	1u		/* the 64-bit column that is stored as differences */
 
 #define SWAP(a, b, shift, mask)						\
 	do {								\
@@ -23,10 +23,10 @@
 		(a) ^= t_ << (shift);					\
 	} while (0)
 
-/* The compilers' -O2 differ in what they unroll, and here that is a factor of three. */
+/* Compilers unroll differently at -O2, which makes a factor of three here. */
 #define UNROLL	_Pragma("GCC unroll 8")
 
-/* Byte j of x[i] to byte i of x[j]; its own inverse. */
+/* Transposes 8 x 8 bytes: byte j of x[i] becomes byte i of x[j]. Its own inverse. */
 static inline void transpose8(uint64_t x[8])
 {
 	UNROLL

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The COLUMNS form of slots in a capture chunk (capture.h), in both directions.  Owns nothing
- * but the rearranging; it never allocates and never fails, whatever the bytes are.
+ * Converts slots of a capture chunk to the COLUMNS form (capture.h) and back. Allocates nothing and
+ * cannot fail, whatever the bytes are.
  */
 #ifndef XSP_CAP_COLUMNS_H
 #define XSP_CAP_COLUMNS_H

@@ -2,9 +2,9 @@
 /*
  * CRC-32C (Castagnoli), the checksum of capture headers and chunks.
  *
- * By the CPU's crc32 instruction where it has one, else by eight tables.  The instruction takes
- * three cycles and starts every cycle, so long pieces are cut into three lanes that run at once
- * and are joined afterwards.  It never allocates, never fails and never prints.
+ * Uses the CPU's crc32 instruction if there is one, else eight tables. The instruction has a
+ * latency of three cycles and a throughput of one, so long buffers are split into three lanes that
+ * are computed in parallel and then combined.
  */
 #include "base/crc32c.h"
 
@@ -75,7 +75,7 @@ uint32_t xsp_crc32c_portable(uint32_t crc, const void *data, size_t len)
 /* ---- by the CPU -------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
-/* To newer versions of clang the instruction is a feature of its own, which sse4.2 may lack. */
+/* Newer versions of clang treat the instruction as a feature separate from sse4.2. */
 #if defined(__clang_major__) && __clang_major__ >= 14
 #define CRC_HW		__attribute__((target("sse4.2,crc32")))
 #else
@@ -84,7 +84,7 @@ uint32_t xsp_crc32c_portable(uint32_t crc, const void *data, size_t len)
 #define crc_u64(c, v)	((uint32_t)__builtin_ia32_crc32di(c, v))
 #define crc_u8(c, v)	__builtin_ia32_crc32qi(c, v)
 #elif defined(__aarch64__)
-/* In words of assembly: the intrinsics' names and headers differ between compilers. */
+/* Inline assembly: the intrinsics' names and headers differ between compilers. */
 #define CRC_HW
 static inline uint32_t crc_u64(uint32_t crc, uint64_t v)
 {
@@ -101,10 +101,10 @@ static inline uint32_t crc_u8(uint32_t crc, uint8_t v)
 
 #ifdef CRC_HW
 
-#define LANE		4096u		/* bytes of a lane */
+#define LANE		4096u		/* bytes per lane */
 #define LANE_SHIFT	0x35d73a62u	/* x^(8 * LANE) modulo the polynomial, bit-reversed */
 
-/* a * b modulo the polynomial, bit-reversed: moves a checksum past a lane of zeros. */
+/* a * b modulo the polynomial, bit-reversed: advances a checksum over a lane of zeros. */
 static uint32_t crc_mul(uint32_t a, uint32_t b)
 {
 	uint32_t p = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * CRC-32C (Castagnoli), the checksum of capture headers and chunks.  Owns nothing but the
- * arithmetic; it never allocates and never fails.
+ * CRC-32C (Castagnoli), the checksum of capture headers and chunks.
  */
 #ifndef XSP_CAP_CRC32C_H
 #define XSP_CAP_CRC32C_H
@@ -11,7 +10,7 @@
 
 /**
  * xsp_crc32c() - CRC-32C of a piece of memory
- * @crc: 0, or the value of the bytes before these, to go on with
+ * @crc: 0, or the checksum of the bytes before these
  * @data: bytes
  * @len: how many
  *
@@ -19,7 +18,7 @@
  */
 uint32_t xsp_crc32c(uint32_t crc, const void *data, size_t len);
 
-/* The same by tables only, whatever the CPU offers: the tests compare the two. */
+/* The same by tables only: the tests compare the two. */
 uint32_t xsp_crc32c_portable(uint32_t crc, const void *data, size_t len);
 
 #endif /* XSP_CAP_CRC32C_H */

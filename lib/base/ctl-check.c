@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The checks of a control page.  They look at a private copy and touch neither file nor memory of
- * the producer.
+ * Validates a control page. Works on a private copy and touches neither the producer's file nor its
+ * memory.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static bool apart(uint64_t a, uint64_t a_len, uint64_t b, uint64_t b_len)
 	return a + a_len <= b || b + b_len <= a;
 }
 
-/* Rings that the kernel writes, behind the others. */
+/* Rings that the kernel writes; they follow the others. */
 static int check_kernel_rings(const struct xsprof_ctl *ctl, uint64_t rings_size)
 {
 	uint64_t page = ctl->page_size, size;

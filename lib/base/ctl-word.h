@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The word of a tmpfs file's control page that every marker tests, for all who may change it at
- * the same time: the program, its recorder and who switches categories.  The device's page is
- * the kernel's alone.
+ * Updates the word of a tmpfs file's control page that every marker tests. The program, its
+ * recorder and `xsprof ctl` may change it at the same time. The device's page is changed by the
+ * kernel only.
  */
 #ifndef XSP_CTL_WORD_H
 #define XSP_CTL_WORD_H
@@ -12,10 +12,10 @@
 #include <xsprof/abi.h>
 
 /*
- * Enabled is what is wanted, but nothing while anybody pauses.  Others may change both at any
- * time: look again after; the last store of any order is the right one.
+ * Sets enabled to the wanted categories, or to 0 while paused. Others may change both words at any
+ * time, so this checks again after its store; whatever the order, the last store is correct.
  *
- * Return: what was enabled before.
+ * Return: the previous value of enabled.
  */
 static inline uint64_t xsp_ctl_settle(struct xsprof_ctl *ctl)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Waiting and waking by words of a control page, and taking texts out of it.  Owns nothing.
+ * Waits for and wakes on words of a control page, and copies texts out of it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -36,7 +36,7 @@ void xsp_demand_copy(char *to, size_t room, const char *from)
 {
 	size_t i;
 
-	/* Byte by byte: the other side may move the end while we look for it. */
+	/* Byte by byte: the other side may move the terminator meanwhile. */
 	for (i = 0; i < room - 1; i++) {
 		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
 		if (!to[i])

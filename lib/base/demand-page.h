@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The control page between a process that can be asked for traces and `xsprof ctl`, which asks:
- * its layout, who may write what, and the futex that both sides wait by.  Knows nothing of what
- * is asked for; the process' side is profiler/listen.c, the other tools/ctl-page.c.
+ * The control page between a process that serves trace requests and `xsprof ctl`, which makes them:
+ * its layout, who may write which field, and the futexes on which both sides wait. Independent of
+ * the requests' contents; the process' side is ondemand/listen.c, the other tools/ctl/page.c.
  *
- * It is a memfd of the process, which is found, and opened, in /proc/PID/fd: by whoever may trace
- * the process as the kernel sees it, and by nobody else.  It is sealed: who has it open cannot cut
- * it short under the other's feet.  It is gone with the process, however that ends.
+ * The page is a memfd of the process, found and opened through /proc/PID/fd, which the kernel
+ * permits to processes that may trace it and to no others. It is sealed, so that neither side can
+ * truncate it while the other uses it. It disappears with the process, however that ends.
  *
- * Either side takes what the other wrote for hostile: it is copied once, and every number in it
- * is compared to a bound before it is used.
+ * Each side treats what the other wrote as hostile: it is copied once, and every number is checked
+ * against a bound before use.
  *
  *	xsprof ctl, the page's flock held	the process
  *
@@ -20,13 +20,13 @@
  *   D	answered == n?		(acquire)    C	answered = n		(release)
  *	else FUTEX_WAIT(answered)		FUTEX_WAKE(answered); FUTEX_WAIT(bell, seen)
  *
- * A pairs with B: who sees the number sees the request.  C pairs with D: who sees its number sees
- * the answer.  No wake-up is lost: bell is read before everything that the process looks at, so
- * what comes after its look has changed bell, and the kernel, which compares, does not let it
- * sleep.  @asked and @answered are compared for equality alone, and wrap.
+ * A pairs with B: a side that sees the number sees the request. C pairs with D: a side that sees
+ * its number sees the answer. No wake-up is lost: the process reads bell before everything else, so
+ * a later request has changed bell, and the kernel, which compares it, does not let the process
+ * sleep. @asked and @answered are compared for equality only, and wrap.
  *
- * struct xsp_demand_now changes at any time.  @gen is odd while it is being written, as in a
- * seqcount; its readers wait by it.
+ * struct xsp_demand_now may change at any time. @gen is odd while it is being written, as in a
+ * seqcount; readers wait on @gen.
  */
 #ifndef XSP_CAP_DEMAND_H
 #define XSP_CAP_DEMAND_H
@@ -40,24 +40,24 @@
 #define XSP_DEMAND_MAGIC	0x6c7463666f727078ull	/* "xprofctl" */
 #define XSP_DEMAND_VERSION	1u
 #define XSP_DEMAND_SIZE		16384u
-#define XSP_DEMAND_TEXT		6144u	/* bytes of a request's text */
-#define XSP_DEMAND_WHY		512u	/* of a reason, its end included */
+#define XSP_DEMAND_TEXT		6144u	/* maximum size of a request's text */
+#define XSP_DEMAND_WHY		512u	/* maximum size of a reason, with its terminator */
 
 enum xsp_demand_verb {
-	XSP_DEMAND_NONE = 0,	/* the one before is withdrawn */
-	XSP_DEMAND_START,	/* text: what is wanted, as Kineto words it */
+	XSP_DEMAND_NONE = 0,	/* the previous request is withdrawn */
+	XSP_DEMAND_START,	/* text: the options, as in Kineto's configuration */
 	XSP_DEMAND_STOP,
-	XSP_DEMAND_SNAPSHOT,	/* text: ACTIVITIES_LOG_FILE alone */
+	XSP_DEMAND_SNAPSHOT,	/* text: ACTIVITIES_LOG_FILE only */
 };
 
 enum xsp_demand_state {
 	XSP_DEMAND_IDLE = 0,
-	XSP_DEMAND_PENDING,	/* it is to begin, and has not */
+	XSP_DEMAND_PENDING,	/* accepted, not started yet */
 	XSP_DEMAND_WARMUP,
 	XSP_DEMAND_COLLECT,
-	XSP_DEMAND_MEMORY,	/* memory is recorded */
+	XSP_DEMAND_MEMORY,	/* memory is being recorded */
 	XSP_DEMAND_SAVE,
-	XSP_DEMAND_GONE,	/* the program ends: nobody listens any more */
+	XSP_DEMAND_GONE,	/* the program is ending and no longer listens */
 };
 
 enum xsp_demand_from {
@@ -66,12 +66,12 @@ enum xsp_demand_from {
 };
 
 /**
- * struct xsp_demand_lost - what a trace lacks
- * @known: the rest is said; 0: by a library that does not say it, or by a client of the program's
+ * struct xsp_demand_lost - losses of a trace
+ * @known: the fields below are valid; 0: from an older library, or from a client of the program
  * @reserved: 0
- * @records: lost: dropped, or read with no room in the file
- * @slots: overwritten before they were read
- * @bad_slots: refused
+ * @records: lost records: dropped, or read but not stored for lack of room in the file
+ * @slots: slots overwritten before they were read
+ * @bad_slots: invalid slots
  */
 struct xsp_demand_lost {
 	uint32_t	known;
@@ -85,12 +85,12 @@ struct xsp_demand_lost {
  * struct xsp_demand_now - what the process records on demand
  * @gen: odd while it is being written
  * @state: enum xsp_demand_state
- * @from: enum xsp_demand_from: who asked for it
- * @number: of the trace that runs, or of the last one; 0: there was none
- * @err: IDLE: 0, or the negative errno that it ended with
- * @why: IDLE: what went wrong
- * @file: where it goes to, or went
- * @lost: IDLE, @err is 0: what it lacks
+ * @from: enum xsp_demand_from: the source of the request
+ * @number: number of the running trace, or of the last one; 0: none yet
+ * @err: when IDLE: 0, or the negative errno with which it ended
+ * @why: when IDLE: the reason of @err
+ * @file: file of the trace
+ * @lost: when IDLE and @err is 0: its losses
  */
 struct xsp_demand_now {
 	uint32_t	gen;
@@ -108,25 +108,26 @@ struct xsp_demand_now {
  * struct xsp_demand - the control page
  * @magic: XSP_DEMAND_MAGIC
  * @version: XSP_DEMAND_VERSION
- * @pid: whose it is, in its own pid namespace: a child that has inherited it is another
- * @pid_ns: that namespace's inode
+ * @pid: the process, in its own pid namespace: differs in a child that inherited the page
+ * @pid_ns: inode of that namespace
  * @reserved: 0
- * @bell: the process waits by it; whoever has something for it adds one
+ * @bell: the process waits on it; to notify the process, increment it
  * @asked: number of the latest request
  * @verb: enum xsp_demand_verb
- * @len: bytes of @text
+ * @len: length of @text
  * @text: not terminated
- * @taken: number of the request that the process has seen last
- * @answered: number of the request that the answer is of
+ * @taken: number of the last request that the process has read
+ * @answered: number of the request that the answer belongs to
  * @err: 0 or a negative errno
- * @number: of the trace that it is about, 0 for none
- * @why: what went wrong
- * @file: where the trace goes to, or went
- * @now: what is recorded
- * @lost: of the answer: what the file lacks that it names, where that is whole
+ * @number: number of the trace concerned, 0 for none
+ * @why: reason of @err
+ * @file: file of the trace
+ * @now: what is being recorded
+ * @lost: of the answer: losses of the complete file that it names
  *
- * @magic to @pid_ns are written before anybody can find the page, and never after.  @bell is
- * everybody's to add to, @asked to @text are the requester's, and all that follows the process'.
+ * @magic to @pid_ns are written before the page can be found, and never changed. Everyone may
+ * increment @bell; @asked to @text are written by the requester, the fields after them by the
+ * process.
  */
 struct xsp_demand {
 	uint64_t		magic;
@@ -152,27 +153,27 @@ struct xsp_demand {
 _Static_assert(sizeof(struct xsp_demand) <= XSP_DEMAND_SIZE, "the page is too small");
 _Static_assert(offsetof(struct xsp_demand, bell) == 64, "the layout is an ABI");
 _Static_assert(offsetof(struct xsp_demand, taken) == 80 + XSP_DEMAND_TEXT, "the layout is an ABI");
-/* What has come since ends the structures: in the page of an older library these are zeros. */
+/* New fields go to the end of the structures: in the page of an older library they are zero. */
 _Static_assert(offsetof(struct xsp_demand, now.lost) == 9344 + XSP_DEMAND_TEXT,
 	       "the layout is an ABI");
 _Static_assert(offsetof(struct xsp_demand, lost) == 9376 + XSP_DEMAND_TEXT,
 	       "the layout is an ABI");
 
 /**
- * xsp_demand_wait - sleep until a word is not what it was
+ * xsp_demand_wait - sleep while a word has a value
  * @word: shared with other processes
- * @was: sleep only if it is this
- * @ms: at the most; INT64_MAX: for ever
+ * @was: sleep only while it has this value
+ * @ms: timeout; INT64_MAX: none
  *
- * Return: 0: look again, also when nothing has happened; -ETIMEDOUT; else -errno, without any
- * sleep.
+ * Return: 0: the word may have changed, check again; -ETIMEDOUT; another -errno without having
+ * slept.
  */
 int xsp_demand_wait(uint32_t *word, uint32_t was, int64_t ms);
 
-/* Wakes all who sleep by it. */
+/* Wakes all that sleep on @word. */
 void xsp_demand_wake(uint32_t *word);
 
-/* A text from somebody else, once: ended, and never longer than @room. */
+/* Copies a text of the other side, once; the copy is terminated and at most @room bytes. */
 void xsp_demand_copy(char *to, size_t room, const char *from);
 
 #endif /* XSP_CAP_DEMAND_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What sizes may be asked for in the environment or in a configuration, and the size of a ring
- * that nobody asked for.
+ * Limits of the sizes that the environment or a configuration may request, and the default size of
+ * a ring.
  */
 #ifndef XSP_ENV_LIMITS_H
 #define XSP_ENV_LIMITS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Names of files in a session's directory on tmpfs: KIND.PID.START.SEQ, where the kind is 'p' for
- * a producer, 't' for one that is being made, 'e' for why there is none.  It knows nothing of what
- * is in them.  A forked child makes its name in a signal handler: no stdio here.
+ * Names of files in a session's directory on tmpfs: KIND.PID.START.SEQ, where the kind is 'p' for a
+ * producer, 't' for one being created, 'e' for the reason why a process has none. Uses no stdio: a
+ * forked child makes its name in a signal handler.
  */
 #ifndef XSP_FILE_NAME_H
 #define XSP_FILE_NAME_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define XSP_FILE_NAME	64u	/* bytes of the longest, and some */
+#define XSP_FILE_NAME	64u	/* more than the longest name */
 
 static inline char *xsp_file_name_number(char *p, uint64_t v)
 {
@@ -27,11 +27,11 @@ static inline char *xsp_file_name_number(char *p, uint64_t v)
 }
 
 /**
- * xsp_file_name() - the name of a process' file
- * @name: set to it
- * @kind: of file
- * @pid: of the process
- * @start: when it began, as the kernel counts it
+ * xsp_file_name() - make the name of a process' file
+ * @name: set to the name
+ * @kind: kind of file
+ * @pid: process id
+ * @start: start time of the process, as the kernel counts it
  * @seq: number among its files
  */
 static inline void xsp_file_name(char name[static XSP_FILE_NAME], char kind, uint32_t pid,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * From a number, not 0, to another.  Numbers of hostile files do not find its worst case, and one
- * as large as it likes costs no more than a small one.
+ * A map from numbers other than 0 to numbers. Keys from hostile files cannot trigger its worst
+ * case, and large keys cost no more than small ones.
  */
 #ifndef XSP_MAP_H
 #define XSP_MAP_H
@@ -17,7 +17,7 @@ struct xsp_map {
 	size_t		used;
 };
 
-/* NULL where there is none; good until the next xsp_map_set(). */
+/* NULL: not found; valid until the next xsp_map_set(). */
 uint64_t *xsp_map_get(const struct xsp_map *map, uint64_t key);
 /* Return: 0, -EINVAL for key 0, -ENOMEM. */
 int xsp_map_set(struct xsp_map *map, uint64_t key, uint64_t value);

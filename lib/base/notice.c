@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Sends and receives notices of processes that cannot reach their session.  A stream socket for
- * its queue: that of a datagram socket has room for ten.
+ * Sends and receives notices of processes that cannot reach their session. Uses a stream socket for
+ * its longer queue: that of a datagram socket has room for ten.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,11 +18,14 @@
 #include "base/own-fd.h"
 
 #define BACKLOG		4096
-/* A message follows its connection at once; one that sends nothing may hold up others so long. */
+/*
+ * A message follows its connection at once; a connection that sends nothing delays others by at
+ * most this.
+ */
 #define MESSAGE_NS	100000000u
 #define MESSAGE_LAST_MS	10
 #define SEND_TRIES	3
-/* What a call may take. */
+/* Maximum duration of a call. */
 #define CALL_NS		1000000u
 #define LAST_NS		300000000u
 
@@ -31,7 +34,10 @@ struct message {
 	char	session[XSP_NOTICE_NAME];
 };
 
-/* Up to its random part: "s.PID.START" of "s.PID.START.RANDOM".  Return: its length, 0: none. */
+/*
+ * Makes the socket's address: "s.PID.START" of "s.PID.START.RANDOM". Return: its length, 0: invalid
+ * name.
+ */
 static socklen_t address(struct sockaddr_un *un, const char *name)
 {
 	static const char prefix[] = "xsprof.";
@@ -42,13 +48,13 @@ static socklen_t address(struct sockaddr_un *un, const char *name)
 	un->sun_family = AF_UNIX;
 	if (!len || len + sizeof(prefix) > sizeof(un->sun_path))
 		return 0;
-	/* A zero first: it is in no file system. */
+	/* A leading zero: the abstract namespace, outside all file systems. */
 	memcpy(un->sun_path + 1, prefix, sizeof(prefix) - 1);
 	memcpy(un->sun_path + sizeof(prefix), name, len);
 	return offsetof(struct sockaddr_un, sun_path) + sizeof(prefix) + len;
 }
 
-/* The folder's own name; zeros behind it.  Return: 0 or -EINVAL. */
+/* Sets @name to the folder's base name, padded with zeros. Return: 0 or -EINVAL. */
 static int name_of(const char *session, char name[static XSP_NOTICE_NAME])
 {
 	const char *at = strrchr(session, '/');
@@ -95,7 +101,7 @@ void xsp_notices_close(struct xsp_notices *n)
 	n->conn = -1;
 }
 
-/* Return: 1 read; 0 it has not come yet; -1 there will be none. */
+/* Return: 1 read; 0 not arrived yet; -1 none will arrive. */
 static int take(struct xsp_notices *n, bool last, struct xsp_notice *notice)
 {
 	struct pollfd fd = { .fd = n->conn, .events = POLLIN };
@@ -110,7 +116,7 @@ static int take(struct xsp_notices *n, bool last, struct xsp_notice *notice)
 	if (got < 0 && errno == EAGAIN && !last &&
 	    xsp_clock_ns(CLOCK_MONOTONIC) - n->since < MESSAGE_NS)
 		return 0;
-	/* Who does not know the whole name does not know the session. */
+	/* A sender without the complete name does not belong to the session. */
 	if (got != sizeof(m) || memcmp(m.session, n->session, sizeof(m.session)) ||
 	    getsockopt(n->conn, SOL_SOCKET, SO_PEERCRED, &peer, &len))
 		return -1;
@@ -150,14 +156,14 @@ bool xsp_notices_hear(struct xsp_notices *n, bool last,
 	return true;
 }
 
-/* Return: 0; -EPIPE the recorder has not waited for it; -ENOTCONN no recorder. */
+/* Return: 0; -EPIPE the recorder stopped waiting for the message; -ENOTCONN no recorder. */
 static int send_once(const struct sockaddr_un *un, socklen_t len, const struct message *m)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), ret = 0;
 
 	if (fd < 0)
 		return -ENOTCONN;
-	/* A queue that is full has a recorder behind it. */
+	/* EAGAIN: the queue is full, so a recorder exists. */
 	if (connect(fd, (const struct sockaddr *)un, len))
 		ret = errno == EAGAIN ? 0 : -ENOTCONN;
 	else if (m->err && send(fd, m, sizeof(*m), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(*m))
@@ -176,7 +182,10 @@ int xsp_notice_send(const char *session, int err)
 	if (name_of(session, m.session))
 		return -ENOTCONN;
 	len = address(&un, m.session);
-	/* On a busy machine we may not run between the two for as long as it waits. */
+	/*
+	 * On a busy machine we may be preempted between connect() and send() until the recorder
+	 * gives up.
+	 */
 	while (len && tries-- && (ret = send_once(&un, len, &m)) == -EPIPE)
 		;
 	return ret == -EPIPE ? 0 : ret;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The descriptors that are kept: see own-fd.h.  A table without a lock, for a child of a fork has
- * it as it was at any moment.
+ * Table of the library's descriptors: see own-fd.h. Without a lock, as a forked child may get it at
+ * any moment of a change.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -17,22 +17,22 @@
 #endif
 
 #define KEPT	512u	/* a power of two */
-#define PROBES	16u	/* places that one number may have */
+#define PROBES	16u	/* slots probed for a number */
 
 static struct kept {
-	int			fd;	/* 0: none */
+	int			fd;	/* 0: free */
 	struct xsp_fd_id	id;
 } kept[KEPT];
 
 static __thread bool own_table;
 
-/* Not by unshare(): sandboxes seldom permit it. */
+/* Not with unshare(), which sandboxes rarely permit. */
 bool xsp_fd_private(int fd)
 {
 	if (fd <= STDERR_FILENO || syscall(SYS_close_range, fd + 1, ~0u, CLOSE_RANGE_UNSHARE))
 		return false;
 	syscall(SYS_close_range, 0, fd - 1, 0);
-	/* What is printed in error goes nowhere, and not into what would be opened as 2. */
+	/* Open /dev/null as 0 to 2: error messages must not end up in a file that gets number 2. */
 	for (int i = 0; i <= STDERR_FILENO; i++)
 		dup2(fd, i);
 	own_table = true;
@@ -64,13 +64,15 @@ int xsp_fd_keep(int fd)
 	if (fd < 0 || own_table)
 		return fd;
 	fd = xsp_fd_high(fd);
-	/* One that had the number was closed by the program. */
+	/* The program has closed our earlier descriptor of this number. */
 	xsp_fd_release(fd);
 	for (unsigned int i = 0; i < PROBES && !xsp_fd_note(&id, fd); i++) {
 		struct kept *k = &kept[((unsigned int)fd + i) % KEPT];
 		int none = 0;
 
-		/* Taken first: another thread may want the place.  Nobody asks for @fd yet. */
+		/*
+		 * Claim the slot first: another thread may want it. No lookup of @fd happens yet.
+		 */
 		if (!__atomic_compare_exchange_n(&k->fd, &none, -1, false, __ATOMIC_ACQUIRE,
 						 __ATOMIC_RELAXED))
 			continue;
@@ -101,7 +103,7 @@ void xsp_fd_close(int fd)
 {
 	bool ours = fd >= 0 && xsp_fd_ours(fd);
 
-	/* Before the number is another thread's. */
+	/* Before another thread can reuse the number. */
 	xsp_fd_release(fd);
 	if (ours)
 		close(fd);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What the library has inside a program that is not its own: descriptors out of the program's way,
- * threads with none of its signals, and lines on its standard error.
+ * Support for a library inside a foreign program: descriptors with high numbers, threads with all
+ * signals blocked, and messages on standard error.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,16 +20,16 @@
 #include "base/own.h"
 #include "base/plain.h"
 
-#define XSP_FD_MIN	512	/* out of the way of programs that count on low numbers */
-#define STACK_TRIES	6	/* each twice as large as the one before */
-#define YIELDS		64u	/* before a wait for a lock sleeps */
+#define XSP_FD_MIN	512	/* above the low numbers that programs may rely on */
+#define STACK_TRIES	6	/* each twice the size of the one before */
+#define YIELDS		64u	/* before waiting for a lock sleeps */
 #define WAIT_NS		1000000
 
 /**
- * xsp_fd_high() - a descriptor well above the program's own
+ * xsp_fd_high() - move a descriptor above the program's own
  * @fd: descriptor, or a negative number
  *
- * Return: the new one, @fd being closed; @fd where there is no higher one.
+ * Return: the new one, with @fd closed; @fd if there is no higher one.
  */
 int xsp_fd_high(int fd)
 {
@@ -44,7 +44,7 @@ int xsp_fd_high(int fd)
 	return high;
 }
 
-/* Note what @fd is.  Return: 0 or a negative errno. */
+/* Remembers which file @fd is. Return: 0 or a negative errno. */
 int xsp_fd_note(struct xsp_fd_id *id, int fd)
 {
 	struct stat st;
@@ -56,7 +56,7 @@ int xsp_fd_note(struct xsp_fd_id *id, int fd)
 	return 0;
 }
 
-/* Is @fd what was noted? */
+/* Is @fd still that file? */
 bool xsp_fd_is(const struct xsp_fd_id *id, int fd)
 {
 	struct stat st;
@@ -65,14 +65,15 @@ bool xsp_fd_is(const struct xsp_fd_id *id, int fd)
 }
 
 /**
- * xsp_wait_turn() - let another thread go on that holds a lock
- * @lock: a word with the thread id of its owner
- * @owner: the one that was seen there
- * @turns: how often this was called for the lock, at first 0
+ * xsp_wait_turn() - let the thread that holds a lock run
+ * @lock: the lock word, with its owner's thread id
+ * @owner: the owner that was read from it
+ * @turns: number of calls for this lock, initially 0
  *
- * The owner holds the lock for a few dozen instructions, unless it is preempted: the first calls
- * yield the CPU.  Later calls sleep, because a yield gives the CPU to no thread of lower priority
- * (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE).  Nobody wakes the sleeper: it is WAIT_NS late at most.
+ * The owner holds the lock for a few dozen instructions unless it is preempted: the first calls
+ * yield the CPU. Later calls sleep, because yielding gives the CPU to no thread of lower priority
+ * (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE). There is no wake-up: the sleeper is late by at most
+ * WAIT_NS.
  *
  * Signal-safe; errno is kept.
  */
@@ -88,7 +89,7 @@ void xsp_wait_turn(const uint32_t *lock, uint32_t owner, unsigned int *turns)
 	errno = err;
 }
 
-/* With alignment, what a module may take of each thread's stack. */
+/* Adds what a module may take of each thread's stack, with alignment. */
 static int add_tls(struct dl_phdr_info *info, size_t size, void *data)
 {
 	size_t *sum = data;
@@ -101,9 +102,9 @@ static int add_tls(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 /*
- * glibc puts the thread-local data of all modules on the stack, which programs have megabytes
- * of, and refuses a stack that is too small for them: ours is what is left beside them.  What else
- * it keeps there is not told, and found by trying.
+ * glibc puts the thread-local data of all modules, megabytes in some programs, on the stack and
+ * refuses a stack that is too small for them: our size is what remains beside them. glibc's own
+ * overhead is undocumented, and found by trying.
  */
 static int create(pthread_t *thread, pthread_attr_t *attr, size_t stack,
 		  void *(*run)(void *data), void *data)
@@ -123,11 +124,11 @@ static int create(pthread_t *thread, pthread_attr_t *attr, size_t stack,
 }
 
 /**
- * xsp_thread_start() - begin a thread of our own
- * @thread: set to it
- * @name: as it is seen in /proc, at most 15 bytes
- * @stack: bytes of its stack, beside the thread-local data of the program
- * @run: what it does
+ * xsp_thread_start() - start a thread of the library
+ * @thread: set to the thread
+ * @name: shown in /proc, at most 15 bytes
+ * @stack: stack size in bytes, without the program's thread-local data
+ * @run: thread function
  * @data: passed to @run
  *
  * Return: 0 or a negative errno.
@@ -135,7 +136,10 @@ static int create(pthread_t *thread, pthread_attr_t *attr, size_t stack,
 int xsp_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*run)(void *data),
 		     void *data)
 {
-	/* Blocked they end the program, which may handle them: a filter of seccomp has it do so. */
+	/*
+	 * Raised synchronously: if blocked, they kill the program even if it handles them, as with
+	 * seccomp filters.
+	 */
 	static const int raised[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP };
 	pthread_attr_t attr;
 	sigset_t all, old;
@@ -144,7 +148,7 @@ int xsp_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*
 	err = -pthread_attr_init(&attr);
 	if (err)
 		return err;
-	/* The program's signals are its own threads'; save those that a thread raises itself. */
+	/* Block all signals of the program, except those a thread raises itself. */
 	sigfillset(&all);
 	for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); i++)
 		sigdelset(&all, raised[i]);
@@ -159,14 +163,17 @@ int xsp_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*
 
 #define LINE_MAX_BYTES	512
 
-/* One write, so that lines of several processes stay whole. */
+/* A single write, so that lines of several processes stay whole. */
 static void put(const char *line, size_t len)
 {
 	const struct timespec now = { 0, 0 };
 	sigset_t set, old, pending;
 	int sig = 0;
 
-	/* The program must not get a signal for a write of ours to a closed pipe or a full file. */
+	/*
+	 * The program must not get a signal for our write to a closed pipe or beyond a file size
+	 * limit.
+	 */
 	sigemptyset(&set);
 	sigaddset(&set, SIGPIPE);
 	sigaddset(&set, SIGXFSZ);
@@ -188,9 +195,8 @@ static void put(const char *line, size_t len)
  * @fmt: as for vprintf(); a longer line than 512 bytes is cut
  * @ap: its arguments
  *
- * The call never ends or signals the program, waits or allocates, and replaces control
- * characters: parts of a text come from other processes, which must not control the terminal.
- * errno is kept.
+ * Never ends or signals the program, waits or allocates. Replaces control characters: parts of the
+ * text may come from other processes, which must not control the terminal. Keeps errno.
  */
 void xsp_vsay(const char *fmt, va_list ap)
 {
@@ -209,7 +215,7 @@ void xsp_vsay(const char *fmt, va_list ap)
 	errno = err;
 }
 
-/* Only a program that records itself says more than was asked for: it has no recorder to. */
+/* Prints only if the process records itself: otherwise messages go to the recorder. */
 void xsp_say(const char *fmt, ...)
 {
 	va_list ap;

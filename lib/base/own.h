@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Support for a library inside a foreign program: attributes that keep its symbols hidden and its
- * cold code out of the way, and descriptors, threads and messages that the program does not see.
+ * Support for a library inside a foreign program: attributes that hide its symbols and move cold
+ * code away, and descriptors, threads and messages that do not disturb the program.
  */
 #ifndef XSP_BASE_OWN_H
 #define XSP_BASE_OWN_H
@@ -14,12 +14,12 @@
 
 #define XSP_HIDDEN	__attribute__((visibility("hidden")))
 #define XSP_COLD	__attribute__((cold, noinline))
-/* Out of the way, but not slow: a dropped marker comes through here. */
+/* Out of line, but not cold: every dropped marker passes here. */
 #define XSP_NOINLINE	__attribute__((noinline))
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 
-/* Tells a file of the library's own from another that the program opened at its number. */
+/* Identifies a file of the library, if the program reuses the number of its descriptor. */
 struct xsp_fd_id {
 	uint64_t	dev;
 	uint64_t	ino;

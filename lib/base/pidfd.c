@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Descriptors of processes.
+ * Descriptors of processes (pidfd).
  */
 #include <errno.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 
 #include "base/pidfd.h"
 
-/* What PIDFD_GET_INFO fills in, up to what we ask for. */
+/* The fields of PIDFD_GET_INFO up to the last one used. */
 struct pidfd_exit {
 	uint64_t	mask;
 	uint64_t	cgroup;
@@ -41,7 +41,7 @@ int xsp_pidfd_status(int fd, int *status)
 {
 	struct pidfd_exit info = { .mask = PIDFD_HAS_EXIT };
 
-	/* Older kernels say ENOTTY, or leave the bit out. */
+	/* Older kernels return ENOTTY or leave the bit out. */
 	if (ioctl(fd, PIDFD_GET_EXIT, &info) || !(info.mask & PIDFD_HAS_EXIT))
 		return -ENODATA;
 	*status = info.status;

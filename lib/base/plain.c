@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Text of other processes: see plain.h.  It allocates nothing, and knows no text but UTF-8.
+ * Sanitises text of other processes: see plain.h. Allocates nothing; only UTF-8 is supported.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 
 #include "base/plain.h"
 
-/* As in text/escape.c: what drives terminals, breaks lines or turns them around. */
+/* As in text/escape.c: controls terminals, breaks lines or changes their direction. */
 static bool is_unprintable(unsigned int c)
 {
 	return (c >= 0x80 && c < 0xa0) || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
-/* Bytes of the character at @s that is above ASCII; 0: it is none, or not to be printed. */
+/* Length of the non-ASCII character at @s; 0: invalid or unprintable. */
 static size_t above_ascii(const unsigned char *s, size_t len)
 {
 	size_t n = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
@@ -23,7 +23,7 @@ static size_t above_ascii(const unsigned char *s, size_t len)
 
 	if (*s < 0xc2 || *s > 0xf4 || n > len)
 		return 0;
-	/* Longer forms of what has a shorter one; halves of pairs; what is beyond the last one. */
+	/* Overlong forms, surrogates, and code points beyond the last one. */
 	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90) ||
 	    (*s == 0xed && s[1] > 0x9f) || (*s == 0xf4 && s[1] > 0x8f))
 		return 0;
@@ -62,7 +62,7 @@ bool xsp_plain_file(int dirfd, const char *name, char *text, size_t size)
 		n = read(fd, text, size - 1);
 		close(fd);
 	}
-	/* Made and not yet written. */
+	/* Created but not written yet. */
 	if (n <= 0)
 		return false;
 	unlinkat(dirfd, name, 0);

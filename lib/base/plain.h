@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Text of other processes made fit for a line on a terminal.
+ * Makes text of other processes safe to print on a terminal.
  */
 #ifndef XSP_BASE_PLAIN_H
 #define XSP_BASE_PLAIN_H
@@ -11,21 +11,21 @@
 #include "base/own.h"
 
 /**
- * xsp_plain - replace by '?' what is not to be printed: control characters, those that break or
- *	turn lines, and bytes that are no UTF-8
+ * xsp_plain - replace unprintable bytes by '?': control characters, line breaks, direction changes,
+ * and bytes that are not UTF-8
  * @text: changed in place
  * @len: its bytes
  */
 void xsp_plain(char *text, size_t len) XSP_HIDDEN;
 
 /**
- * xsp_plain_file - read and remove a file of one line, or a link whose target is the line
+ * xsp_plain_file - read and remove a one-line file, or a link with the line as target
  * @dirfd: folder
- * @name: in it, of any user's choice: no link is followed, and no pipe waited for
+ * @name: name in @dirfd, chosen by any user: links are not followed, and a fifo is not waited for
  * @text: set to the line, without control characters
  * @size: bytes of @text
  *
- * Return: is there a line?
+ * Return: true if there is a line.
  */
 bool xsp_plain_file(int dirfd, const char *name, char *text, size_t size) XSP_HIDDEN;
 

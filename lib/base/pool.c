@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Memory in blocks: see pool.h.
+ * Memory pool: see pool.h.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Memory for texts and small things that is freed as a whole.  What it gave never moves.
+ * A pool of memory for texts and small objects that are freed together. Allocated memory never
+ * moves.
  */
 #ifndef XSP_POOL_H
 #define XSP_POOL_H
@@ -9,7 +10,7 @@
 
 struct xsp_pool_block;
 
-/* All zeros is one without memory; @bytes: of all its blocks. */
+/* All zeros: an empty pool. @bytes: size of all its blocks. */
 struct xsp_pool {
 	struct xsp_pool_block	*blocks;
 	char			*at;
@@ -17,9 +18,9 @@ struct xsp_pool {
 	size_t			bytes;
 };
 
-/* @size bytes aligned to 8, or NULL. */
+/* Return: @size bytes, aligned to 8, or NULL. */
 void *xsp_pool_get(struct xsp_pool *pool, size_t size);
-/* Frees all of it; it can be used again. */
+/* Frees all memory; the pool can be used again. */
 void xsp_pool_free(struct xsp_pool *pool);
 
 #endif /* XSP_POOL_H */

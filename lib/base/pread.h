@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * All of a piece of a file: the one loop around pread().
+ * pread() until all bytes are read.
  */
 #ifndef XSP_PREAD_H
 #define XSP_PREAD_H
@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 /**
- * xsp_pread - read all of a piece
+ * xsp_pread - read @len bytes at an offset
  * @fd: file
- * @buf: @len bytes
- * @len: how many
- * @off: where
+ * @buf: buffer
+ * @len: bytes
+ * @off: offset
  *
  * Return: 0; -ENODATA: the file ends before; -errno.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Reading /proc.  It never allocates: it also runs inside programs that record themselves.
+ * Reads /proc. Allocates nothing: it also runs inside programs that record themselves.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ int xsp_proc_line(const char *path, char *buf, size_t size)
 
 static int parse_stat(const char *buf, struct xsp_proc_stat *st)
 {
-	/* A process' own name stands in brackets and may hold brackets and blanks. */
+	/* The process' name is in parentheses and may contain parentheses and blanks. */
 	const char *at = strrchr(buf, ')');
 
 	if (!at || at[1] != ' ' || !at[2])
@@ -119,8 +119,8 @@ uint64_t xsp_proc_start_time(void)
 }
 
 /*
- * A line is "START-END PERM OFFSET MAJOR:MINOR INODE PATH"; long paths make long lines, so the
- * file is read as a stream, and only a line's beginning is looked at.
+ * A line is "START-END PERM OFFSET MAJOR:MINOR INODE PATH". Paths may be long, so the file is read
+ * as a stream, and only the beginning of each line is parsed.
  */
 int xsp_proc_maps_file(pid_t pid, dev_t dev, ino_t ino)
 {

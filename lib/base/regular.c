@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A file is looked at by a descriptor that only names it, and opened by that: no name is resolved
- * twice.  /proc must be mounted.
+ * Opens a regular file in two steps: a descriptor that only names it (O_PATH) is checked, then
+ * reopened through /proc: no name is resolved twice. /proc must be mounted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "base/regular.h"
 
 #ifndef AT_STATX_DONT_SYNC
-#define AT_STATX_DONT_SYNC	0x4000	/* Linux 4.11; musl has it not */
+#define AT_STATX_DONT_SYNC	0x4000	/* Linux 4.11; missing in musl */
 #endif
 
 int xsp_regular_pin(int dirfd, const char *name, struct stat *st)
@@ -21,7 +21,7 @@ int xsp_regular_pin(int dirfd, const char *name, struct stat *st)
 
 	if (fd < 0)
 		return -errno;
-	/* Not from a server: that of a user's own file system may never answer. */
+	/* No synchronisation with a server: a user's own (FUSE) file system may never answer. */
 	if (fstatat(fd, "", st, AT_EMPTY_PATH | AT_STATX_DONT_SYNC))
 		err = -errno;
 	else if (S_ISREG(st->st_mode))
@@ -35,7 +35,7 @@ int xsp_regular_open(int pin, int flags)
 	char path[40];
 	int fd;
 
-	/* A thread that drains inside a program has descriptors of its own. */
+	/* thread-self: a drain thread inside a program may have its own descriptor table. */
 	snprintf(path, sizeof(path), "/proc/thread-self/fd/%d", pin);
 	fd = open(path, flags | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)

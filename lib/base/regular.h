@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Opening a file of which somebody else has chosen the name: only a regular one, whatever has the
- * name by then.  Opening a device may act (a watchdog begins to count), that of a pipe may wait.
+ * Opens a file whose name was chosen by another user, only if it is a regular file at the time of
+ * opening. Opening a device may have effects (a watchdog starts), and opening a fifo may wait.
  */
 #ifndef XSP_BASE_REGULAR_H
 #define XSP_BASE_REGULAR_H
@@ -9,19 +9,19 @@
 struct stat;
 
 /**
- * xsp_regular_pin - hold a regular file, and not open it
+ * xsp_regular_pin - get a reference to a regular file without opening it
  * @dirfd: folder, or AT_FDCWD
- * @name: there; links are followed
- * @st: its type, size and device, by which the caller may refuse it
+ * @name: name in @dirfd; links are followed
+ * @st: its type, size and device, for the caller's own checks
  *
- * Return: a descriptor that names the file (O_PATH); -ENOENT: it is no regular file; -errno.
+ * Return: an O_PATH descriptor; -ENOENT: not a regular file; -errno.
  */
 int xsp_regular_pin(int dirfd, const char *name, struct stat *st);
 
 /**
- * xsp_regular_open - open what is held
- * @pin: of xsp_regular_pin(); closed
- * @flags: of open(); it does not wait for a lease
+ * xsp_regular_open - open a pinned file
+ * @pin: from xsp_regular_pin(); closed
+ * @flags: for open(); it does not wait for a lease
  *
  * Return: a descriptor, or a negative errno.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Writes again after a signal and after a short write: see write-all.h.
+ * Repeats write() after a signal or a short write: see write-all.h.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ int xsp_writev_all(int fd, struct iovec *iov, int nr)
 			continue;
 		if (done < 0)
 			return -errno;
-		/* A full device may take nothing and call it no error. */
+		/* A full device may write 0 bytes without an error. */
 		if (!done && iov->iov_len)
 			return -ENOSPC;
 		while (nr && (size_t)done >= iov->iov_len) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * write() and writev() until the kernel has taken every byte.
+ * write() and writev() until all bytes are written.
  */
 #ifndef XSP_WRITE_ALL_H
 #define XSP_WRITE_ALL_H
@@ -9,16 +9,16 @@
 #include <sys/uio.h>
 
 /**
- * xsp_writev_all() - write all of several pieces
+ * xsp_writev_all() - write several pieces completely
  * @fd: file, which must not be non-blocking
- * @iov: the pieces; used up
- * @nr: how many
+ * @iov: the pieces; modified
+ * @nr: number of pieces
  *
- * Return: 0 or -errno; -ENOSPC where the kernel takes nothing and calls it no error.
+ * Return: 0 or -errno; -ENOSPC if the kernel writes nothing and reports no error.
  */
 int xsp_writev_all(int fd, struct iovec *iov, int nr);
 
-/* The same of @len bytes at @data. */
+/* The same for @len bytes at @data. */
 int xsp_write_all(int fd, const void *data, size_t len);
 
 #endif /* XSP_WRITE_ALL_H */

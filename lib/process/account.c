@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Queries of the program about its producer: how much there is, how much was lost, and that it be
- * read.  Changes nothing.
+ * Queries of the program about its producer: how many records were written and lost; and flushing.
+ * Changes nothing.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,7 @@ int xsprof_flush(int timeout_ms)
 
 	if (!xsp_attached())
 		return -ENOTCONN;
-	/* A recorder lets a ring with little in it wait for more; not this one. */
+	/* A recorder lets a ring with few records wait; a flush does not. */
 	reader = xsp_kept.backend->kick(true);
 	errno = err;
 	if (reader <= 0)
@@ -32,7 +32,9 @@ int xsprof_flush(int timeout_ms)
 		if (!xsp_ring_is_open(k))
 			continue;
 		head = __atomic_load_n(&xsp_ring(k)->head, __ATOMIC_ACQUIRE);
-		/* tail is the reader's word; a lie makes us return early or late, no more */
+		/*
+		 * the tail belongs to the reader; a wrong value only makes us return early or late
+		 */
 		while ((int64_t)(head - __atomic_load_n(xsp_ring_tail(xsp_ring(k)),
 							__ATOMIC_ACQUIRE)) > 0) {
 			if (timeout_ms >= 0 && xsp_clock_ns(CLOCK_MONOTONIC) >= end) {
@@ -40,7 +42,7 @@ int xsprof_flush(int timeout_ms)
 				return -ETIMEDOUT;
 			}
 			nanosleep(&pause, NULL);
-			/* Wait longer from step to step: a long flush needs no frequent looks. */
+			/* Double the pause: a long flush needs no frequent checks. */
 			if (pause.tv_nsec < PAUSE_MAX_NS)
 				pause.tv_nsec *= 2;
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The process' producer: when it attaches, and to what.  Owns the state; the memory comes from a
- * backend, the path of a marker is ring/.
+ * Attaches the process as a producer: when, and to which recorder. Owns the state; the memory comes
+ * from a backend; the path of a marker is in ring/.
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,10 +19,10 @@
 #include "process/local.h"
 #include "ring/op-wanted.h"
 
-static uint32_t attaching_tid;	/* who attaches; a lock */
-static int failed_by;		/* why that failed for good, an errno; 0: it did not */
+static uint32_t attaching_tid;	/* thread id of the attaching thread; a lock */
+static int failed_by;		/* errno of a permanent failure; 0: none */
 
-/* The control page, read-only, over the page that markers test. */
+/* Maps the control page, read-only, over the page that markers test. */
 static int map_ctl_page(void)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -37,8 +37,8 @@ static int map_ctl_page(void)
 }
 
 /*
- * Nobody to record for, and nobody will be: the child of a fork still has its parent's page,
- * whose bits would send every marker the long way to find that out again.
+ * No recorder, and none will come: a forked child still has its parent's page, whose bits would
+ * send every marker into the slow path to find that out again.
  */
 static void map_dormant_page(void)
 {
@@ -47,14 +47,14 @@ static void map_dormant_page(void)
 	if (!xsprof_enabled() || (uintptr_t)&xsprof_ctl_page % page ||
 	    page > sizeof(xsprof_ctl_page))
 		return;
-	/* Where even this fails the markers stay slow, and right. */
+	/* If this fails too, markers stay slow but correct. */
 	(void)mmap(&xsprof_ctl_page, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
 		   -1, 0);
 }
 
 /*
- * A recorder lives that cannot have us: markers count what it loses.  The child of a fork still
- * has its parent's page; the page of a program that never attached is in its own memory.
+ * A recorder lives but cannot record us: enables markers, which then count their losses. A forked child still has its
+ * parent's page; a program that never attached has its page in its own memory.
  */
 static void count_losses(void)
 {
@@ -64,7 +64,9 @@ static void count_losses(void)
 	xsp_names_unlock();
 }
 
-/* Of xsp_recording_live(): the session cannot be opened, and not for want of means. */
+/*
+ * For errors of xsp_recording_live(): the session cannot be reached, and not for lack of resources.
+ */
 static bool out_of_reach(int err)
 {
 	return err && err != -ENOTCONN && err != -EMFILE && err != -ENFILE && err != -ENOMEM;
@@ -72,7 +74,7 @@ static bool out_of_reach(int err)
 
 #define LOSSES_ASK	65536u	/* records */
 
-/* Another marker is lost; is there still a recorder that loses it?  Asked now and then. */
+/* A marker is lost. Checks now and then whether there still is a recorder that misses it. */
 static XSP_COLD void lose(void)
 {
 	static uint32_t lost;
@@ -112,8 +114,8 @@ static const char *reason(int err)
 }
 
 /*
- * No session that could be joined.  The device needs only the name of one whose recorder lives
- * and cannot be reached; without a recorder it keeps the latest records.
+ * No session can be joined. The device only needs the name of a session whose recorder lives but
+ * cannot be reached; without a recorder it keeps the latest records.
  */
 static int latest_to_device(struct xsp_want *want, bool lost)
 {
@@ -126,8 +128,8 @@ static int latest_to_device(struct xsp_want *want, bool lost)
 }
 
 /*
- * Return: 0; -ENOTCONN nobody records; -EHOSTUNREACH a recorder does that we cannot reach; else
- * why neither it nor the device has us.
+ * Return: 0; -ENOTCONN no recorder; -EHOSTUNREACH a recorder that cannot be reached; else why
+ * neither it nor the device can be used.
  */
 static int choose(struct xsp_want *want)
 {
@@ -165,15 +167,15 @@ static int attach(void)
 
 	xsp_fork_arm();
 	/*
-	 * Without a counter to read inside a sequence, time would go back in its ring: the
-	 * lock rings then, where the clock is read under the lock.  Which counter there is, is
-	 * the backend's to say.
+	 * Without a counter that can be read inside a sequence, time could go back in its ring: use
+	 * lock rings, where the clock is read under the lock. The backend decides which counter
+	 * there is.
 	 */
 	want.rseq = xsp_rseq_usable(&xsp_kept.rs) && !mono;
 	want.lock_rings = xsp_config.lock_rings;
 	if (!want.lock_rings)
 		want.lock_rings = want.rseq && xsp_clock_kind() != XSPROF_CLOCK_MONO_RAW ? 1 : 4;
-	/* A handler over our own lock on the names: the next marker will attach. */
+	/* A signal handler over our own lock on the names: the next marker attaches. */
 	err = xsp_names_lock(false);
 	if (err < 0)
 		return err;
@@ -203,7 +205,7 @@ static void prefault(void)
 		while (!xsp_ring_make_room(k, xsp_set.size)) {
 			if (__atomic_load_n(&xsp_ring(k)->grown, __ATOMIC_RELAXED) != UINT64_MAX)
 				continue;
-			/* It has its memory; a look at each page puts it into the page table. */
+			/* The memory is allocated; reading each page maps it. */
 			for (uint64_t s = 0; s < xsp_set.size; s += XSPROF_BLOCK_SLOTS)
 				(void)*(volatile __u8 *)&xsp_ring_slot(xsp_ring(k), s)->type;
 			break;
@@ -211,12 +213,12 @@ static void prefault(void)
 }
 
 /**
- * xsp_attach() - make the process a producer, if somebody records
+ * xsp_attach() - make the process a producer, if there is a recorder
  *
- * Signal-safe, so that a forked child can attach at its first marker.  Other threads wait for
- * the one that attaches; a signal handler over it does not.
+ * Signal-safe, so that a forked child can attach at its first marker. Other threads wait for the
+ * attaching thread; a signal handler over it does not.
  *
- * Return: 0 attached; -ENOTCONN nobody records; -EAGAIN not now; else why it failed for good.
+ * Return: 0 attached; -ENOTCONN no recorder; -EAGAIN not now; else why it failed permanently.
  */
 XSP_COLD int xsp_attach(void)
 {
@@ -234,7 +236,10 @@ XSP_COLD int xsp_attach(void)
 	tid = (uint32_t)syscall(SYS_gettid);
 	if (xsp_fork_check() < 0 || xsp_shares_memory())
 		return -EAGAIN;
-	/* The lock is its owner's thread id: a handler over it knows at every instruction. */
+	/*
+	 * The lock is its owner's thread id, so that a handler can always tell whether it
+	 * interrupted the owner.
+	 */
 	while (!__atomic_compare_exchange_n(&attaching_tid, &owner, tid, false, __ATOMIC_ACQUIRE,
 					    __ATOMIC_RELAXED)) {
 		if (owner == tid)
@@ -256,13 +261,13 @@ XSP_COLD int xsp_attach(void)
 		map_dormant_page();
 	else if (state == XSP_FAILED)
 		count_losses();
-	/* Release: whoever sees ATTACHED sees all of xsp_set. */
+	/* Release: a thread that sees ATTACHED also sees all of xsp_set. */
 	__atomic_store_n(&xsp_set.state, state, __ATOMIC_RELEASE);
-	/* From here on handlers count in the producer; what they lost until now is added to it. */
+	/* From here on handlers count losses in the producer; add those counted before. */
 	if (!err)
 		__atomic_add_fetch(&xsp_set.arena->late, xsp_take_late(), __ATOMIC_RELAXED);
 	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
-	/* Where it failed for another reason, ops are counted as lost, as markers are. */
+	/* After any other failure ops are counted as lost, like markers. */
 	if (!err || err == -ENOTCONN)
 		xsp_ops_attached();
 	if (!err && xsp_config.prefault)
@@ -282,7 +287,7 @@ const char *xsp_attach_refusal(void)
 	return err ? reason(err) : NULL;
 }
 
-/* In the child of a fork: these were its parent's. */
+/* In a forked child: forgets the parent's state. */
 void xsp_producer_forget(void)
 {
 	failed_by = 0;
@@ -291,7 +296,7 @@ void xsp_producer_forget(void)
 	xsp_config.recording = false;
 }
 
-/* The process goes on without its producer; the names' lock is held. */
+/* The process continues without its producer; called with the names' lock held. */
 static void detach(void)
 {
 	__atomic_store_n(&xsp_set.state, XSP_DETACHED, __ATOMIC_RELEASE);
@@ -305,7 +310,7 @@ static void detach(void)
 
 /* ---- a recorder that comes to a process that runs ------------------------------------------- */
 
-/* What was asked for before it came. */
+/* Requests made before the producer existed. */
 static struct {
 	char		path[PATH_MAX];
 	const char	*session;
@@ -330,8 +335,8 @@ static bool lock_attaching(void)
 }
 
 /*
- * No producer any more. Its memory stays where it is, and so does what leads to it: a marker that
- * has begun in another thread may still write there.
+ * The producer ends. Its memory stays mapped, and so do the pointers to it: a marker that has begun
+ * in another thread may still write there.
  */
 static void retire(void)
 {
@@ -399,7 +404,7 @@ void xsprof_leave(void)
 
 int xsprof_init(const struct xsprof_options *opts)
 {
-	static char categories[4096];	/* categories are looked up in it for as long as we live */
+	static char categories[4096];	/* kept for good: categories are looked up in it */
 	static const char zeros[256];
 	struct xsprof_options o = { 0 };
 	uint64_t wanted;
@@ -422,7 +427,7 @@ int xsprof_init(const struct xsprof_options *opts)
 	if (xsp_attached() && (o.ring_size || o.arena_size || o.mode)) {
 		if (xsp_names_lock(true) < 0)
 			return -EBUSY;
-		/* Sizes can change as long as no ring has been used: the file is made anew. */
+		/* Sizes can change until a ring has been used: recreate the file. */
 		for (uint32_t k = 0; k < xsp_set.nr_rings + xsp_set.nl; k++)
 			if (xsp_ring_is_open(k)) {
 				xsp_names_unlock();

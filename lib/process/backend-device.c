@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The producer's memory as the module has it, behind /dev/xsprof.  Owns the descriptor and the
- * mappings; never writes the control page, which is the kernel's alone, and says no goodbye: the
- * kernel sees for itself how the process ends.
+ * The producer's memory as the module provides it, through /dev/xsprof. Owns the descriptor and the
+ * mappings; never writes the control page, which only the kernel writes, and sends no goodbye: the
+ * kernel sees how the process ends.
  *
- * Everything is mapped read-only, once; what this side may write is mapped over it when it is
- * needed: the arena at attach, a ring's page of its own and its data when the ring has its first
- * memory.  No mapping reaches a forked child, except that of the control page alone.
+ * Everything is mapped read-only, once; what this side may write is mapped over it when needed: the
+ * arena at attach, a ring's writer page and data when the ring gets its first memory. Forked
+ * children inherit no mapping except that of the control page.
  *
  * Plain system calls only: a forked child attaches at its first marker, which may be in a
  * signal handler.
@@ -37,8 +37,8 @@ static int open_device(struct xsprof_attach *arg)
 }
 
 /*
- * A program that closes all descriptors closes ours, and the mappings stay: with another
- * descriptor the producer is whole again.
+ * A program that closes all descriptors closes ours, while the mappings stay: a new descriptor
+ * makes the producer complete again.
  */
 static int rejoin(void)
 {
@@ -56,19 +56,21 @@ static int rejoin(void)
 	fd = open_device(&arg);
 	if (fd < 0)
 		return fd;
-	/* Not by another node, elsewhere (chroot): it would not be known again. */
+	/*
+	 * Only through the same device node: in a chroot another one would not be recognised later.
+	 */
 	if (!xsp_fd_is(&device_id, fd)) {
 		close(fd);
 		return -EBADF;
 	}
-	/* Another thread, or a handler, may have been quicker. */
+	/* Another thread, or a handler, may have been faster. */
 	if (!__atomic_compare_exchange_n(&xsp_kept.fd, &lost, fd, false, __ATOMIC_RELEASE,
 					 __ATOMIC_RELAXED))
 		close(fd);
 	return 0;
 }
 
-/* Return: what the device said, 0 or more, or a negative errno. */
+/* Return: the device's result, 0 or more, or a negative errno. */
 static int call(unsigned long request, void *arg)
 {
 	int ret = rejoin();
@@ -95,7 +97,10 @@ static int map_over(uint64_t offset, uint64_t bytes)
 		    xsp_kept.fd, (off_t)offset) == MAP_FAILED ? -errno : 0;
 }
 
-/* Mapped twice by two threads it is the same memory, and whoever stores meanwhile waits. */
+/*
+ * If two threads map it, it is the same memory, and a thread that stores meanwhile waits for the
+ * fault.
+ */
 static int device_ring_map(struct xsprof_ring_writer *w)
 {
 	uint64_t offset = (char *)w - xsp_kept.base;
@@ -108,7 +113,7 @@ static int device_ring_map(struct xsprof_ring_writer *w)
 				    xsp_set.size << XSPROF_SLOT_SHIFT);
 }
 
-/* The kernel has said so, with the memory of its header. */
+/* Nothing to do: the kernel marked the ring ready when it allocated its header. */
 static void device_ring_ready(struct xsprof_ring_writer *w, uint32_t k)
 {
 	(void)w, (void)k;
@@ -129,7 +134,7 @@ static int device_kick(bool flush)
 {
 	int ret = call(XSPROF_IOC_KICK, (void *)(uintptr_t)(flush ? XSPROF_KICK_FLUSH : 0));
 
-	/* Of a recorder's session: it may be about to open us. */
+	/* If it belongs to a recorder's session, the recorder may be about to open us. */
 	return ret || !xsp_set.ctl->session ? ret : 1;
 }
 
@@ -144,7 +149,7 @@ static void device_goodbye(void)
 
 static void device_let_go(bool own)
 {
-	/* In a child something else may be at these addresses. */
+	/* In a child something else may be mapped at these addresses. */
 	if (own)
 		munmap(xsp_kept.base, xsp_kept.len);
 	if (xsp_fd_is(&device_id, xsp_kept.fd))
@@ -163,7 +168,7 @@ static const struct xsp_backend device = {
 	.let_go = device_let_go,
 };
 
-/* The kernel's word, but of a layout that the sequences have as constants. */
+/* The layout comes from the kernel, but the sequences have parts of it as constants. */
 static bool layout_fits(const struct xsprof_ctl *ctl, const struct xsprof_attach *arg)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
@@ -175,7 +180,7 @@ static bool layout_fits(const struct xsprof_ctl *ctl, const struct xsprof_attach
 	       ctl->arena_size > sizeof(struct xsprof_arena) && ctl->nr_lock_rings;
 }
 
-/* Map it all, and the arena to write to.  Return: 0 or a negative errno. */
+/* Maps the producer, and the arena writable. Return: 0 or a negative errno. */
 static int map_all(int fd, const struct xsprof_attach *arg)
 {
 	const struct xsprof_ctl *ctl;
@@ -201,7 +206,7 @@ err_map:
 	return err;
 }
 
-/* Why the scheduler's events are not to be had, in words. */
+/* Why the scheduler's events are not available, as text. */
 static const char *sched_reason(int err)
 {
 	switch (err) {
@@ -221,7 +226,7 @@ static const char *sched_reason(int err)
 	}
 }
 
-/* A wish: without them all the rest is recorded. */
+/* Optional: without them everything else is recorded. */
 static void begin_sched(const struct xsp_want *want, int fd)
 {
 	struct xsprof_sched sched = { .size = sizeof(sched), .flags = XSPROF_SCHED_ON };
@@ -232,12 +237,12 @@ static void begin_sched(const struct xsp_want *want, int fd)
 
 /**
  * xsp_device_attach() - become a producer of the device
- * @want: what is wanted
+ * @want: the request
  *
- * Fills xsp_set, with nr = 0 still: markers do not come in before the caller says so.
+ * Fills xsp_set, with nr = 0: no marker can enter until the caller sets it.
  *
- * Return: 0; -ENOENT, -EACCES: no device to be had; -EPROTONOSUPPORT: one of another kind;
- * -ENOMEM, -EPERM, -EUSERS, ...
+ * Return: 0; -ENOENT, -EACCES: no usable device; -EPROTONOSUPPORT: another ABI; -ENOMEM, -EPERM,
+ * -EUSERS, ...
  */
 int xsp_device_attach(const struct xsp_want *want)
 {
@@ -258,7 +263,7 @@ int xsp_device_attach(const struct xsp_want *want)
 
 	fd = open_device(&arg);
 	if (fd < 0)
-		return fd == -EBUSY ? -EIO : fd;	/* -EBUSY is the names' lock */
+		return fd == -EBUSY ? -EIO : fd;	/* -EBUSY means the names' lock */
 	err = xsp_fd_note(&device_id, fd);
 	if (!err)
 		err = map_all(fd, &arg);
@@ -270,7 +275,7 @@ int xsp_device_attach(const struct xsp_want *want)
 }
 
 /**
- * xsp_device_reason() - why XSPROF_BACKEND=device is not to be had, in words
+ * xsp_device_reason() - why XSPROF_BACKEND=device is not available, as text
  * @err: what xsp_device_attach() returned
  *
  * Return: constant text.

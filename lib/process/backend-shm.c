@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The producer's memory as a file in the recorder's session directory on tmpfs.  Owns the file,
- * its mapping and the lock that says the producer is alive; never decides when to attach.
+ * The producer's memory as a file in the recorder's session directory on tmpfs. Owns the file, its
+ * mapping and the lock that marks the producer as alive; attach.c decides when to attach.
  *
- * The directory is the user's own (0700) and is checked before anything is made in it, so that
- * no other user can read the file, cut it, or put another in its place.  A file on tmpfs cannot
- * be sealed as a memfd can; its name is what lets it be found after a crash.
+ * The directory belongs to the user (0700) and is checked before a file is made in it, so that no
+ * other user can read, truncate or replace the file. Unlike a memfd, a file on tmpfs cannot be
+ * sealed; its name allows finding it after a crash.
  *
  * Plain system calls only: a forked child attaches at its first marker, which may be in a
  * signal handler.
@@ -34,15 +34,15 @@
 #define MADV_POPULATE_WRITE	23	/* Linux 5.14 */
 #endif
 
-static struct xsprof_ctl *ctl_page;	/* xsp_set.ctl, to write to: nobody else here does */
+static struct xsprof_ctl *ctl_page;	/* xsp_set.ctl, writable: only this file writes to it */
 static char file_name[XSP_FILE_NAME];
-static struct xsp_fd_id file_id;	/* of the producer's file */
-static bool populates;		/* madvise() gives memory */
-/* Where an earlier producer's memory was, which markers may still write to. */
+static struct xsp_fd_id file_id;	/* identity of the producer's file */
+static bool populates;		/* madvise() can allocate memory */
+/* Memory of an earlier producer, to which markers may still write. */
 static char *retired;
 static uint64_t retired_len;
 
-/* A lock of this process, not of the descriptor: a forked child does not inherit it. */
+/* A POSIX lock belongs to the process, not the descriptor: forked children do not inherit it. */
 static int lock_file(int fd)
 {
 	struct flock fl = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
@@ -51,12 +51,14 @@ static int lock_file(int fd)
 }
 
 /*
- * close() of any descriptor of this file drops a process's POSIX lock: take it again.  Meanwhile
- * the recorder saw by our mapping that the process lives.
+ * close() of any descriptor of this file drops the process' POSIX lock: take it again. Meanwhile
+ * the recorder sees from our mapping that the process lives.
  */
 void xsp_shm_relock(void)
 {
-	/* Acquire: pairs with the release in xsp_layout_set(); a drain of ours may ask early. */
+	/*
+	 * Acquire: pairs with the release in xsp_layout_set(); a drain of ours may call this early.
+	 */
 	const struct xsprof_ctl *ctl = __atomic_load_n(&xsp_set.ctl, __ATOMIC_ACQUIRE);
 
 	if (ctl && !ctl->id && xsp_fd_is(&file_id, xsp_kept.fd))
@@ -77,7 +79,7 @@ static uint64_t pow2_up(uint64_t v)
 	return p;
 }
 
-/* CPUs there may ever be, as the kernel counts them; without allocating. */
+/* The number of possible CPUs, as the kernel counts them; without allocating. */
 static uint32_t possible_cpus(void)
 {
 	char buf[256];
@@ -100,7 +102,7 @@ static uint32_t possible_cpus(void)
 		}
 		return last + 1;
 	}
-	/* No sysfs: what the scheduler lets us use, up to its highest number. */
+	/* Without sysfs: the highest CPU that the scheduler allows us. */
 	unsigned long mask[XSPROF_MAX_RINGS / 64];
 	long n = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
 
@@ -156,7 +158,7 @@ static void fill_ctl(struct xsprof_ctl *ctl, const struct xsp_want *want, uint64
 	}
 }
 
-#define FILES_MAX	1000000u	/* of one process */
+#define FILES_MAX	1000000u	/* per process */
 
 static int create_file(int dir, uint32_t pid, uint64_t start, uint32_t *seq)
 {
@@ -177,7 +179,7 @@ static int create_file(int dir, uint32_t pid, uint64_t start, uint32_t *seq)
 	return -EEXIST;
 }
 
-/* ftruncate() beyond RLIMIT_FSIZE is a signal that ends the program. */
+/* ftruncate() beyond RLIMIT_FSIZE raises a signal that kills the program. */
 static int set_size(int fd, uint64_t size)
 {
 	struct rlimit rl;
@@ -187,14 +189,14 @@ static int set_size(int fd, uint64_t size)
 	return ftruncate(fd, (off_t)size) ? -errno : 0;
 }
 
-/* What of the file must have memory before the producer is of any use. */
+/* Allocates the parts of the file that the producer needs from the start. */
 static int back_start(int fd, const struct xsprof_ctl *geo)
 {
 	return fallocate(fd, 0, 0, (off_t)(geo->arena_off + sizeof(struct xsprof_arena))) ?
 	       -errno : 0;
 }
 
-/* qemu-user says of any advice that it was taken: one that there is not tells. */
+/* qemu-user reports success for any advice: test with one that does not exist. */
 static bool can_populate(char *base)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
@@ -206,9 +208,9 @@ static bool can_populate(char *base)
 /* ---- what a backend does ------------------------------------------------------------------- */
 
 /*
- * Through the mapping: that needs no descriptor, which the program may have closed, and the only
- * system call that a marker makes for its ring is then one that any allocator makes: sandboxes
- * permit it.  A full tmpfs is EFAULT here, and not yet SIGBUS.
+ * Allocates through the mapping: this needs no descriptor, which the program may have closed, and
+ * the only system call that a marker makes for its ring is then madvise(), which every allocator
+ * makes, so sandboxes permit it. A full tmpfs gives EFAULT here instead of SIGBUS later.
  */
 static int shm_grow(uint64_t offset, uint64_t bytes)
 {
@@ -225,7 +227,7 @@ static int shm_grow(uint64_t offset, uint64_t bytes)
 	return fallocate(xsp_kept.fd, 0, (off_t)offset, (off_t)bytes) ? -errno : 0;
 }
 
-/* All of the file is mapped read-write. */
+/* Nothing to do: the whole file is mapped read-write. */
 static int shm_ring_map(struct xsprof_ring_writer *w)
 {
 	(void)w;
@@ -238,7 +240,7 @@ static void shm_ring_ready(struct xsprof_ring_writer *w, uint32_t k)
 
 	__atomic_store_n(&w->cpu, lock ? UINT32_MAX : k, __ATOMIC_RELAXED);
 	__atomic_store_n(&w->kind, lock ? XSPROF_RING_LOCK : XSPROF_RING_RSEQ, __ATOMIC_RELEASE);
-	/* The reader may look from here on: it acquires the bit. */
+	/* The reader may read from here on: it acquires the bit. */
 	__atomic_or_fetch(&ctl_page->ready[k / 64], 1ull << (k % 64), __ATOMIC_RELEASE);
 }
 
@@ -258,7 +260,7 @@ static int shm_control(uint64_t set, uint64_t clear, uint32_t pause, uint32_t re
 	return 0;
 }
 
-/* The recorder looks by itself, and sooner where this has been raised. */
+/* The recorder polls; raising this makes it read earlier. */
 static int shm_kick(bool flush)
 {
 	if (flush)
@@ -268,13 +270,13 @@ static int shm_kick(bool flush)
 
 static void shm_goodbye(void)
 {
-	/* One that has paused itself may have done so because there is no clock (PR_SET_TSC). */
+	/* A program that paused itself may have disabled its clock (PR_SET_TSC). */
 	if (!(__atomic_load_n(&ctl_page->paused, __ATOMIC_RELAXED) & XSPROF_PAUSED_PROGRAM))
 		ctl_page->exit_ticks = xsp_ticks(xsp_kept.clock);
 	__atomic_store_n(&ctl_page->state, XSPROF_STATE_EXITED, __ATOMIC_RELEASE);
 }
 
-/* A child has inherited both. */
+/* A forked child has inherited the mapping and the descriptor. */
 static void shm_let_go(bool own)
 {
 	(void)own;
@@ -293,7 +295,7 @@ void xsp_shm_retire(void)
 	retired_len = xsp_kept.len;
 	if (!xsp_fd_is(&file_id, xsp_kept.fd))
 		return;
-	/* A file that still has its name may be read by who recovers it; this one by nobody. */
+	/* A file that still has its name may be read by `xsprof recover`; one without by no one. */
 	if (!fstat(xsp_kept.fd, &st) && !st.st_nlink)
 		(void)fallocate(xsp_kept.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 				(off_t)xsp_set.rings_off,
@@ -302,7 +304,7 @@ void xsp_shm_retire(void)
 	xsp_kept.fd = -1;
 }
 
-/* In the place of what was retired, where it is as large: nothing is left mapped that way. */
+/* Maps over the retired memory if that has the same size: no mapping is left over. */
 static char *map_file(int fd, uint64_t size)
 {
 	bool again = retired && retired_len == size;
@@ -328,8 +330,8 @@ static const struct xsp_backend shm = {
 /* ---- attach -------------------------------------------------------------------------------- */
 
 /*
- * Another copy of the library in this process may have taken the name since it was found to be
- * free, and must not lose its file.
+ * Another copy of the library in this process may have taken the name after it was found free: do
+ * not replace its file.
  */
 static int rename_new(int dir, const char *name)
 {
@@ -342,7 +344,7 @@ static int rename_new(int dir, const char *name)
 	return renameat(dir, file_name, dir, name) ? -errno : 0;
 }
 
-/* The name by which it is found comes last, after the lock: an unlocked file is a dead process'. */
+/* Rename to the final name last, after the lock: an unlocked file belongs to a dead process. */
 static int publish(int dir, int fd, struct xsprof_ctl *ctl)
 {
 	char name[XSP_FILE_NAME];
@@ -359,16 +361,19 @@ static int publish(int dir, int fd, struct xsprof_ctl *ctl)
 }
 
 /**
- * xsp_shm_attach() - make the producer's file and lay it out
- * @want: what is wanted
+ * xsp_shm_attach() - create the producer's file and lay it out
+ * @want: the request
  *
- * Fills xsp_set, with nr = 0 still: markers do not come in before the caller says so.
+ * Fills xsp_set, with nr = 0: no marker can enter until the caller sets it.
  *
- * Return: 0; -ENOTCONN nobody records; -EACCES, -ENOSPC, -ENOMEM, -EFBIG, ...
+ * Return: 0; -ENOTCONN no recorder; -EACCES, -ENOSPC, -ENOMEM, -EFBIG, ...
  */
 int xsp_shm_attach(const struct xsp_want *want)
 {
-	/* One thread attaches at a time.  Not on the stack, which may be a signal handler's. */
+	/*
+	 * Static: one thread attaches at a time, and the stack may be a small one of a signal
+	 * handler.
+	 */
 	static struct xsprof_ctl geo;
 	uint64_t start = xsp_proc_start_time();
 	uint32_t pid = getpid(), seq;

@@ -10,14 +10,14 @@
 #include "ring/config.h"
 
 /**
- * struct xsp_want - what a backend is asked for
- * @cfg: sizes and the rest
+ * struct xsp_want - the request to a backend
+ * @cfg: sizes and other configuration
  * @mode: enum xsprof_mode
- * @mono: timestamps are to be CLOCK_MONOTONIC_RAW
- * @rseq: rings by CPU are of use; else all but the lock rings are left out
- * @lock_rings: how many of these
- * @session: directory of the recording it belongs to, NULL for none
- * @wanted: categories enabled from the start
+ * @mono: timestamps must be CLOCK_MONOTONIC_RAW
+ * @rseq: make per-CPU rings; else only the lock rings
+ * @lock_rings: number of lock rings
+ * @session: directory of the recorder's session, NULL for none
+ * @wanted: categories that are enabled from the start
  */
 struct xsp_want {
 	const struct xsp_config	*cfg;
@@ -32,7 +32,7 @@ struct xsp_want {
 /* ---- backend-shm.c ---- */
 int xsp_shm_attach(const struct xsp_want *want) XSP_HIDDEN;
 void xsp_shm_relock(void) XSP_HIDDEN;
-/* The producer is none any more: its file is closed, its memory stays for markers under way. */
+/* Ends the producer: closes its file, and keeps its memory for markers in progress. */
 void xsp_shm_retire(void) XSP_HIDDEN;
 
 /* ---- backend-device.c ---- */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Facts about the process, taken at attach into the arena: who it is and where it runs.  Plain
- * system calls only, since the attach of a forked child may happen in a signal handler.  What
- * cannot be read is left out.  The program may state more later.
+ * Facts about the process, written into the arena at attach: its identity and environment. System
+ * calls only, since a forked child may attach in a signal handler. Facts that cannot be read are
+ * left out. The program may add more later.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -19,12 +19,12 @@
 #define FACT_MAX	2048
 
 /*
- * A fact, and what it is made of: the holder's of the names' lock.  Not on the stack: that of a
- * signal handler, in which a child attaches, is small.
+ * A fact and its parts; guarded by the names' lock. Static, as the stack of a signal handler, in
+ * which a child may attach, is small.
  */
 static char fact[FACT_MAX], buf[FACT_MAX];
 
-/* "key=value", the value cut to what fits. */
+/* Adds "key=value", with the value cut to fit. */
 static int add(const char *key, const char *value, size_t len)
 {
 	size_t k = strlen(key);
@@ -72,7 +72,7 @@ static void add_cgroup(void)
 		add("cgroup", buf, strcspn(buf, "\n"));
 }
 
-/* Variables that identify a rank of a job.  Others may be secret and are not recorded. */
+/* Variables that identify a rank of a job. Others may be secret and are not recorded. */
 static const char *const wanted_env[] = {
 	"RANK=", "LOCAL_RANK=", "WORLD_SIZE=", "LOCAL_WORLD_SIZE=", "GROUP_RANK=", "ROLE_RANK=",
 	"MASTER_ADDR=", "MASTER_PORT=", "SLURM_", "OMPI_COMM_WORLD_", "PMI_RANK=",
@@ -101,7 +101,7 @@ static void add_env(void)
 	}
 }
 
-/* The registry's lock is held. */
+/* Called with the registry's lock held. */
 void xsp_facts_add(void)
 {
 	struct utsname u;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Children of forks: a process of its own, which is to be a producer of its own, at its first
- * marker.  Owns how a child learns that it is one, and what it does then.
+ * Forked children: each is a process with a producer of its own, made at its first marker. Owns how
+ * a child detects that it is one, and what it does then.
  *
- * A child of fork() is told by the C library.  One of a raw clone() is not, and yet has its
- * thread's state, its locks and the addresses of its parent's rings.  So the kernel is asked to
- * wipe xsp_set in every child (MADV_WIPEONFORK): before the child's first instruction there is
- * no ring to write to, every marker takes the slow path, and the slow path finds the word
- * xsp_set.settled empty.  Where the kernel cannot, the C library's word has to do.
+ * The C library notifies a child of fork(). A child of a raw clone() is not notified, and inherits
+ * its thread's state, locks and the addresses of its parent's rings. So the kernel is asked to wipe
+ * xsp_set in every child (MADV_WIPEONFORK): before the child's first instruction there is no ring
+ * to write to, every marker takes the slow path, and the slow path finds xsp_set.settled empty. If
+ * the kernel cannot do it, only the C library's notification remains.
  *
  * A child that shares the memory (vfork(), CLONE_VM) is not wiped: it writes into its parent's
- * rings under the name of the thread that it was.
+ * rings with the thread id that it had there.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@
 #define MADV_WIPEONFORK	18	/* Linux 4.14 */
 #endif
 
-/* The names' lock is held for a fork; written by its holder alone. */
+/* The names' lock is held for a fork; written by the holder only. */
 static bool fork_locked;
 static struct xsp_fork_hook *hooks;
 
@@ -36,7 +36,7 @@ void xsp_at_fork(struct xsp_fork_hook *hook)
 {
 	struct xsp_fork_hook **at = &hooks, *there = NULL;
 
-	/* At the end; release: a child that acquires the pointer sees the hook whole. */
+	/* Append; release: a child that acquires the pointer sees a complete hook. */
 	while (!__atomic_compare_exchange_n(at, &there, hook, false, __ATOMIC_RELEASE,
 					    __ATOMIC_ACQUIRE)) {
 		if (there == hook)
@@ -47,8 +47,8 @@ void xsp_at_fork(struct xsp_fork_hook *hook)
 }
 
 /*
- * Nothing of the parent's is ours: not its rings, nor its locks, whoever held them there.  Its
- * control page stays mapped until we attach, so that our markers know that somebody records.
+ * Drops everything of the parent: rings, and locks whatever thread held them. The parent's control
+ * page stays mapped until we attach, so that our markers know that there is a recorder.
  */
 static void forget_parent(void)
 {
@@ -70,15 +70,14 @@ static void forget_parent(void)
 }
 
 /**
- * xsp_fork_settle() - a child of which nobody knew sees to it that it is one
+ * xsp_fork_settle() - set up a child that nothing has notified
  *
- * By whichever thread of it comes first, which is the one that was forked unless that made
- * others before its own first marker: that one then goes on with its parent's thread id in its
- * records.
+ * Called by the child's first thread to come here. That is the forked thread, unless it made other
+ * threads before its own first marker: then it keeps its parent's thread id in its records.
  *
  * Signal-safe.
  *
- * Return: 0; -EAGAIN in a handler over the one that does it.
+ * Return: 0; -EAGAIN in a handler that interrupted this function.
  */
 XSP_COLD int xsp_fork_settle(void)
 {
@@ -98,7 +97,7 @@ XSP_COLD int xsp_fork_settle(void)
 	return 0;
 }
 
-/* From now on the kernel wipes xsp_set in children, and in theirs; where it can. */
+/* Asks the kernel to wipe xsp_set in children, and in theirs, if it can. */
 void xsp_fork_arm(void)
 {
 	if (xsp_kept.wiped)
@@ -111,7 +110,10 @@ void xsp_fork_arm(void)
 
 static void before_fork(void)
 {
-	/* Waits for another thread's entry; a handler over our own lock forks without it. */
+	/*
+	 * Waits for another thread's entry; a handler that interrupted our own lock forks without
+	 * it.
+	 */
 	fork_locked = !xsp_names_lock(true);
 }
 
@@ -119,7 +121,7 @@ static void after_fork_parent(void)
 {
 	bool locked = fork_locked;
 
-	/* Of a child by raw clone() the next holder knows nothing. */
+	/* In a child by raw clone() the next holder finds it false. */
 	fork_locked = false;
 	if (locked)
 		xsp_names_unlock();
@@ -127,12 +129,12 @@ static void after_fork_parent(void)
 
 static void after_fork_child(void)
 {
-	/* Unless another library's handler, with a marker in it, was quicker. */
+	/* Unless a handler of another library, with a marker in it, came first. */
 	if (xsp_set.settled != XSP_SETTLED || xsp_kept.pid != getpid())
 		forget_parent();
 }
 
-/* At the start of the program. */
+/* Called at the start of the program. */
 void xsp_fork_init(void)
 {
 	pthread_atfork(before_fork, after_fork_parent, after_fork_child);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Joining a recorder's session: the checks of its directory, and the word to the recorder from a
- * process that cannot record.  Owns a descriptor of the directory, for children of forks: one that
- * has given up its user or its root directory does not reach it by its path any more.
+ * Joins a recorder's session: checks its directory, and notifies the recorder of a process that
+ * cannot record. Owns a descriptor of the directory for forked children: a child that has changed
+ * its user or root directory cannot reach it by its path any more.
  *
  * Plain system calls only: a forked child attaches at its first marker, which may be in a
  * signal handler.
@@ -23,16 +23,16 @@
 #include "process/join.h"
 #include "read/recording.h"
 
-static int kept = -1;			/* the session's directory */
-static struct xsp_fd_id kept_id;	/* programs close it, and use its number again */
-static uint64_t kept_path;		/* hash of its path */
+static int kept = -1;			/* descriptor of the session's directory */
+static struct xsp_fd_id kept_id;	/* recognises @kept */
+static uint64_t kept_path;		/* hash of the path */
 
 static uint64_t hash_of(const char *path)
 {
 	return xsp_hash_bytes(XSP_HASH_TEXT, path, strlen(path));
 }
 
-/* By whoever attaches, one at a time. */
+/* Called by the attaching thread only. */
 void xsp_recording_keep(const char *path, int dir)
 {
 	if (xsp_fd_is(&kept_id, kept)) {
@@ -46,18 +46,18 @@ void xsp_recording_keep(const char *path, int dir)
 		kept = -1;
 }
 
-/* Return: a descriptor; -EACCES not ours, or not to be reached; another negative errno. */
+/* Return: a descriptor; -EACCES not ours, or unreachable; another negative errno. */
 static int open_session(const char *path)
 {
 	struct stat st;
 	int dir;
 
-	/* What is kept was checked, by this process or by one that it was forked from. */
+	/* The kept directory was checked by this process or by a parent. */
 	if (kept_path == hash_of(path) && xsp_fd_is(&kept_id, kept)) {
 		dir = fcntl(kept, F_DUPFD_CLOEXEC, 0);
 		return dir < 0 ? -errno : dir;
 	}
-	/* Only a place to start from: it is never listed. */
+	/* Only for *at() calls: the directory is never listed. */
 	dir = open(path, O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
@@ -70,12 +70,12 @@ static int open_session(const char *path)
 }
 
 /**
- * xsp_recording_join() - the session's directory, if it is one of ours with a live recorder
+ * xsp_recording_join() - open the session's directory, if it is ours and has a live recorder
  * @path: absolute path
  *
  * Return: a descriptor; -ENOTCONN no recorder; -EACCES not ours; another negative errno of opening
- * it, -EMFILE among them.  Whether one that cannot be opened has a recorder,
- * xsp_recording_complain() knows.
+ * it, e.g. -EMFILE. For a directory that cannot be opened, xsp_recording_complain() tells whether
+ * there is a recorder.
  */
 int xsp_recording_join(const char *path)
 {
@@ -85,12 +85,12 @@ int xsp_recording_join(const char *path)
 		return dir;
 	lock = openat(dir, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (lock < 0) {
-		/* That there is none says that nobody records; that it cannot be had does not. */
+		/* Without a lock file there is no recorder; another error leaves that open. */
 		held = errno == ENOENT ? -ENOTCONN : -errno;
 		close(dir);
 		return held;
 	}
-	/* A recorder holds it for as long as it lives: to get it is to know that none does. */
+	/* A live recorder holds the lock: getting it proves that there is none. */
 	held = flock(lock, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 	close(lock);
 	if (!held) {
@@ -101,10 +101,10 @@ int xsp_recording_join(const char *path)
 }
 
 /**
- * xsp_recording_live() - is there somebody who records in this session?
+ * xsp_recording_live() - does this session have a live recorder?
  * @session: the session's directory
  *
- * Return: 0; as xsp_recording_join().
+ * Return: 0, or the errors of xsp_recording_join().
  */
 int xsp_recording_live(const char *session)
 {
@@ -117,22 +117,22 @@ int xsp_recording_live(const char *session)
 }
 
 /**
- * xsp_recording_complain() - this process does not reach its session
+ * xsp_recording_complain() - tell the recorder that this process cannot reach its session
  * @session: the session's directory
- * @err: why, as xsp_recording_join() said; 0 only asks
+ * @err: the error of xsp_recording_join(); 0 only checks for a recorder
  *
- * Return: 0 a recorder lives, and now knows; -ENOTCONN none does, as far as can be seen here.
+ * Return: 0 a recorder lives and has been told; -ENOTCONN none that can be seen from here.
  */
 int xsp_recording_complain(const char *session, int err)
 {
 	return xsp_notice_send(session, err);
 }
 
-#define LINK_ROOM	127u	/* bytes of a link that tmpfs keeps with its inode */
+#define LINK_ROOM	127u	/* longest link target that tmpfs stores in the inode */
 
 static bool note_by_link(const char *session, const char *name, const char *text)
 {
-	/* Not on the stack, which may be a signal handler's. */
+	/* Static: the stack may be a small one of a signal handler. */
 	static char path[PATH_MAX];
 	static bool used;
 	size_t len = strlen(session);
@@ -144,7 +144,9 @@ static bool note_by_link(const char *session, const char *name, const char *text
 		return !symlinkat(text, kept, name);
 	if (len + 1 + strlen(name) >= sizeof(path))
 		return false;
-	/* Acquire, and the release below: the path is one thread's, or one handler's, meanwhile. */
+	/*
+	 * Acquire, and the release below: @path is used by one thread, or one handler, at a time.
+	 */
 	if (__atomic_exchange_n(&used, true, __ATOMIC_ACQUIRE))
 		return false;
 	memcpy(path, session, len);
@@ -160,7 +162,7 @@ static void note_by_file(int dir, const char *name, const char *text)
 	struct rlimit rl;
 	int fd;
 
-	/* Beyond its limit of file size a write is a signal that ends the program. */
+	/* A write beyond RLIMIT_FSIZE raises a signal that kills the program. */
 	if (!getrlimit(RLIMIT_FSIZE, &rl) && rl.rlim_cur < strlen(text))
 		return;
 	fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -176,21 +178,20 @@ static void note_by_file(int dir, const char *name, const char *text)
  * @session: the session's directory
  * @text: one line
  *
- * Best effort: where not even this can be written there is nobody to tell.
+ * Best effort: if this cannot be written either, there is no way to tell.
  */
 void xsp_recording_note(const char *session, const char *text)
 {
 	char name[XSP_FILE_NAME];
 	int dir = xsp_recording_join(session);
 
-	/* No note in a folder that is missing or another user's. */
+	/* Write no note into a folder that is missing or belongs to another user. */
 	if (dir < 0 && dir != -EMFILE && dir != -ENFILE && dir != -ENOMEM)
 		return;
 	xsp_file_name(name, 'e', getpid(), xsp_proc_start_time(), 0);
 	/*
-	 * It may be descriptors, room or the size of files that this process has none of: a link
-	 * takes none of these, and is in memory whole.  A file, where links are refused or too
-	 * short.
+	 * This process may lack descriptors, space or file size: a symbolic link needs none of
+	 * these and is created atomically. A file, if links are refused or too short.
 	 */
 	if (!note_by_link(session, name, text) && dir >= 0)
 		note_by_file(dir, name, text);

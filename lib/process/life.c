@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The library in the life of the program: what it does before main() and at the end.  It decides
- * nothing about producers.
+ * The library's constructor and destructor: what it does before main() and at the end of the
+ * program. Decides nothing about producers.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "process/life.h"
 #include "process/local.h"
 
-/* A program linked statically has no loader, and an old C library has it elsewhere. */
+/* Weak: missing in static programs, and in another library in old glibc. */
 #pragma weak dladdr
 #pragma weak dlopen
 #pragma weak dlerror
@@ -23,9 +23,9 @@ void xsp_at_exit(void (*end)(void))
 }
 
 /*
- * Threads' rseq areas point to descriptors in this code, and keys and fork handlers call it. The
- * shared library is linked so that it is never unmapped; the archive may be in a plug-in that is
- * unloaded, and keeps that one in memory.
+ * Threads' rseq areas point to descriptors in this code, and keys and fork handlers call it, so it
+ * must never be unmapped. The shared library is linked that way; the archive may be part of a
+ * plug-in that could be unloaded, and pins it.
  */
 static void stay_in_memory(void)
 {
@@ -33,7 +33,10 @@ static void stay_in_memory(void)
 
 	if (!dladdr || !dlopen || !dlerror || !dladdr(&at_exit, &info) || !info.dli_fname)
 		return;
-	/* Fails for the program itself, which stays anyway; the error is not for its eyes. */
+	/*
+	 * Fails for the program itself, which stays anyway; consume the error, so that dlerror()
+	 * does not show it.
+	 */
 	if (!dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
 		(void)dlerror();
 }
@@ -47,7 +50,7 @@ static void attach_again(void)
 	xsp_attach();
 }
 
-/* Early among constructors: markers of other libraries' constructors are to be seen. */
+/* An early constructor, so that markers in constructors of other libraries are recorded. */
 __attribute__((constructor(101))) static void library_init(void)
 {
 	int err = errno;
@@ -62,12 +65,12 @@ __attribute__((constructor(101))) static void library_init(void)
 	xsp_attach();
 	if (!xsp_attached() && xsp_config.record) {
 		if (!xsp_self_record_start(xsp_config.record)) {
-			/* The session's directory is in the environment now. */
+			/* XSPROF_SESSION is set now. */
 			xsp_config_read();
 			xsp_config.recording = true;
 			attach_again();
 		} else if (xsp_config.backend == XSP_CHOICE_DEVICE) {
-			/* It does not record itself, as one that was never asked to. */
+			/* Self-recording failed: continue as if it was not requested. */
 			xsp_config.record = NULL;
 			attach_again();
 		}
@@ -75,12 +78,12 @@ __attribute__((constructor(101))) static void library_init(void)
 	errno = err;
 }
 
-/* Late among destructors; markers still go in, and are still read, after it. */
+/* A late destructor; markers after it are still recorded and read. */
 __attribute__((destructor(101))) static void library_exit(void)
 {
 	int err = errno;
 
-	/* A child by a raw clone() has nothing of its parent's to end. */
+	/* A child by a raw clone() must not end its parent's recording. */
 	xsp_fork_check();
 	if (at_exit)
 		at_exit();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files of process/ call of each other.
+ * Private header of process/.
  */
 #ifndef XSP_PROCESS_LOCAL_H
 #define XSP_PROCESS_LOCAL_H
@@ -10,7 +10,7 @@
 /* ---- attach.c ---- */
 int xsp_attach(void) XSP_HIDDEN;
 void xsp_producer_forget(void) XSP_HIDDEN;
-/* Why this process has no rings though somebody records, for people; NULL: there is no reason. */
+/* Why this process has no rings although there is a recorder, as text; NULL: no reason. */
 const char *xsp_attach_refusal(void) XSP_HIDDEN;
 
 /* ---- fork.c ---- */

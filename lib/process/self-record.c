@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * XSPROF_RECORD=FILE: a program that records itself, with no recorder beside it.  A thread of
- * the library's own drains the rings of this process, and of the children that join it, into
- * FILE.  It never takes a signal, and costs the program nothing but that thread.  It prints what
- * is wrong with what it was asked for at its start, and at its end that there was nothing to
- * record: nobody else is there to tell.
+ * XSPROF_RECORD=FILE: a program that records itself, without a separate recorder. A thread of the
+ * library drains the rings of this process, and of the children that join it, into FILE. The thread
+ * takes no signals and is the only cost. At its start it prints what is wrong with its
+ * configuration, and at its end that there was nothing to record: no other process can tell.
  *
- * A killed program leaves its file good to the last whole chunk and the rest in its session on
- * tmpfs, where `xsprof recover` finds it.
+ * If the program is killed, its file is valid up to the last whole chunk; the rest is in its
+ * session on tmpfs, where `xsprof recover` finds it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,8 +29,8 @@
 #include "ring/config.h"
 
 /*
- * Descriptors: the thread's for its session and file, what wakes it and one process that it looks
- * at; and the program's for the thread's pipe and its rings.
+ * Descriptors needed: by the thread for its session, its file, its wake-up and one inspected
+ * process; by the program for the thread's pipe and its rings.
  */
 #define THREAD_FILES	8
 #define PROGRAM_FILES	5
@@ -39,21 +38,21 @@
 static struct {
 	struct xsp_recording	session;
 	struct xsp_cap		cap;
-	const char		*object;	/* what an error is about ... */
-	const char		*why;		/* ... and what it says; NULL: errno */
-	const char		*cure;		/* ... and what helps */
+	const char		*object;	/* object of an error ... */
+	const char		*why;		/* ... its reason; NULL: errno */
+	const char		*cure;		/* ... and a remedy */
 	struct xsp_drain_thread	thread;
 	char			path[PATH_MAX];
 	int			fd;
-	bool			lost;		/* the program has closed ours */
-	bool			beside;		/* @path is not the file that was asked for */
+	bool			lost;		/* the program has closed our descriptors */
+	bool			beside;		/* @path is not the requested file */
 	bool			running;
 	bool			finished;
-	char			refusal[160];	/* why a process was not recorded, the first one */
-	struct xsp_drain_stats	stats;		/* once it is finished */
+	char			refusal[160];	/* the first reason: not recorded */
+	struct xsp_drain_stats	stats;		/* set when finished */
 } self = { .cure = "", .fd = -1, .session = { .dirfd = -1, .lockfd = -1 } };
 
-/* Are so many descriptors free?  Without them the recording would begin and see nothing. */
+/* Are @nr descriptors free? Without them the recording would start and see nothing. */
 static bool has_files(int nr)
 {
 	int fds[THREAD_FILES], got = 0, i;
@@ -69,7 +68,7 @@ static bool has_files(int nr)
 	return false;
 }
 
-/* FILE with "%p" replaced by the process id, "%%" by "%"; absolute, for who looks later. */
+/* FILE with "%p" replaced by the process id and "%%" by "%"; made absolute for later readers. */
 static int expand(const char *file, char *path, size_t size)
 {
 	size_t at = 0;
@@ -120,7 +119,7 @@ static int open_file(void)
 	return self.fd < 0 ? self.fd : 0;
 }
 
-/* Another program records itself into FILE: this one into FILE.PID. */
+/* Another program records itself into FILE: this one uses FILE.PID. */
 static int open_beside(void)
 {
 	size_t len = strlen(self.path), room = sizeof(self.path) - len;
@@ -131,7 +130,7 @@ static int open_beside(void)
 	return open_file();
 }
 
-/* Says which values of the environment are invalid. */
+/* Prints the invalid values in the environment. */
 static void say_wrong(void)
 {
 	uint32_t nr;
@@ -152,7 +151,7 @@ static int say_failed(const char *file, const char *object, const char *why, int
 	return err;
 }
 
-/* Does the environment want rings elsewhere than where we read them? */
+/* Does the environment select a backend that we do not read? */
 static const char *other_backend(void)
 {
 	if (xsp_config.backend == XSP_CHOICE_NONE)
@@ -171,7 +170,7 @@ static int make_session(const char **object)
 	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
 	snprintf(facts, sizeof(facts), "pid %d\nboot %s\ncommand " XSP_RECORDS_ITSELF "\n",
 		 (int)getpid(), boot);
-	/* Others were killed as we may be: without a recorder nobody else clears up after them. */
+	/* Clean up after killed programs: without a recorder nothing else does. */
 	xsp_leftover_free(true);
 	err = xsp_recording_create(&self.session, facts, false, object);
 	if (err)
@@ -189,7 +188,7 @@ static void closed(void *unused)
 	xsp_shm_relock();
 }
 
-/* The words of the drain; in the thread. */
+/* Messages of the drain; called in the thread. */
 static void note(void *unused, bool wrong, const char *text)
 {
 	(void)unused;
@@ -217,14 +216,14 @@ static int make_capture(void)
 	if (err)
 		xsp_cap_free(&self.cap);
 	else
-		/* Where there are no sockets, all but notices works. */
+		/* Without sockets everything but notices works. */
 		(void)xsp_drain_add_notices(self.thread.drain, self.session.path);
 	return err;
 }
 
 /*
- * Where the thread has no descriptors of its own a program that closes all those that it does not
- * know (closefrom(3)) has closed ours.  Return: false, which was said.
+ * If the thread shares the program's descriptors, a program that closes all unknown ones
+ * (closefrom(3)) has closed ours. Return: false; the message has been printed.
  */
 static bool ready(void *unused)
 {
@@ -246,7 +245,7 @@ static void close_all(void)
 	xsp_recording_close(&self.session);
 }
 
-/* In the thread. */
+/* Called in the thread. */
 static int open_all(void *unused)
 {
 	int err;
@@ -274,7 +273,7 @@ static int open_all(void *unused)
 	return err;
 }
 
-/* ... and what helps. */
+/* ... and a remedy. */
 static const char *why_lost(const struct xsp_drain_stats *stats)
 {
 	if (stats->late_records == stats->lost_records)
@@ -292,13 +291,13 @@ static const char *why_lost(const struct xsp_drain_stats *stats)
 	       "XSPROF_CATEGORIES help";
 }
 
-/* The messages that `xsprof record` prints at its end, errors and losses only. */
+/* The messages that `xsprof record` prints at its end: errors and losses only. */
 static void say_how_it_went(const struct xsp_drain_stats *stats)
 {
 	const char *refusal = xsp_attach_refusal();
 	uint64_t refused = refusal ? xsp_late() : 0;
 
-	/* It had no rings: no drain knows of these. */
+	/* It had no rings, so no drain counts these. */
 	if (refused)
 		xsp_say("XSPROF_RECORD: '%.256s': all %llu records of this process were lost: %s",
 			self.path, (unsigned long long)refused, refusal);
@@ -318,7 +317,7 @@ static void say_how_it_went(const struct xsp_drain_stats *stats)
 
 static void finish(void *unused)
 {
-	/* What is lost stays where it is, for whoever recovers it. */
+	/* What is not stored stays on tmpfs for `xsprof recover`. */
 	if (ready(unused)) {
 		xsp_drain_finish(self.thread.drain, 0);
 		xsp_drain_get_stats(self.thread.drain, &self.stats);
@@ -331,8 +330,8 @@ static void finish(void *unused)
 }
 
 /*
- * The child of a fork has no drain thread; its producer is the parent's to drain.  The lock must
- * go with the parent: it is closed with all that is kept.
+ * A forked child has no drain thread; its parent drains its producer. The lock must belong to the
+ * parent only: the child closes it with all kept descriptors.
  */
 void xsp_self_record_forget(void)
 {
@@ -341,10 +340,10 @@ void xsp_self_record_forget(void)
 
 /**
  * xsp_self_record_start() - record this process and its children into a file
- * @file: its name; "%p" in it becomes the process id
+ * @file: its name; "%p" in it is replaced by the process id
  *
- * On success XSPROF_SESSION in the environment names the session to join, by tmpfs.  What is
- * wrong, also with other variables, is said on standard error.
+ * On success XSPROF_SESSION in the environment names the session, on tmpfs. Problems, also with
+ * other variables, are printed on standard error.
  *
  * Return: 0 or a negative errno.
  */
@@ -370,12 +369,15 @@ int xsp_self_record_start(const char *file)
 		err = xsp_drain_thread_begin(&self.thread, "xsprof-drain");
 	if (err)
 		return say_failed(file, self.object, self.why ? self.why : strerror(-err), err);
-	/* Here: the thread has no standard error. */
+	/* Printed here: the thread has no standard error. */
 	if (self.beside)
 		xsp_say("XSPROF_RECORD: '%.128s': another program is being recorded into it: this "
 			"one is into '%.256s'; '%%p' in the name gives each its own", file,
 			self.path);
-	/* The device's producers are not drained here: this process and its children want files. */
+	/*
+	 * This process and its children must use files: the drain does not read the device's
+	 * producers.
+	 */
 	if (setenv("XSPROF_SESSION", self.session.path, 1) ||
 	    setenv("XSPROF_BACKEND", "tmpfs", 1)) {
 		err = -errno;
@@ -387,14 +389,14 @@ int xsp_self_record_start(const char *file)
 	return 0;
 }
 
-/* The end of the program: waits until everything in the rings is in the file. */
+/* At the end of the program: waits until everything in the rings is in the file. */
 void xsp_self_record_stop(void)
 {
 	if (!self.running)
 		return;
 	xsp_drain_thread_end(&self.thread);
 	self.running = false;
-	/* The thread has another table of descriptors, without ours. */
+	/* The thread's descriptors are in another table, which ours does not affect. */
 	if (self.finished)
 		say_how_it_went(&self.stats);
 }

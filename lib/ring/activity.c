@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Activities of devices, with arguments.  Built on the stack, so all of it is signal-safe.
+ * Records activities of devices, with arguments. Records are built on the stack, so everything is
+ * signal-safe.
  */
 #include <xsprof/collector.h>
 
@@ -17,12 +18,12 @@ static bool is_known(const struct xsprof_device_activity *a)
 
 uint32_t xsprof_thread_id(void)
 {
-	/* Of a child that does not know yet that it is one the word is its parent's. */
+	/* A child that has not settled yet has its parent's word. */
 	if (unlikely(xsp_fork_check() < 0))
 		return (uint32_t)syscall(SYS_gettid);
 	if (likely(xsp_thread.tid))
 		return xsp_thread.tid;
-	/* That of a child that shares the memory is its creator's. */
+	/* A child that shares the memory has its creator's thread id. */
 	if (xsp_shares_memory())
 		return (uint32_t)syscall(SYS_gettid);
 	xsp_thread.tid = (uint32_t)syscall(SYS_gettid);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Appending to the producer's arena: names, threads and facts, for whoever reads it.  Owns how much
- * of it has memory behind it; the lock is that of the names (names.c).
+ * Appends names, threads and facts to the producer's arena for readers. Owns how much of the arena
+ * has memory; uses the lock of the names (names.c).
  */
 #include <errno.h>
 #include <string.h>
 
 #include "ring/backend.h"
 
-/* Bytes of the arena's first step; then it doubles, up to steps of so many. */
+/* Bytes of the arena's first step; later steps double, up to a limit. */
 #define XSP_ARENA_FIRST		(4u << 10)
 #define XSP_ARENA_STEP		(64u << 10)
 
 static uint64_t backed;		/* bytes of the arena's entries with memory behind them */
-static uint64_t of_threads;	/* bytes of entries of threads as the kernel calls them */
+static uint64_t of_threads;	/* bytes of entries with thread names from the kernel */
 
-/* A new producer's arena, which lacks @missed names from the start. */
+/* Starts a new producer's arena, which lacks @missed names from the start. */
 void xsp_arena_begin(uint64_t missed)
 {
 	backed = 0;
@@ -23,7 +23,7 @@ void xsp_arena_begin(uint64_t missed)
 	xsp_set.arena->missed = missed;
 }
 
-/* An entry into @to, which has room for @size bytes: what xsp_entry_size() says of @len. */
+/* Writes an entry to @to, which has @size bytes, as from xsp_entry_size(@len). */
 void xsp_entry_write(char *to, uint16_t type, uint32_t id, uint32_t aux, const char *text,
 		     size_t len, uint32_t size)
 {
@@ -36,15 +36,15 @@ void xsp_entry_write(char *to, uint16_t type, uint32_t id, uint32_t aux, const c
 	memset(to + sizeof(e) + len, 0, size - sizeof(e) - len);
 }
 
-/* Bytes of an entry whose text has @len. */
+/* Size of an entry whose text has @len bytes. */
 uint32_t xsp_entry_size(size_t len)
 {
 	return (uint32_t)((sizeof(struct xsprof_entry) + len + 7) & ~7ull);
 }
 
 /*
- * Each thread that comes and goes leaves an entry, which is of no use to those after it: half of
- * the room is for names and facts.
+ * Each thread that comes and goes leaves an entry that is useless to later ones: reserve half of
+ * the room for names and facts.
  */
 static bool too_many_threads(uint16_t type, uint32_t aux, uint32_t size)
 {
@@ -56,7 +56,7 @@ static bool too_many_threads(uint16_t type, uint32_t aux, uint32_t size)
 	return false;
 }
 
-/* @since: of a thread's first entry, else 0. */
+/* @since: start time, in a thread's first entry; else 0. */
 static int add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len,
 	       uint64_t since)
 {
@@ -89,8 +89,8 @@ static int add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_
 	if (since)
 		memcpy((char *)(arena + 1) + used + size - sizeof(since), &since, sizeof(since));
 	/*
-	 * Last, so that a process killed anywhere before leaves a whole arena; pairs with the
-	 * reader's acquire of used.
+	 * Stored last, so that a process killed at any point leaves a valid arena; pairs with the
+	 * reader's acquire of @used.
 	 */
 	__atomic_store_n(&arena->used, used + size, __ATOMIC_RELEASE);
 	return 0;
@@ -107,16 +107,16 @@ full:
  * @text: text
  * @len: its bytes; cut after XSPROF_TEXT_MAX
  *
- * The lock of the names is held.
+ * Called with the lock of the names held.
  *
- * Return: 0; -ENOTCONN no producer; -ENOSPC full, or full of threads, counted.
+ * Return: 0; -ENOTCONN no producer; -ENOSPC the arena, or its share for threads, is full; counted.
  */
 int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len)
 {
 	return add(type, id, aux, text, len, 0);
 }
 
-/* A thread as the kernel calls it.  @since: when it began, as far as we know; 0: it was there. */
+/* A thread's name from the kernel. @since: when it began, as far as we know; 0: unknown. */
 int xsp_arena_add_thread(uint32_t tid, const char *comm, size_t len, uint64_t since)
 {
 	return add(XSPROF_ENTRY_THREAD, tid, since ? XSPROF_THREAD_NEW : 0, comm, len, since);

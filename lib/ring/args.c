@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Markers of more than one slot: arguments, spans, memory, relations.  The writing is the slow
- * path's, which is made for any size.
+ * Markers of more than one slot: arguments, spans, memory, relations. They are written by the slow
+ * path, which takes any size.
  *
  * Records are built on the stack, so all of it is signal-safe.
  */
@@ -34,7 +34,7 @@ void xsprof_begin_args(xsprof_name_t name, const struct xsprof_kv *kv, size_t n)
 		xsprof_emit_begin(name);
 		return;
 	}
-	/* Below a range that was left out the begin keeps its own account of that. */
+	/* Inside a left-out range the begin updates the suppression state itself. */
 	if (unlikely(xsp_thread.skips)) {
 		xsprof_emit_begin(name);
 		put_args(xsp_this_tid(), XSPROF_REC_ARGS, 0, 0, kv, n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Where a producer's memory comes from and who writes its control page.  The layout is the same
- * for all, and so is the way of a marker; xsp_layout_set() fills in xsp_set.
+ * Interface of the backends: where a producer's memory comes from and who writes its control page.
+ * Layout and marker path are the same for all; xsp_layout_set() fills xsp_set.
  */
 #ifndef XSP_RING_BACKEND_H
 #define XSP_RING_BACKEND_H
@@ -11,22 +11,21 @@
 #include "ring/state.h"
 
 /**
- * struct xsp_backend - what differs once the producer is attached
+ * struct xsp_backend - operations that differ once the producer is attached
  * @kind: enum xsprof_backend
- * @grow: put memory behind a part of it; signal-safe; 0 or a negative errno
- * @ring_map: let this process write to a ring that has its first memory; signal-safe, may be
- *	done twice; 0 or a negative errno
- * @ring_ready: let readers know of it, if that is not the kernel's to do; signal-safe, may be
- *	done twice
- * @control: take @clear from the wanted categories, then add @set; take @resume from who pauses,
+ * @grow: allocate memory for a range; signal-safe; 0 or a negative errno
+ * @ring_map: make a ring that has its first memory writable for this process; signal-safe, may run
+ *	twice; 0 or a negative errno
+ * @ring_ready: publish the ring to readers, unless the kernel does; signal-safe, may run twice
+ * @control: remove @clear from the wanted categories, then add @set; remove the pausers @resume,
  *	then add @pause; signal-safe; 0 or a negative errno
- * @kick: wake the reader; @flush: it is to read all there is; signal-safe; 1, 0 when nobody
- *	reads, or a negative errno
- * @emit: send a marker to whoever traces it in the kernel; NULL where there is none; signal-safe;
- *	1, 0 when nobody does, or a negative errno
+ * @kick: wake the reader; @flush: it must read everything; signal-safe; 1, 0 without a reader, or a
+ *	negative errno
+ * @emit: send a marker to the kernel's tracers; NULL if not supported; signal-safe; 1, 0 if none
+ *	listens, or a negative errno
  * @goodbye: the program is about to end
- * @let_go: nothing of it is to stay in this process; @own: the process was the producer, else
- *	it is a forked child
+ * @let_go: release everything in this process; @own: the process was the producer, else it is a
+ *	forked child
  */
 struct xsp_backend {
 	uint32_t	kind;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What the environment asks for (XSPROF_*), read once.  Never acts on it, and never says what is
- * wrong with it: that is for who was asked to record (self-record.c).
+ * Parses the environment (XSPROF_*), once. Does not act on it and prints nothing: errors are
+ * reported by the part that was asked to record (self-record.c).
  *
- * secure_getenv(): a program with more rights than its caller takes no orders from him.
+ * secure_getenv(): a program with more rights than its caller ignores the environment.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ struct xsp_config xsp_config = {
 	.arena_size = XSP_ARENA_SIZE,
 };
 
-/* One for each variable that is read here. */
+/* One for each variable parsed here. */
 static struct xsp_wrong wrongs[12];
 static uint32_t nr_wrongs;
 
@@ -39,7 +39,7 @@ const struct xsp_wrong *xsp_config_wrong(uint32_t *nr)
 }
 
 /**
- * parse_size() - read "4096", "64k", "4M", "1GiB": as the tool reads its options
+ * parse_size() - parse "4096", "64k", "4M", "1GiB", as the tool's options
  * @text: text
  * @bytes: set on success
  *
@@ -76,7 +76,7 @@ static int parse_size(const char *text, uint64_t *bytes)
 	return 0;
 }
 
-/* Which of @words, which ends with NULL; -1 none of them. */
+/* Index in @words, which ends with NULL; -1: not found. */
 static int word_of(const char *s, const char *const *words)
 {
 	for (int i = 0; words[i]; i++)
@@ -85,7 +85,7 @@ static int word_of(const char *s, const char *const *words)
 	return -1;
 }
 
-/* A value that makes no sense keeps the default: a traced program must not fail for it. */
+/* An invalid value keeps the default: a traced program must not fail for it. */
 static bool yes_from(const char *name)
 {
 	static const char *const words[] = { "0", "no", "false", "off", "1", "yes", "true", "on",
@@ -114,14 +114,14 @@ static void size_from(const char *name, uint64_t *to, uint64_t min, uint64_t max
 }
 
 /*
- * A copy: programs write over their environment (setproctitle() of servers and of Python), and
- * their forked children attach long after.  Only one that is recorded pays for it.
+ * A copy: programs overwrite their environment (setproctitle() of servers and of Python), and their
+ * forked children attach much later. Only recorded programs pay for it.
  */
 static const char *text_from(const char *name, const char *have)
 {
 	const char *s = secure_getenv(name);
 
-	/* A process that records itself reads it twice. */
+	/* A process that records itself parses it twice. */
 	if (s && have && !strcmp(s, have))
 		return have;
 	return s && *s ? strdup(s) : NULL;
@@ -157,7 +157,7 @@ static void mode_from(const char *name, struct xsp_config *c)
 		wrong(name, "discard or overwrite", "the default is used: discard");
 }
 
-/* Names may hold anything but a comma: what nobody can have meant is told of, and no more. */
+/* Names may contain anything but a comma: report only what cannot have been meant. */
 static void check_categories(const char *name, const char *list)
 {
 	static const char expected[] = "a,b for these alone, -c for all but it";
@@ -212,11 +212,11 @@ void xsp_config_read(void)
 }
 
 /**
- * xsp_category_wanted() - does the list of categories want this one?
+ * xsp_category_wanted() - does the list of categories enable this one?
  * @name: the category's name
  * @len: its bytes
  *
- * "a,b": these alone.  "-c": all but this.  "a,-c": a.  The later entry wins.
+ * "a,b": only these. "-c": all but this. "a,-c": a. Later entries win.
  */
 bool xsp_category_wanted(const char *name, size_t len)
 {
@@ -228,7 +228,7 @@ bool xsp_category_wanted(const char *name, size_t len)
 	for (const char *q = p; *q; q += strcspn(q, ",")) {
 		q += *q == ',';
 		if (*q && *q != '-' && *q != ',')
-			wanted = false;		/* there is a positive entry */
+			wanted = false;		/* the list has a positive entry */
 	}
 	while (*p) {
 		size_t n = strcspn(p, ",");

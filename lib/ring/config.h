@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What a program is asked for by its environment and by xsprof_init().
+ * Configuration of a program by its environment and by xsprof_init().
  */
 #ifndef XSP_RING_CONFIG_H
 #define XSP_RING_CONFIG_H
@@ -13,27 +13,27 @@
 #include "base/own.h"
 
 enum xsp_choice {
-	XSP_CHOICE_AUTO = 0,	/* the device where there is one, else tmpfs */
+	XSP_CHOICE_AUTO = 0,	/* the device if there is one, else tmpfs */
 	XSP_CHOICE_DEVICE,
 	XSP_CHOICE_TMPFS,
-	XSP_CHOICE_NONE,	/* no recording at all */
+	XSP_CHOICE_NONE,	/* no recording */
 };
 
 /**
- * struct xsp_config - what the environment and xsprof_init() ask for
+ * struct xsp_config - configuration from the environment and xsprof_init()
  * @session: directory of the recorder's session, NULL for none
  * @record: file that the process records itself into, NULL for none
  * @clock: "auto" or "mono"
  * @categories: list of categories, NULL for all
  * @ring_size: bytes
  * @arena_size: bytes
- * @mode: enum xsprof_mode, when it is given
- * @has_mode: it is
+ * @mode: enum xsprof_mode, if given
+ * @has_mode: @mode is given
  * @backend: enum xsp_choice
- * @lock_rings: how many, 0 for the default
+ * @lock_rings: number of lock rings, 0 for the default
  * @prefault: touch all ring memory at attach
- * @recording: it does record itself, into @record
- * @sched: the kernel is to record what the scheduler does with the process' threads
+ * @recording: the process records itself into @record
+ * @sched: the kernel shall record scheduler events of the process' threads
  */
 struct xsp_config {
 	const char	*session;
@@ -55,10 +55,10 @@ extern struct xsp_config xsp_config XSP_HIDDEN;
 void xsp_config_read(void) XSP_HIDDEN;
 
 /**
- * struct xsp_wrong - a variable whose value was not taken as it is
+ * struct xsp_wrong - a variable with an invalid value
  * @name: of the variable
- * @expected: what it may be
- * @instead: what is used
+ * @expected: valid values
+ * @instead: value used instead
  */
 struct xsp_wrong {
 	const char	*name;

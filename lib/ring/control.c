@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What the program itself switches: categories, pause and resume.  The words are the backend's
- * to store, and the reader may change its own of them at any time.
+ * Switches made by the program itself: categories, pause and resume. The backend stores the words;
+ * the reader may change its own part at any time.
  */
 #include <errno.h>
 
 #include "ring/backend.h"
 
-/* Tell the decoder where in time the set of categories changed. */
+/* Records when the set of categories changed, for the decoder. */
 static void control_record(uint32_t op, uint64_t enabled)
 {
 	uint64_t payload[2] = { (uint64_t)op << 32, enabled };
@@ -28,7 +28,7 @@ int xsprof_category_enable(int category, int on)
 	errno = saved;
 	if (err)
 		return err;
-	/* With nothing on, ends go unseen, as in a pause. */
+	/* With no category enabled, ends are not seen, as during a pause. */
 	if (!xsprof_enabled())
 		__atomic_add_fetch(&xsp_resumed, 1, __ATOMIC_RELAXED);
 	control_record(XSPROF_CONTROL_ENABLE, xsprof_enabled());
@@ -41,8 +41,8 @@ static uint32_t paused(void)
 }
 
 /*
- * The reader (the library itself, between sessions) pauses the process or lets it go on.  Open
- * ranges are closed and the suppressed stack is dropped, as in a pause that the program asks for.
+ * The reader (the library itself, between sessions) pauses or resumes the process. Closes open
+ * ranges and drops the stack of suppressed ranges, as when the program pauses.
  */
 void xsp_control_paused(bool on)
 {
@@ -78,7 +78,7 @@ int xsprof_resume(void)
 		return -ENOTCONN;
 	if (!(paused() & XSPROF_PAUSED_PROGRAM))
 		return 0;
-	/* Before the markers go on: what was open is closed by the pause, not by this. */
+	/* Before markers resume: the pause closes open ranges, not this. */
 	if (!(paused() & XSPROF_PAUSED_RECORDER))
 		control_record(XSPROF_CONTROL_RESUME,
 			       __atomic_load_n(&xsp_set.ctl->wanted, __ATOMIC_SEQ_CST));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Lock rings: for processes and threads without rseq, and for a record whose sequence keeps
- * being aborted.  A ring is written by the owner of its lock word and by nobody else; rings of
- * restartable sequences are never touched from here.
+ * Lock rings: for processes and threads without rseq, and for records whose sequence is aborted
+ * again and again. Only the owner of its lock word writes a ring; rings of restartable sequences
+ * are not touched here.
  *
- * Nobody ever waits for one particular lock.  The word holds the owner's thread id; a thread
- * that meets its own is a signal handler over its own lock, and makes one pass over the rings,
- * for waiting could only end in a deadlock.  An owner that died, was parked or jumped away takes
- * one ring out of service; nothing needs repair, because head was not moved.  When all are out of
- * service one record waits for them, and those after it do not.
+ * No thread waits for one particular lock. The word holds the owner's thread id; a thread that
+ * finds its own id is a signal handler that interrupted the owner, and tries each ring once:
+ * waiting would deadlock. An owner that died, was stopped or jumped away puts one ring out of
+ * service; nothing needs repair, because head was not moved. When all rings are out of service, one
+ * record waits for them, later ones do not.
  */
 #include <sched.h>
 #include <string.h>
@@ -26,8 +26,8 @@
 #define XSP_LOCK_SPIN_ROUNDS	4	/* rounds before the first sched_yield() */
 
 /*
- * The lock of @w is ours, and @ts is the time.  Return: @ts, or 0 when there was no room: dropped
- * and counted.
+ * Called with the lock of @w; @ts is the time. Return: @ts, or 0 if there was no room: dropped and
+ * counted.
  */
 static uint64_t put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hdr, uint64_t ts,
 			   const uint64_t *payload, unsigned int slots, uint64_t add_ticks)
@@ -42,8 +42,8 @@ static uint64_t put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hd
 	if ((at & (XSPROF_BLOCK_SLOTS - 1)) + slots > XSPROF_BLOCK_SLOTS)
 		at = (at | (XSPROF_BLOCK_SLOTS - 1)) + 1;
 	/*
-	 * Acquire: the stores into slots below must not be seen before the reader gave them
-	 * back; pairs with the reader's release of tail.
+	 * Acquire: stores into the slots below must not become visible before the reader freed
+	 * them; pairs with the reader's release of tail.
 	 */
 	if ((!xsp_set.overwrite &&
 	     at + slots - __atomic_load_n(xsp_ring_tail(w), __ATOMIC_ACQUIRE) > xsp_set.size) ||
@@ -53,8 +53,8 @@ static uint64_t put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hd
 		return 0;
 	}
 	/*
-	 * OVERWRITE: the previous head must be seen before this record's first store; see
-	 * rseq-arm64.h.  A release fence orders it; x86 needs no instruction for it.
+	 * OVERWRITE: the previous head must be visible before this record's first store; see
+	 * rseq-arm64.h. A release fence orders them; on x86 it is no instruction.
 	 */
 	if (xsp_set.overwrite)
 		__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -63,8 +63,8 @@ static uint64_t put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hd
 
 		memcpy(xsp_ring_slot(w, head++), word, sizeof(word));
 		/*
-		 * OVERWRITE: on its own, or LOST, padding and record would be one slot more
-		 * than the margin that readers keep.
+		 * OVERWRITE: LOST is published alone: LOST, padding and record together would be
+		 * one slot more than the margin that readers keep.
 		 */
 		if (xsp_set.overwrite) {
 			__atomic_store_n(&w->head, head, __ATOMIC_RELEASE);
@@ -83,18 +83,18 @@ static uint64_t put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hd
 	memcpy(&rec->name, payload, slots * XSPROF_SLOT_SIZE - 16);
 	rec->value += ts & add_ticks;
 	XSP_INJECT(3);
-	/* The one truth; a reader's acquire of head sees all of the above. */
+	/* The commit; a reader's acquire of head sees everything above. */
 	__atomic_store_n(&w->head, at + slots, __ATOMIC_RELEASE);
 	XSP_INJECT(4);
-	/* After the commit: a repeated LOST adds nothing, a missing one hides a loss. */
+	/* After the commit: a repeated LOST adds nothing, a missing one would hide a loss. */
 	if (lost)
 		w->reported = total;
 	return ts;
 }
 
 /*
- * The owners of all locks, mixed, when a record had waited for them in vain; 0: none has.  Relaxed:
- * of several threads' any will do, and it is compared with what is seen now.
+ * The owners of all locks, hashed, when a record waited in vain; 0: never. Relaxed: the value of
+ * any thread will do, as it is compared with the current owners.
  */
 static uint32_t jammed;
 
@@ -105,7 +105,7 @@ static bool try_lock(struct xsprof_ring_writer *w, uint32_t tid, uint32_t *owner
 						      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* @ts: set to the time under the lock; @owner: else, who has it. */
+/* @ts: on success the time under the lock; @owner: else the lock's owner. */
 static bool try_lock_at(struct xsprof_ring_writer *w, uint32_t tid, uint32_t *owner, uint64_t *ts)
 {
 #ifdef XSP_TEST_EARLY_CLOCK	/* negative control: what another writes here has a later time */
@@ -117,7 +117,7 @@ static bool try_lock_at(struct xsprof_ring_writer *w, uint32_t tid, uint32_t *ow
 	if (!try_lock(w, tid, owner))
 		return false;
 	/*
-	 * Ordered after the lock was taken (lfence, isb inside): else the counter may be read
+	 * Ordered after taking the lock (lfence or isb inside): otherwise the counter could be read
 	 * early, and time would go back in this ring.
 	 */
 	*ts = xsp_ticks(xsp_kept.clock);
@@ -125,7 +125,7 @@ static bool try_lock_at(struct xsprof_ring_writer *w, uint32_t tid, uint32_t *ow
 #endif
 }
 
-/* The head went past a multiple of the watermark. */
+/* Wakes the reader if head passed a multiple of the watermark. */
 static void kick_if_due(uint64_t from, uint64_t to)
 {
 	uint64_t mark = __atomic_load_n(&xsp_set.ctl->watermark, __ATOMIC_RELAXED);
@@ -139,7 +139,7 @@ static void kick_if_due(uint64_t from, uint64_t to)
  *
  * Parameters as xsp_put_slow().  Signal-safe.
  *
- * Return: its time, or 0 when it was dropped.
+ * Return: its time, or 0 if it was dropped.
  */
 uint64_t xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uint64_t add_ticks)
 {
@@ -151,7 +151,9 @@ uint64_t xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uin
 	bool nested = false, any = false, changed = false;
 	int cpu;
 
-	/* To the stack first: a bad pointer of the caller's faults here, not under the lock. */
+	/*
+	 * Copied to the stack first: a bad pointer of the caller faults here, not under the lock.
+	 */
 	memcpy(payload, src, slots * XSPROF_SLOT_SIZE - 16);
 	cpu = xsp_current_cpu();
 	if (cpu < 0)
@@ -186,7 +188,10 @@ uint64_t xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uin
 			kick_if_due(head, head + slots);
 			return ts;
 		}
-		/* No memory for one, or still held as before: to wait would only cost time. */
+		/*
+		 * No memory for one, or all still held by the same owners: waiting would only cost
+		 * time.
+		 */
 		if (!any || (owners && owners == __atomic_load_n(&jammed, __ATOMIC_RELAXED)))
 			break;
 		changed |= round && owners != before;
@@ -195,7 +200,7 @@ uint64_t xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uin
 	}
 	if (round == XSP_LOCK_ROUNDS && !changed)
 		__atomic_store_n(&jammed, owners, __ATOMIC_RELAXED);
-	/* Counted without the lock, in the ring it would have gone to, or in none at all. */
+	/* Counted without the lock, in the ring it would have gone to, else in the arena. */
 	k = xsp_set.nl ? xsp_set.nr_rings + xsp_thread.lock_ring % xsp_set.nl : 0;
 	w = xsp_ring(k);
 	if (xsp_set.nl && xsp_ring_is_open(k))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Markers of one slot: the out-of-line halves of the inline functions in <xsprof/xsprof.h>.
- * The short way is a handful of instructions around one restartable sequence; everything rare
- * is in functions of its own, called last.
+ * Markers of one slot: the out-of-line parts of the inline functions in <xsprof/xsprof.h>. The fast
+ * path is a handful of instructions around one restartable sequence; everything rare is in separate
+ * functions, called last.
  */
 #include <string.h>
 
@@ -10,15 +10,15 @@
 #include "ring/rseq.h"
 
 /*
- * Each begins a line of the cache, in the shared library and in a program that has it linked in:
- * else what a marker costs depends on where the linker happens to put it.
+ * Aligned to a cache line, in the shared library and in the archive: otherwise the cost of a marker
+ * depends on where the linker puts it.
  */
 #define XSP_HOT	__attribute__((aligned(64)))
 
 #define HDR(tid, type)	((uint64_t)(tid) | (uint64_t)(type) << 32 | 1ull << 40)
 #define WORD(name, aux)	((uint64_t)(name) | (uint64_t)(aux) << 32)
 
-/* The sequence would not: on another CPU, full, a drop pending, preempted, no rseq, ... */
+/* The sequence failed: another CPU, ring full, a drop pending, preempted, no rseq, ... */
 static XSP_NOINLINE void put_slowly(uint32_t tid, uint32_t type, uint64_t a, uint64_t b)
 {
 	const uint64_t payload[2] = { a, b };
@@ -29,7 +29,7 @@ static XSP_NOINLINE void put_slowly(uint32_t tid, uint32_t type, uint64_t a, uin
 	xsp_seq_remember();
 }
 
-/* The thread's first marker, one inside a range that was left out, or one that is traced. */
+/* The thread's first marker, one inside a left-out range, or one that the kernel traces. */
 static XSP_COLD void put_entering(uint64_t type, uint64_t a, uint64_t b)
 {
 	const uint64_t payload[2] = { a, b };
@@ -50,22 +50,22 @@ static inline __attribute__((always_inline)) void put(uint32_t type, uint64_t a,
 }
 
 /*
- * Ranges whose category is off while others are on: the thread remembers, as a stack of bits,
- * which of the open ranges were left out, so that their ends are left out too.  A thread with
- * none has skips = 0 and pays nothing for it.
+ * Ranges whose category is off while others are on: the thread remembers, as a stack of bits, which
+ * open ranges were left out, so that their ends are left out too. A thread without any has skips =
+ * 0 and pays nothing.
  */
 #define SKIPS_FULL	(1ull << 63)
 
 /*
- * A pause ends all open ranges in the trace, and the ends in it are not seen, nor are they while
- * another process has switched all categories off: what was left out before is not to be
- * remembered, or the thread would never take the short way again.
+ * A pause ends all open ranges in the trace, and ends during it are not seen; the same holds while
+ * another process has disabled all categories. Earlier left-out ranges must then be forgotten, or
+ * the thread would never use the fast path again.
  */
 static void forget_stale_skips(struct xsp_thread *t)
 {
 	uint32_t resumed = __atomic_load_n(&xsp_resumed, __ATOMIC_RELAXED);
 
-	/* Relaxed, both: a thread that sees one late forgets at a later marker. */
+	/* Relaxed, both: a thread that sees the change late forgets at a later marker. */
 	if (xsp_set.ctl)
 		resumed += (uint32_t)__atomic_load_n(&xsp_set.ctl->quiets, __ATOMIC_RELAXED);
 	if (likely(t->resumed == resumed))
@@ -75,7 +75,7 @@ static void forget_stale_skips(struct xsp_thread *t)
 	t->deep = 0;
 }
 
-/* Return: the range is deeper than the bits reach, and is left out with its end. */
+/* Return: true if the range is deeper than the bits reach: it and its end are left out. */
 static bool skips_push(struct xsp_thread *t, uint64_t bit)
 {
 	if (t->deep || t->skips & SKIPS_FULL) {
@@ -86,7 +86,7 @@ static bool skips_push(struct xsp_thread *t, uint64_t bit)
 	return false;
 }
 
-/* Return: the innermost range was left out, and so is its end. */
+/* Return: true if the innermost range was left out: leave its end out too. */
 static bool skips_pop(struct xsp_thread *t)
 {
 	bool skipped;
@@ -98,7 +98,7 @@ static bool skips_pop(struct xsp_thread *t)
 	skipped = t->skips & 1;
 	t->skips >>= 1;
 	if (t->skips == 1)
-		t->skips = 0;	/* the next marker of this thread takes the short way again */
+		t->skips = 0;	/* the thread's next marker uses the fast path again */
 	return skipped;
 }
 
@@ -162,8 +162,8 @@ XSP_HOT void xsprof_emit_end(void)
 }
 
 /*
- * The end of a range whose begin was recorded, named, so that no bit is needed; but a range
- * inside one that was left out has pushed a bit, and takes it away again.
+ * The end of a named range whose begin was recorded: it has no bit of its own, but a range inside a
+ * left-out one has pushed a bit, which is removed.
  */
 XSP_HOT void xsprof_emit_end_of(xsprof_name_t name)
 {
@@ -174,7 +174,7 @@ XSP_HOT void xsprof_emit_end_of(xsprof_name_t name)
 	put(XSPROF_REC_END, name, 0);
 }
 
-/* Its bit is taken to be the innermost: the stack does not tell whose a bit is. */
+/* Takes the innermost bit for the range's own: the stack does not tell which range pushed it. */
 XSP_COLD void xsp_emit_end_aux(xsprof_name_t name, uint32_t aux)
 {
 	forget_stale_skips(&xsp_thread);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Names and categories: interned once, for the life of the process.  Owns the registry (private
- * memory, laid out as the arena's entries).  A new producer of the process (after fork) gets a
- * copy of it, so an id stays good.
+ * Names and categories: interned once, for the life of the process. Owns the registry (private
+ * memory with the layout of arena entries). A new producer of the process (after fork) gets a copy
+ * of it, so ids stay valid.
  *
- * One lock for it and for the arena.  It holds the owner's thread id, so that a signal handler
- * over its own lock knows not to wait.
+ * One lock for the registry and the arena. It holds the owner's thread id, so that a signal handler
+ * that interrupted the owner does not wait.
  */
 #include <errno.h>
 #include <sched.h>
@@ -24,11 +24,11 @@
 static struct {
 	uint32_t	lock;		/* thread id of the owner */
 	char		*image;		/* entries, as in an arena */
-	uint64_t	size;		/* bytes of @image that may be used */
+	uint64_t	size;		/* capacity of @image, bytes */
 	uint64_t	used;
 	uint32_t	*hash;		/* offset of a NAME entry / 8 + 1; 0 is free */
 	uint32_t	hash_mask;
-	uint32_t	*where;		/* by index of a name: its offset / 8 + 1; 0: none */
+	uint32_t	*where;		/* by index of a name: its offset / 8 + 1; 0: unused */
 	uint32_t	next_index;
 	uint64_t	missed;
 	uint32_t	nr_categories;
@@ -37,7 +37,7 @@ static struct {
 
 /**
  * xsp_names_lock() - take the registry
- * @wait: wait for another thread, however long; a handler over its own lock never waits
+ * @wait: wait for another thread, however long; a handler that interrupted the owner never waits
  *
  * Return: 0, or -EBUSY.
  */
@@ -59,7 +59,10 @@ int xsp_names_lock(bool wait)
 		if (owner == tid)
 			return -EBUSY;
 		if (!wait) {
-			/* Another thread's: it will let go, unless it is stopped for good. */
+			/*
+			 * Held by another thread, which will release it unless it is stopped for
+			 * good.
+			 */
 			for (int i = 0; i < 64; i++) {
 				owner = 0;
 				sched_yield();
@@ -96,7 +99,7 @@ static bool same_text(const struct xsprof_entry *e, const char *text, size_t len
 	return e->text_len == len && !memcmp(e + 1, text, len);
 }
 
-/* The registry's memory, at its first use: nothing before a program names something. */
+/* Allocates the registry at its first use: nothing before a program interns a name. */
 static int reg_open(void)
 {
 	uint64_t size = xsp_config.arena_size ? xsp_config.arena_size : 1u << 20;
@@ -105,14 +108,14 @@ static int reg_open(void)
 
 	if (reg.image)
 		return 0;
-	/* An entry takes 24 bytes or more: the table is never more than two thirds full. */
+	/* An entry takes at least 24 bytes: the table is at most two thirds full. */
 	while (buckets < size / 16)
 		buckets *= 2;
 	image = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (image == MAP_FAILED)
 		return -ENOMEM;
-	/* And as many places for indices, in the same mapping: no entry takes less than 16. */
+	/* As many indices, in the same mapping: no entry takes less than 16 bytes. */
 	hash = mmap(NULL, 2 * buckets * sizeof(uint32_t), PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (hash == MAP_FAILED) {
@@ -128,7 +131,7 @@ static int reg_open(void)
 	return 0;
 }
 
-/* A new producer gets all that the registry holds.  The lock is held. */
+/* Copies the registry to a new producer's arena. Called with the lock held. */
 void xsp_names_publish(void)
 {
 	uint64_t at = 0;
@@ -142,7 +145,7 @@ void xsp_names_publish(void)
 	}
 }
 
-/* A name or a category is in no memory. */
+/* A name or category could not be stored. */
 static void count_missed(void)
 {
 	reg.missed++;
@@ -152,8 +155,8 @@ static void count_missed(void)
 }
 
 /*
- * Both memories, the registry's first: a name that is in the arena alone would have no id.  @room:
- * bytes of the registry that it may be in.
+ * Adds an entry to both memories, the registry first: a name in the arena only would have no id.
+ * @room: bytes of the registry that it may use.
  */
 static int64_t reg_add(uint16_t type, uint32_t id, const char *text, size_t len, uint64_t room)
 {
@@ -165,13 +168,13 @@ static int64_t reg_add(uint16_t type, uint32_t id, const char *text, size_t len,
 		return -ENOSPC;
 	}
 	xsp_entry_write(reg.image + at, type, id, 0, text, len, size);
-	/* Last: a child that is forked here by another thread finds whole entries or none. */
+	/* Last: a child forked at this point by another thread finds complete entries only. */
 	__atomic_store_n(&reg.used, at + size, __ATOMIC_RELEASE);
 	xsp_arena_add(type, id, 0, text, len);
 	return (int64_t)at;
 }
 
-/* For who asks by number, without the lock. */
+/* For lookups by number without the lock. */
 static void note_where(uint32_t id, uint64_t at)
 {
 	__atomic_store_n(&reg.where[id & XSPROF_NAME_MAX_INDEX], (uint32_t)(at / 8) + 1,
@@ -179,8 +182,8 @@ static void note_where(uint32_t id, uint64_t at)
 }
 
 /*
- * What the image says and the rest may not yet: its parent's thread, perhaps, had just added an
- * entry.  A name that is missing in the hash is added again, under another id.
+ * Rebuilds the index from the image: a thread of the parent may have been adding an entry. A name
+ * missing in the hash would be added again under another id.
  */
 static void reg_reread(void)
 {
@@ -202,12 +205,12 @@ static void reg_reread(void)
 }
 
 /**
- * xsp_names_inherit() - the child of a fork takes the registry over from its parent
- * @locked: the lock was taken for the fork, and nothing is amiss
+ * xsp_names_inherit() - take over the parent's registry in a forked child
+ * @locked: the lock was held for the fork: the registry is consistent
  *
- * Else it may be held by a thread that is not here, in the middle of something; or by a function
- * of this thread's that a signal handler interrupted before it forked, which goes on when the
- * handler returns, and keeps it until then.
+ * Otherwise the lock may be held by a thread that does not exist here, in the middle of a change;
+ * or by a function of this thread that was interrupted by the signal handler that forked: it
+ * continues when the handler returns, and holds the lock until then.
  */
 void xsp_names_inherit(bool locked)
 {
@@ -222,7 +225,7 @@ void xsp_names_inherit(bool locked)
 		reg_reread();
 }
 
-/* Bytes of a text: cut where they run out, not inside a character of UTF-8. */
+/* The length of a text, cut at a UTF-8 character boundary. */
 size_t xsp_text_len(const char *text)
 {
 	size_t len = strnlen(text, XSPROF_TEXT_MAX + 1);
@@ -235,10 +238,10 @@ size_t xsp_text_len(const char *text)
 	return len ? len : XSPROF_TEXT_MAX;
 }
 
-/* A category has come to be; the registry's lock is held. */
+/* A category was created; called with the registry's lock held. */
 static void category_known(uint32_t category, bool on)
 {
-	/* Where this fails the category stays off, as if the reader did not want it. */
+	/* If this fails the category stays off, as if the reader did not want it. */
 	if (on && xsp_set.ctl)
 		(void)xsp_kept.backend->control(1ull << category, 0, 0, 0);
 }
@@ -282,8 +285,8 @@ int xsprof_category(const char *name)
 	if (!name || !*name)
 		return -EINVAL;
 	/*
-	 * The child of a fork looks at its parent's page until it attaches, and a bit that is
-	 * new there would stay 0 for ever.
+	 * A forked child uses its parent's page until it attaches, and a new category's bit would
+	 * stay 0 there.
 	 */
 	if (!xsp_attached() && xsprof_enabled())
 		xsp_attach_now();
@@ -296,9 +299,9 @@ int xsprof_category(const char *name)
 }
 
 /**
- * xsp_categories_wanted() - the enabled bits of all categories there are
+ * xsp_categories_wanted() - enabled bits of all existing categories
  *
- * The lock is held.
+ * Called with the lock held.
  */
 uint64_t xsp_categories_wanted(void)
 {
@@ -314,7 +317,7 @@ uint64_t xsp_categories_wanted(void)
 	return mask;
 }
 
-/* @many: of any number of names: the last quarter of the room is for others. */
+/* @many: may use only three quarters of the room: the rest is for other names. */
 static xsprof_name_t name_locked(uint32_t category, const char *text, size_t len, bool many)
 {
 	uint32_t bucket, id;
@@ -351,10 +354,10 @@ full:
 
 /**
  * xsp_name_text() - the text of a name
- * @name: its id, of whatever origin
- * @len: set to its bytes
+ * @name: any id
+ * @len: set to its length
  *
- * Signal-safe: takes no lock.  Return: the text, not terminated; constant.
+ * Signal-safe: takes no lock. Return: the text, not terminated; constant.
  */
 const char *xsp_name_text(uint32_t name, uint32_t *len)
 {
@@ -376,7 +379,7 @@ const char *xsp_name_text(uint32_t name, uint32_t *len)
 	return (const char *)(e + 1);
 }
 
-/* The same, of a category. */
+/* The same for a category. */
 const char *xsp_category_text(uint32_t category, uint32_t *len)
 {
 	const struct xsprof_entry *e;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which ops are recorded, and what of them: the sum of what a session, a recorder and forwarding to
- * another tool ask for.  Owns the word that every op tests.
+ * Which ops are recorded, and with which details: the union of what a session, a recorder and
+ * forwarding to another tool want. Owns the word that every op tests.
  */
 #include "ring/op-wanted.h"
 
@@ -14,24 +14,24 @@ static struct {
 	uint32_t	flags;
 	uint32_t	number;
 	uint32_t	mirror;
-	bool		off;		/* toggled */
+	bool		off;		/* switched off by the session for now */
 } session;
 
 static bool sessions_producer;
-static bool recorded;		/* ops are, for a recorder */
-static bool inherited;		/* so were the parent's: the first op makes us a producer */
+static bool recorded;		/* a recorder records ops */
+static bool inherited;		/* the parent's were: the first op attaches */
 
 /**
- * xsp_ops_update() - after a change of any of these
+ * xsp_ops_update() - recompute the word after a change
  *
- * With a recorder all ops are wanted, whatever a session leaves out of them; the session's result
- * leaves that out by itself.
+ * With a recorder all ops are wanted, whatever a session leaves out; the session's result leaves
+ * these out itself.
  */
 void xsp_ops_update(void)
 {
 	uint32_t wanted = session.wanted, flags = session.flags, own;
 
-	/* Ops go on to be seen, so that ends find their own begins when it is on again. */
+	/* Ops still take the path, so that their ends match begins when it is on again. */
 	if (session.off) {
 		wanted = (wanted & ~XSPROF_OP_ALL) | XSP_OP_OFF;
 		flags = 0;
@@ -50,9 +50,9 @@ void xsp_ops_update(void)
 	__atomic_store_n(&xsp_ops.mirror, session.mirror, __ATOMIC_RELAXED);
 	__atomic_store_n(&xsp_ops.mirrored, own, __ATOMIC_RELAXED);
 	/*
-	 * Ops load all of these relaxed: one that sees an old word beside a new one is one that
-	 * runs at the same time as the change, and is kept with more or less of it.  Who joins a
-	 * session, or is in one, has come by its lock, which orders all that was stored before.
+	 * Ops load these words relaxed: an op that sees an old word beside a new one runs
+	 * concurrently with the change, and is recorded with more or fewer details. Threads join a
+	 * session through its lock, which orders everything stored before.
 	 */
 	__atomic_store_n(&xsprof_op_wanted, wanted, __ATOMIC_RELEASE);
 }
@@ -68,8 +68,8 @@ void xsp_ops_session(uint32_t number, uint32_t wanted, uint32_t flags, uint32_t 
 }
 
 /*
- * The child of a fork has no session; what its parent had a recorder for goes on.  Until it is a
- * producer itself, ops have to come as far as a marker does to make it one.
+ * A forked child has no session; its parent's recorder may record it too. Until it is a producer,
+ * ops must take the slow path to make it one, as markers do.
  */
 void xsp_ops_child(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Packing arguments into records: as many as it takes, each written when it is full.  All of it is
- * on the caller's stack, so that it is signal-safe.
+ * Packs arguments into as many records as needed, each written when it is full. All on the caller's
+ * stack, so it is signal-safe.
  */
 #ifndef XSP_PACK_H
 #define XSP_PACK_H
@@ -15,8 +15,8 @@
 
 /**
  * struct xsp_pack - a record being filled with arguments
- * @word: what follows the timestamp
- * @used: bytes of @word used, a multiple of 16
+ * @word: the words after the timestamp
+ * @used: bytes of @word in use, a multiple of 16
  * @hdr: first word, without the slot count
  * @records: records written so far
  */
@@ -35,7 +35,7 @@ static inline void xsp_pack_start(struct xsp_pack *p, uint64_t hdr, uint64_t a, 
 	p->hdr = hdr;
 }
 
-/* Write what is there; @more: an ARGS record will follow. */
+/* Writes the record; @more: an ARGS record will follow. */
 static inline void xsp_pack_write(struct xsp_pack *p, bool more)
 {
 	/* 16 bytes of header and time, then @used; the last half slot is an END argument. */
@@ -54,7 +54,7 @@ static inline size_t xsp_pack_room(const struct xsp_pack *p)
 	return sizeof(p->word) - p->used;
 }
 
-/* Go on in another record.  Return: false when there have been enough. */
+/* Starts another record. Return: false if the limit is reached. */
 static inline bool xsp_pack_next(struct xsp_pack *p)
 {
 	uint64_t tid = (uint32_t)p->hdr;
@@ -80,8 +80,8 @@ static inline void xsp_pack_arg(struct xsp_pack *p, const struct xsprof_arg *arg
 }
 
 /*
- * Bytes that take what is left of a record and go on in the next; @flags: XSPROF_ARGF_* of the
- * first piece, but XSPROF_ARGF_CUT of the last.
+ * Adds bytes that fill the rest of a record and continue in the next; @flags: XSPROF_ARGF_* of the
+ * first piece, XSPROF_ARGF_CUT that of the last.
  */
 static inline bool xsp_pack_long(struct xsp_pack *p, xsprof_name_t key, uint8_t type,
 				 uint8_t flags, const void *bytes, size_t len)
@@ -93,7 +93,7 @@ static inline bool xsp_pack_long(struct xsp_pack *p, xsprof_name_t key, uint8_t 
 		size_t room = xsp_pack_room(p);
 		size_t part;
 
-		/* Not for one byte: a piece of at least 16, or all there is. */
+		/* Pieces have at least 16 bytes, or all that remain. */
 		if (room < sizeof(arg) + 16) {
 			if (!xsp_pack_next(p))
 				return false;
@@ -113,7 +113,7 @@ static inline bool xsp_pack_long(struct xsp_pack *p, xsprof_name_t key, uint8_t 
 	return true;
 }
 
-/* The same of a string, or with @unit 8 of an array of numbers, no longer than others. */
+/* The same for a string or, with @unit 8, an array of numbers, cut to the maximum length. */
 static inline bool xsp_pack_pieces(struct xsp_pack *p, xsprof_name_t key, uint8_t type,
 				   const void *bytes, size_t len, size_t unit)
 {
@@ -124,7 +124,7 @@ static inline bool xsp_pack_pieces(struct xsp_pack *p, xsprof_name_t key, uint8_
 	return xsp_pack_long(p, key, type, flags, bytes, len);
 }
 
-/* One that is never cut: at most what a record has room for. */
+/* An argument that is never split: at most what a record has room for. */
 static inline bool xsp_pack_whole(struct xsp_pack *p, const struct xsprof_arg *arg,
 				  const void *bytes)
 {
@@ -136,7 +136,7 @@ static inline bool xsp_pack_whole(struct xsp_pack *p, const struct xsprof_arg *a
 	return true;
 }
 
-/* The last, for which there is room where there was none for others. */
+/* The last argument, for which room is reserved. */
 static inline void xsp_pack_last(struct xsp_pack *p, const struct xsprof_arg *arg)
 {
 	uint64_t tid = (uint32_t)p->hdr;
@@ -149,8 +149,8 @@ static inline void xsp_pack_last(struct xsp_pack *p, const struct xsprof_arg *ar
 }
 
 /*
- * An argument's first word, as struct xsprof_arg has it.  Members that are stored one by one and
- * then read as one word stall the CPU, for as long as all else of an argument takes.
+ * The first word of an argument, as in struct xsprof_arg. Storing its members singly and then
+ * reading the word would stall the CPU longer than the rest of an argument takes.
  */
 static inline uint64_t xsp_arg_word(xsprof_name_t key, uint32_t type, size_t len)
 {
@@ -158,8 +158,8 @@ static inline uint64_t xsp_arg_word(xsprof_name_t key, uint32_t type, size_t len
 }
 
 /*
- * Up to four numbers, as sizes have, where there is room: without a call of memcpy() for a dozen
- * bytes.  Return: false for others.
+ * Up to four numbers, as sizes have, if there is room: avoids a call of memcpy() for a dozen bytes.
+ * Return: false if it does not apply.
  */
 static inline bool xsp_pack_few(struct xsp_pack *p, xsprof_name_t key, const void *bytes,
 				size_t len)
@@ -185,7 +185,7 @@ static inline bool xsp_pack_few(struct xsp_pack *p, xsprof_name_t key, const voi
 	return true;
 }
 
-/* Return: false where there is no more room. */
+/* Return: false if there is no room. */
 static inline bool xsp_pack_kv(struct xsp_pack *p, const struct xsprof_kv *kv)
 {
 	uint64_t *to;
@@ -208,8 +208,8 @@ static inline bool xsp_pack_kv(struct xsp_pack *p, const struct xsprof_kv *kv)
 }
 
 /*
- * The thread's id, whether or not this is its first marker; that of a forked child's thread may
- * still be its parent's, and goes into several records here.
+ * The thread's id, also for its first marker. A forked child's thread may still have its parent's,
+ * which would go into several records here.
  */
 static inline uint64_t xsp_this_tid(void)
 {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The slow path of a marker: what the inline sequence would not do.  Owns the retries of the
- * general sequence, the making of room, and the ways to the lock rings and to whoever traces
- * markers in the kernel.  Never waits, never allocates from the heap, and keeps errno: it runs
- * in signal handlers.
+ * The slow path of a marker, for what the inline sequence does not do. Owns retries of the general
+ * sequence, allocation of room, and the ways to the lock rings and the kernel's tracers. Never
+ * waits, never allocates from the heap, and keeps errno: it runs in signal handlers.
  */
 #include <errno.h>
 
 #include "ring/rseq.h"
 
 /*
- * An aborted sequence is tried this often.  Under a debugger's single step each step is a
- * preemption: with no bound it would never end.
+ * Number of tries of an aborted sequence. Under a debugger's single step each step is a preemption:
+ * without a bound it would never end.
  */
 #ifdef XSP_TEST_UNBOUNDED	/* negative control: single step must not end, and be seen not to */
 #define XSP_TRIES	UINT32_MAX
@@ -20,9 +19,9 @@
 #endif
 
 /*
- * The head of a ring has met its bound.  Return: where the next kick is due: no bound beyond it.
- * The bound never was beyond the multiple that was due next when it was raised, so one at or
- * below the last multiple means that this one has just been passed.
+ * A ring's head has reached its bound. Return: the position of the next kick, the limit of the new
+ * bound. When it was raised, the bound was limited to the next due multiple of the watermark; so a
+ * bound at or below the last multiple means that this multiple has just been passed.
  */
 static XSP_NOINLINE uint64_t kick_limit(uint64_t mark, uint64_t head, uint64_t bound)
 {
@@ -42,7 +41,7 @@ static inline void raise_if_due(void)
 	if (cpu < 0 || (uint64_t)cpu >= xsp_set.nr)
 		return;
 	w = xsp_set.ring[cpu];
-	/* A glance, perhaps at a CPU we have left: the sequence itself decides. */
+	/* Not authoritative, perhaps of a CPU we have left: the sequence decides. */
 	head = __atomic_load_n(&w->head, __ATOMIC_RELAXED);
 	bound = __atomic_load_n(&w->bound, __ATOMIC_RELAXED);
 	if (head + 1 <= bound)
@@ -54,8 +53,8 @@ static inline void raise_if_due(void)
 }
 
 /*
- * What is neither written nor dropped at once: memory for the ring, aborts, no ring.  Return:
- * NO_RING when it has to be a lock ring.
+ * Handles what was neither written nor dropped: allocates memory, retries after aborts. Return:
+ * NO_RING if a lock ring must be used.
  */
 static XSP_COLD unsigned int put_again(struct xsp_seq_in *in, unsigned int st)
 {
@@ -71,8 +70,8 @@ static XSP_COLD unsigned int put_again(struct xsp_seq_in *in, unsigned int st)
 			return st;
 		case XSP_SEQ_ROOM:
 			/*
-			 * No memory for a ring that has some already: a drop in it, so that
-			 * the hole has a place.  For one that has none: the lock rings.
+			 * No memory for a ring that has some already: drop the record in it, so
+			 * that the gap has a position. A ring without memory: use the lock rings.
 			 */
 			switch (xsp_ring_make_room(xsp_current_cpu(), in->slots)) {
 			case 0:
@@ -87,7 +86,7 @@ static XSP_COLD unsigned int put_again(struct xsp_seq_in *in, unsigned int st)
 		default:	/* aborted */
 			break;
 		}
-		/* After the look at the last result: it may have been written. */
+		/* After checking the last result: the record may have been written. */
 		if (i == XSP_TRIES)
 			return XSP_SEQ_NO_RING;
 		XSP_INJECT(1);
@@ -96,7 +95,7 @@ static XSP_COLD unsigned int put_again(struct xsp_seq_in *in, unsigned int st)
 	}
 }
 
-/* Return: its time, or 0 when it was dropped. */
+/* Return: its time, or 0 if it was dropped. */
 static XSP_COLD uint64_t put_with_trouble(struct xsp_seq_in *in, unsigned int st)
 {
 	uint64_t ticks = 0;
@@ -111,7 +110,7 @@ static XSP_COLD uint64_t put_with_trouble(struct xsp_seq_in *in, unsigned int st
 	return ticks;
 }
 
-/* The thread id in @hdr is its parent's when this is the first marker of a forked child. */
+/* At the first marker of a forked child the thread id in @hdr is its parent's. */
 static XSP_COLD bool attach_late(uint64_t *hdr)
 {
 	int err = errno;
@@ -128,9 +127,9 @@ static XSP_COLD bool attach_late(uint64_t *hdr)
 /**
  * xsp_put_slow() - write a record of 1 to 8 slots, or count it as lost
  * @hdr: its first word, with the thread id
- * @payload: what follows its timestamp, 32 * @slots - 16 bytes
+ * @payload: the words after the timestamp, 32 * @slots - 16 bytes
  * @slots: 1 to 8
- * @add_ticks: all ones for a COMPLETE record, whose value then is the record's time plus
+ * @add_ticks: all ones for a COMPLETE record, whose value is then the record's time plus
  *	payload[1]; else 0
  *
  * Signal-safe; errno is kept.

@@ -2,17 +2,17 @@
 /*
  * The restartable sequences for arm64; rseq-pseudocode.h explains them.
  *
- * Ordering.  The commit is a store-release (stlr): every slot store before it is seen by whoever
- * acquires head.  What it does not order is what follows it: in OVERWRITE mode the next record's
- * first store may become visible before this head, and a reader that re-reads head would then
- * trust a slot that is already being overwritten.  dmb ishst at the begin of the stores holds
- * the previous head store before them; it pairs with the reader's load barrier between its copy
- * and its second look at head.  DISCARD needs none: there the slots were free by tail, which was
- * read with acquire when the bound was raised, or in this sequence.  When another thread raised
- * the bound on this CPU, the context switch between it and us is a full barrier.
+ * Ordering. The commit is a store-release (stlr): a reader that acquires head sees every slot store
+ * before it. It does not order later stores: in OVERWRITE mode the next record's first store may
+ * become visible before this head, and a reader that re-reads head would then trust a slot that is
+ * already being overwritten. dmb ishst before the stores keeps the previous head store before them;
+ * it pairs with the reader's load barrier between its copy and its second read of head. DISCARD
+ * needs none: there the slots were free according to tail, which was read with acquire when the
+ * bound was raised, or in this sequence. If another thread raised the bound on this CPU, the
+ * context switch between it and us is a full barrier.
  *
- * The counter is read without isb: it may be read a little early, never before the sequence's
- * first load was issued; the decoder tolerates and counts a step back.  Lock rings use isb.
+ * The counter is read without isb: it may be read a little early, but never before the sequence's
+ * first load was issued; the decoder tolerates and counts a step back. Lock rings use isb.
  */
 #ifndef XSP_RSEQ_ARM64_H
 #define XSP_RSEQ_ARM64_H
@@ -37,8 +37,8 @@
 	".Lxsp_start%=:\n\t"
 
 /*
- * Inline, not in a section of its own: a conditional branch reaches 1 MiB.  The word before the
- * handler is the signature that the kernel looks for.
+ * Inline, not in a separate section: a conditional branch reaches 1 MiB. The word before the
+ * handler is the signature that the kernel checks.
  */
 #define XSP_ABORT(what) \
 	"b .Lxsp_out%=\n\t" \
@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) bool xsp_seq1(uint32_t tid, uint32_
 	return likely(d != 0);
 }
 
-/* The same, with the fourth word = the record's time less @begin: a COMPLETE record. */
+/* The same for a COMPLETE record: the fourth word is the record's time minus @begin. */
 static inline __attribute__((always_inline)) bool xsp_seq1_since(uint32_t tid, uint32_t type,
 								 uint64_t a, uint64_t begin)
 {
@@ -147,7 +147,7 @@ static inline __attribute__((always_inline)) bool xsp_seq1_since(uint32_t tid, u
 	return likely(d != 0);
 }
 
-/* This machine's sequence looks the ring up in the table. */
+/* On this architecture the sequence looks the ring up in the table. */
 static inline void xsp_seq_remember(void)
 {
 }
@@ -279,11 +279,10 @@ static inline unsigned int xsp_seq_general(struct xsp_seq_in *in)
 
 /**
  * xsp_seq_drop() - drop a record of one slot, if this CPU's ring is full
- *
- * What the general sequence would do, in fewer steps: an overloaded ring comes here for every
+ * Equivalent to the general sequence in fewer steps: in an overloaded ring every marker comes here.
  * marker.
  *
- * Return: false when it did nothing: not full, OVERWRITE, aborted, no ring.
+ * Return: false if it did nothing: not full, OVERWRITE, aborted, no ring.
  */
 static inline __attribute__((always_inline)) bool xsp_seq_drop(void)
 {
@@ -326,9 +325,9 @@ static inline __attribute__((always_inline)) bool xsp_seq_drop(void)
 
 /**
  * xsp_seq_raise() - raise the bound of this CPU's ring
- * @limit: not beyond this
+ * @limit: upper limit
  *
- * Doing nothing is always right.
+ * Doing nothing is always correct.
  */
 static inline void xsp_seq_raise(uint64_t limit)
 {

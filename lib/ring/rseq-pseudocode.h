@@ -19,11 +19,11 @@
  *	slot(r, head) = header, ts, payload
  *	r->head = next				COMMIT
  *
- * The slow path leaves set.key + this cpu and set.ring[this cpu], an open ring, with the thread.
- * The table would need no copy, but takes two loads more, each of which waits for the one before;
- * and on some processors the clock is not read before all that is older has ended.  The key's
- * high half numbers the producer: a thread that comes out of a fork with its parent's ring has a
- * key that is not its own producer's.
+ * The slow path stores set.key + this cpu and set.ring[this cpu], an open ring, in the thread. The
+ * table itself needs no copy, but costs two more loads, each dependent on the one before; and some
+ * processors do not read the clock before all older instructions have finished. The key's high half
+ * is the producer's number: a thread that comes out of a fork with its parent's ring has a key that
+ * does not match its own producer.
  *
  * the general sequence (out of line), 1 to 8 slots:
  *
@@ -41,9 +41,9 @@
  *	LOST at h, when due; PAD up to e, when due; the record at e
  *	r->head = e + n				COMMIT
  *
- * Publishing and dropping end in the same store instruction, whose address is &head or &drops:
- * a sequence can have but one commit.  So drops and records of a ring are one order, and all
- * drops that a LOST adds lie between it and the record before it.
+ * Publishing and dropping end in the same store instruction, whose address is &head or &drops: a
+ * sequence can have only one commit. So drops and records of a ring are in one order, and all drops
+ * that a LOST adds lie between it and the record before it.
  *
  * drop one slot (out of line): the general sequence as far as its drop, for a record of one slot.
  *
@@ -53,11 +53,11 @@
  *	if r->mark == r->head + 1: leave it	the next marker must see the pending drop
  *	r->bound = min(OVERWRITE ? ~0 : r->tail + size, r->grown, limit)	COMMIT
  *
- * @limit is where the next kick is due: the next multiple above head of the watermark in the
- * control page, or ~0 where there is none.  It was worked out before the sequence, perhaps for
- * another CPU's ring, and is then too low (a needless slow path) or too high (a late kick: the
- * module's timer looks as well).  The same goes for a watermark that appears while the bound is
- * ~0: the writer learns of it at its next slow path and not before.
+ * @limit is the position of the next kick: the next multiple above head of the watermark in the
+ * control page, or ~0 without a watermark. It was computed before the sequence, perhaps for another
+ * CPU's ring, and is then too low (a needless slow path) or too high (a late kick: the module's
+ * timer checks too). The same holds for a watermark that appears while the bound is ~0: the writer
+ * learns of it at its next slow path.
  *
  * Why @bound is safe although another thread may have set it long ago: tail and grown only
  * rise, so an old bound is at most too low.  A drop lowers it in its own sequence, before the

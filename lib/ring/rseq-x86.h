@@ -2,13 +2,12 @@
 /*
  * The restartable sequences for x86-64; rseq-pseudocode.h explains them.
  *
- * Traps that shaped this: gcc 12 miscompiles asm goto with outputs, so a sequence has either
- * outputs or a label to go to; the abort handler lies in a section of its own behind
- * the signature that the kernel looks for; the checks come before the clock, so that a drop
- * does not pay for rdtsc.
+ * Constraints: gcc 12 miscompiles asm goto with outputs, so a sequence has either outputs or a
+ * label to jump to; the abort handler is in a separate section after the signature that the kernel
+ * checks; the checks come before the clock, so that a drop does not pay for rdtsc.
  *
- * Ordering: x86 keeps stores in order and loads in order (TSO), so the commit, a plain mov, is
- * a release store, and needs no fence; the compiler is held by the "memory" clobber.
+ * Ordering: x86 keeps stores in order and loads in order (TSO), so the commit, a plain mov, is a
+ * release store and needs no fence; the "memory" clobber restrains the compiler.
  */
 #ifndef XSP_RSEQ_X86_H
 #define XSP_RSEQ_X86_H
@@ -73,7 +72,7 @@
 #define XSP_LOWER_BOUND	"movq %[h], 24(%[r])\n\t"	/* bound */
 #endif
 
-/* Of a marker: what <xsprof/inline.h> has, with the library's own words. */
+/* A marker's sequence: that of <xsprof/inline.h> with the library's own variables. */
 #define XSP_SEQ1(stores) \
 	XSPROF_SEQ_1_(XSP_ARM_STORE, "%[key]", "%[ring]", XSP_CLOCK, stores, "")
 
@@ -102,7 +101,7 @@ slow:
 	return false;
 }
 
-/* The same, with the fourth word = the record's time less @begin: a COMPLETE record. */
+/* The same for a COMPLETE record: the fourth word is the record's time minus @begin. */
 static inline __attribute__((always_inline)) bool xsp_seq1_since(uint32_t tid, uint32_t type,
 								 uint64_t a, uint64_t begin)
 {
@@ -115,11 +114,11 @@ slow:
 }
 
 /**
- * xsp_seq_remember() - the thread's next markers go to the ring of the CPU that it is on now
+ * xsp_seq_remember() - let the thread's next markers use the ring of its current CPU
  *
- * Doing nothing is always right, and so is the ring of a CPU that the thread has left: the
- * sequence compares.  What must not be is one CPU with the ring of another, which a handler in
- * between two stores could leave; so both words are one store, which no signal divides.
+ * Doing nothing is always correct, and so is the ring of a CPU that the thread has left: the
+ * sequence compares. One CPU with the ring of another must never be stored, as a handler between
+ * two stores could cause: so both words are written by one store, which no signal can split.
  */
 static inline void xsp_seq_remember(void)
 {
@@ -279,10 +278,9 @@ static inline unsigned int xsp_seq_general(struct xsp_seq_in *in)
 /**
  * xsp_seq_drop() - drop a record of one slot, if this CPU's ring is full
  *
- * What the general sequence would do, in fewer steps: an overloaded ring comes here for every
- * marker.
+ * Equivalent to the general sequence in fewer steps: in an overloaded ring every marker comes here.
  *
- * Return: false when it did nothing: not full, OVERWRITE, aborted, no ring.
+ * Return: false if it did nothing: not full, OVERWRITE, aborted, no ring.
  */
 static inline __attribute__((always_inline)) bool xsp_seq_drop(void)
 {
@@ -322,9 +320,9 @@ static inline __attribute__((always_inline)) bool xsp_seq_drop(void)
 
 /**
  * xsp_seq_raise() - raise the bound of this CPU's ring
- * @limit: not beyond this
+ * @limit: upper limit
  *
- * Doing nothing is always right.
+ * Doing nothing is always correct.
  */
 static inline void xsp_seq_raise(uint64_t limit)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Restartable sequences in this process and its threads: whether there are any, where the
- * thread's area is, and what inline markers need to know.  Owns their registration where the C
- * library has none; the sequences themselves are rseq.h's.
+ * rseq support in this process and its threads: whether it is available, where the thread's area
+ * is, and what inline markers need. Owns the registration if the C library does not register;
+ * rseq.h has the sequences.
  */
 #include <pthread.h>
 #include <stddef.h>
@@ -13,18 +13,18 @@
 
 #include "ring/rseq.h"
 
-/* glibc 2.35 and newer register rseq themselves and say where; weak: an older one has neither. */
+/* glibc 2.35 and newer register rseq and export these; weak: older versions have neither. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 
-#define RSEQ_MIN_SIZE		20	/* through rseq_cs and flags: all that we use */
+#define RSEQ_MIN_SIZE		20	/* through rseq_cs and flags: all fields used */
 #define RSEQ_AREA_SIZE		32
 #define RSEQ_FLAG_UNREGISTER	1
-#define KEYS_IN_THREAD		32	/* glibc's: with room for their values in each thread */
+#define KEYS_IN_THREAD		32	/* glibc keeps the values of the first keys in the thread */
 
 /*
- * struct rseq of threads whose C library has none.  cpu_id starts as "uninitialised", which is
- * no ring of ours: an unregistered thread ends in the slow path by itself.
+ * struct rseq of threads whose C library has none. cpu_id starts as "uninitialised", which is not a
+ * ring: markers of an unregistered thread end in the slow path.
  */
 struct own_rseq {
 	uint32_t	cpu_id_start;
@@ -40,7 +40,7 @@ static __thread struct own_rseq own_rseq __attribute__((tls_model("initial-exec"
 static bool own_rseq_wanted;
 static pthread_key_t own_rseq_key;
 
-/* gcc has its builtin for x86 since 11; the word there points to itself. */
+/* gcc has the builtin on x86 since 11; the first TLS word points to itself. */
 static inline char *thread_pointer(void)
 {
 #if defined(__x86_64__)
@@ -53,7 +53,7 @@ static inline char *thread_pointer(void)
 #endif
 }
 
-/* The kernel writes into the area until it is told to stop; the thread's memory goes next. */
+/* The kernel writes into the area until it is unregistered; the thread's memory is freed next. */
 static void unregister_own_rseq(void *area)
 {
 	syscall(SYS_rseq, area, RSEQ_AREA_SIZE, RSEQ_FLAG_UNREGISTER, XSP_RSEQ_SIG);
@@ -64,7 +64,10 @@ static void register_own_rseq(void)
 {
 	if (own_rseq.cpu_id != UINT32_MAX)
 		return;
-	/* Refused (somebody else's registration, no such call): this thread uses lock rings. */
+	/*
+	 * Refused (registered by another library, no such system call): this thread uses lock
+	 * rings.
+	 */
 	if (syscall(SYS_rseq, &own_rseq, RSEQ_AREA_SIZE, 0, XSP_RSEQ_SIG))
 		return;
 	if (pthread_setspecific(own_rseq_key, &own_rseq))
@@ -72,8 +75,8 @@ static void register_own_rseq(void)
 }
 
 /*
- * The offset of struct rseq from the thread pointer, the same while the process lives: always an
- * area that a sequence may write to, as arming comes before any check.
+ * The offset of struct rseq from the thread pointer, constant for the process: always an area that
+ * a sequence may write to, as it arms before any check.
  */
 static int64_t rseq_offset(void)
 {
@@ -88,8 +91,8 @@ static int64_t rseq_offset(void)
  * xsp_rseq_usable() - can this process use restartable sequences?
  * @offset: set to the offset of struct rseq from the thread pointer
  *
- * A glibc that knows rseq and did not register it was told not to (GLIBC_TUNABLES), or could
- * not (valgrind, qemu-user): the answer is no.  One that does not know it is no reason.
+ * A glibc that supports rseq but did not register it was told not to (GLIBC_TUNABLES) or could not
+ * (valgrind, qemu-user): not usable. A glibc without support is no obstacle.
  */
 bool xsp_rseq_usable(int64_t *offset)
 {
@@ -101,7 +104,10 @@ bool xsp_rseq_usable(int64_t *offset)
 		if (pthread_key_create(&own_rseq_key, unregister_own_rseq))
 			return false;
 #ifdef __GLIBC__
-		/* glibc allocates a thread's first value of a later key: not in a handler. */
+		/*
+		 * glibc allocates memory for a thread's first value of a later key: not
+		 * signal-safe.
+		 */
 		if (own_rseq_key >= KEYS_IN_THREAD) {
 			pthread_key_delete(own_rseq_key);
 			return false;
@@ -116,7 +122,7 @@ bool xsp_rseq_usable(int64_t *offset)
 #endif
 }
 
-/* Whatever the thread needs before its first sequence. */
+/* Prepares the thread for its first sequence. */
 void xsp_rseq_enter(void)
 {
 	if (own_rseq_wanted)
@@ -124,7 +130,7 @@ void xsp_rseq_enter(void)
 }
 
 #if defined(__x86_64__) && defined(__LP64__)
-/* The words of the library that inline markers read. */
+/* The library's variables that inline markers read. */
 #define RINGS_AT(field) XSPROF_ABI_ASSERT(offsetof(struct xsprof_inline_rings, field) == \
 					  offsetof(struct xsp_set, field) - \
 					  offsetof(struct xsp_set, mask))
@@ -139,11 +145,11 @@ XSPROF_ABI_AT(xsp_thread, hdr, 0);
 THREAD_AT(skips);
 THREAD_AT(key);
 THREAD_AT(ring);
-/* As inline.h has them in its assembly. */
+/* Offsets that inline.h uses in its assembly. */
 XSPROF_ABI_AT(xsp_thread, key, 16);
 XSPROF_ABI_AT(xsp_thread, ring, 24);
 
-/* Signal-safe, and the same at any time: nothing of it depends on what was attached. */
+/* Signal-safe; the result is constant and does not depend on the attachment. */
 XSPROF_API const struct xsprof_inline *xsprof_inline_get(uint32_t version, size_t size)
 {
 	static struct xsprof_inline in = {
@@ -154,7 +160,7 @@ XSPROF_API const struct xsprof_inline *xsprof_inline_get(uint32_t version, size_
 
 	if (version != XSPROF_INLINE_VERSION || size < sizeof(in))
 		return NULL;
-	/* Two threads that ask at once store the same. */
+	/* Threads that race here store the same. */
 	__atomic_store_n(&in.rseq, rseq_offset(), __ATOMIC_RELAXED);
 	__atomic_store_n(&in.thread, (char *)&xsp_thread.hdr -
 			 thread_pointer(), __ATOMIC_RELAXED);
@@ -171,7 +177,7 @@ XSPROF_API const struct xsprof_inline *xsprof_inline_get(uint32_t version, size_
 /**
  * xsp_current_cpu() - the CPU as the thread's rseq area has it
  *
- * Return: the CPU, or -1 where the thread has none.
+ * Return: the CPU, or -1 if the thread has none.
  */
 int xsp_current_cpu(void)
 {

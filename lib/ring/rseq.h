@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The restartable sequences that write into rings: what they have in common, and the choice of
- * the machine's own.  rseq-pseudocode.h explains them.
+ * The restartable sequences that write into rings: their common part, and the choice by
+ * architecture. rseq-pseudocode.h explains them.
  *
  *	xsp_seq1()		publish one slot, inline in a marker
  *	xsp_seq1_since()	the same for a COMPLETE record
@@ -20,20 +20,20 @@ enum xsp_seq_result {
 	XSP_SEQ_DROPPED	= 0,
 	XSP_SEQ_WRITTEN	= 1,
 	XSP_SEQ_ABORTED	= 2,
-	XSP_SEQ_NO_RING	= 3,	/* cpu_id names no ring of ours */
+	XSP_SEQ_NO_RING	= 3,	/* cpu_id is not one of our rings */
 	XSP_SEQ_ROOM	= 4,	/* the ring needs memory */
 };
 
 /**
- * struct xsp_seq_in - what the general sequence stores
+ * struct xsp_seq_in - arguments of the general sequence
  * @hdr: first word of the record
- * @payload: what follows the timestamp, 32 * @slots - 16 bytes, aligned to 8
+ * @payload: the words after the timestamp, 32 * @slots - 16 bytes, aligned to 8
  * @slots: 1 to 8
- * @add_ticks: all ones: the fourth word is to be that of @payload plus the record's time
+ * @add_ticks: all ones: the fourth word is that of @payload plus the record's time
  * @lost_hdr: first word of a LOST record
  * @pad_hdr: first word of padding, without its size
- * @drop: not 0: drop it (there is no memory to be had)
- * @ticks: out: the record's time, where it was written
+ * @drop: not 0: drop the record (no memory is available)
+ * @ticks: out: the record's time, if it was written
  */
 struct xsp_seq_in {
 	uint64_t	hdr;
@@ -55,7 +55,7 @@ XSPROF_ABI_AT(xsp_seq_in, lost_hdr, 32);
 XSPROF_ABI_AT(xsp_seq_in, pad_hdr, 40);
 XSPROF_ABI_AT(xsp_seq_in, drop, 48);
 XSPROF_ABI_AT(xsp_seq_in, ticks, 56);
-/* Of xsp_set, from @nr on. */
+/* Offsets in xsp_set from @nr on. */
 #define XSP_SET_AT(field, off) \
 	XSPROF_ABI_ASSERT(offsetof(struct xsp_set, field) - offsetof(struct xsp_set, nr) == (off))
 XSP_SET_AT(ring, 8);
@@ -82,7 +82,7 @@ XSPROF_ABI_AT(xsprof_ring_writer, kind, 40);
 #else
 #define XSP_HAVE_RSEQ	0
 #define XSP_RSEQ_SIG	0
-/* Elsewhere every record goes through the lock rings. */
+/* Without sequences for the architecture every record uses the lock rings. */
 static inline bool xsp_seq1(uint32_t tid, uint32_t type, uint64_t a, uint64_t b)
 {
 	(void)tid, (void)type, (void)a, (void)b;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The producer's memory as markers see it: xsp_set, the table of rings in it, the page that markers
- * test, and each thread's own words.  Owns these; never makes, maps or frees the memory itself,
- * which is a backend's.
+ * The producer's memory as markers see it: xsp_set, its table of rings, the page that markers test,
+ * and each thread's own state. A backend allocates, maps and frees the memory itself.
  *
  * Plain system calls only: a forked child attaches at its first marker, which may be in a
  * signal handler.
@@ -24,7 +23,7 @@ __thread struct xsp_thread xsp_thread __attribute__((tls_model("initial-exec")))
 	.key = XSP_NO_KEY,
 };
 
-static uint64_t late;		/* records lost with no producer to count them */
+static uint64_t late;		/* records lost without a producer to count them */
 
 /* Not at the start of its page, for the same reason as xsp_set.skip. */
 #define TABLE_SKIP	8	/* pointers: a cache line */
@@ -49,13 +48,13 @@ static struct xsprof_ring_writer **table_make(uint32_t rings)
 }
 
 /**
- * xsp_layout_set() - these are the producer's memory and its geometry
+ * xsp_layout_set() - set the producer's memory and geometry
  * @geo: geometry; trusted: the library's own copy, or the kernel's page
  * @base: the memory, mapped; its first page is the control page
  * @fd: its descriptor
- * @backend: whose it is
+ * @backend: its backend
  *
- * Fills xsp_set, with nr = 0 still: markers do not come in before the caller says so.
+ * Fills xsp_set, with nr = 0: no marker can enter until the caller sets it.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -87,15 +86,15 @@ int xsp_layout_set(const struct xsprof_ctl *geo, char *base, int fd,
 	xsp_kept.rings = rings;
 	xsp_kept.fd = fd;
 	xsp_kept.backend = backend;
-	/* Release: who finds it, xsp_shm_relock() on a thread of ours, finds the rest. */
+	/* Release: a thread that sees it (xsp_shm_relock()) also sees the rest. */
 	__atomic_store_n(&xsp_set.ctl, (const struct xsprof_ctl *)base, __ATOMIC_RELEASE);
 	return 0;
 }
 
 /**
- * xsp_layout_clear() - there is no producer any more, or not in this child
+ * xsp_layout_clear() - there is no producer any more, or none in this child
  *
- * The memory itself is let go by its backend, before.
+ * The backend must have released the memory before.
  */
 void xsp_layout_clear(void)
 {
@@ -112,7 +111,7 @@ void xsp_layout_clear(void)
 	xsp_kept.fd = -1;
 }
 
-/* Tell the reader that there is enough.  Signal-safe; keeps errno. */
+/* Tells the reader that there is enough to read. Signal-safe; keeps errno. */
 XSP_COLD void xsp_kick(void)
 {
 	int err = errno;
@@ -121,7 +120,7 @@ XSP_COLD void xsp_kick(void)
 	errno = err;
 }
 
-/* A record that found no producer. */
+/* Counts a record that found no producer. */
 void xsp_count_late(void)
 {
 	if (xsp_attached())
@@ -135,7 +134,7 @@ uint64_t xsp_late(void)
 	return __atomic_load_n(&late, __ATOMIC_RELAXED);
 }
 
-/* Those that nobody has counted yet: they are the caller's now. */
+/* Returns and resets the count: the caller accounts for them. */
 uint64_t xsp_take_late(void)
 {
 	return __atomic_exchange_n(&late, 0, __ATOMIC_RELAXED);

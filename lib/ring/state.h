@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The state of the rings: the process' one producer, the thread's own words, and the calls between
- * the files of ring/.  Attaching and children of forks are a floor above: struct xsp_hooks is how
- * the slow path of a marker gets there.  Nothing here is visible outside the library.
+ * State of the rings: the process' producer, each thread's own state, and calls between the files
+ * of ring/. Attaching and forked children belong to the layer above, which the slow path of a
+ * marker reaches through struct xsp_hooks. Nothing here is visible outside the library.
  */
 #ifndef XSP_RING_STATE_H
 #define XSP_RING_STATE_H
@@ -19,47 +19,47 @@
 #include "base/own.h"
 
 /*
- * Hooks for tests: a build with XSP_INJECT defines this macro to a call that delays, yields or
- * raises a signal at a numbered point.  In the product it is nothing.
+ * Test hooks: a build with XSP_INJECT defines this macro to a call that delays, yields or raises a
+ * signal at a numbered point. Empty in the product.
  */
 #ifndef XSP_INJECT
 #define XSP_INJECT(point)	do { } while (0)
 #endif
 
 /**
- * struct xsp_set - where markers go; what the sequences read
- * @skip: nothing.  The heads of all rings start their pages, and a processor takes a load for
- *	one of the store before it whose address has the same low 12 bits, and waits: what
- *	markers read must not start a page
- * @nr: rings by CPU; 0: not attached, or no rseq
- * @ring: a pointer a ring, those by CPU first; one with no memory yet is xsp_closed_ring
- * @mask: slots of a ring less one
+ * struct xsp_set - the producer's rings; read by the sequences
+ * @skip: unused. All ring heads are at the start of a page, and a processor mistakes a load for one
+ *	of a preceding store whose address has the same low 12 bits (4 KiB aliasing), and stalls:
+ *	words that markers read must not start a page
+ * @nr: number of per-CPU rings; 0: not attached, or no rseq
+ * @ring: pointers to the rings, per-CPU rings first; a ring without memory is xsp_closed_ring
+ * @mask: slots of a ring minus one
  * @size: slots of a ring
- * @key: high half: the producer's number, so that no key which a thread keeps from the time
- *	before a fork is this one's; 0, as is @nr, sends every marker to the slow path
+ * @key: high half: number of the producer, so that a key that a thread kept from before a fork
+ *	never matches; 0, like @nr, sends every marker to the slow path
  * @overwrite: 1 in OVERWRITE mode
- * @nl: lock rings
- * @data_off: from a ring to its data
- * @tail_off: from a ring to its reader page
+ * @nl: number of lock rings
+ * @data_off: offset of a ring's data
+ * @tail_off: offset of a ring's reader page
  * @base: the producer's memory
- * @ctl: its control page; its backend alone may write to it, if anybody here may
+ * @ctl: its control page; only the backend may write to it, if it is writable at all
  * @arena: its arena
- * @rings_off: where ring 0 starts
+ * @rings_off: offset of ring 0
  * @stride: bytes from one ring to the next
- * @arena_room: bytes of the arena's entries
- * @nr_rings: what @nr is, or was before it was made 0
+ * @arena_room: bytes for the arena's entries
+ * @nr_rings: value of @nr while attached
  * @state: enum xsp_state
- * @settled: XSP_SETTLED once this process knows that the producer is its own; 0 in a child that
- *	has not looked; a thread id while one sees to it
+ * @settled: XSP_SETTLED once this process knows that the producer is its own; 0 in a child that has
+ *	not checked; a thread id while that thread checks
  *
- * The geometry is here and not read from the control page: that of a tmpfs file is the reader's
- * to map, and whoever may write to it must not be able to lead a store astray.
+ * The geometry is kept here and not read from the control page: that of a tmpfs file is mapped by
+ * the reader, and a process that may write to it must not be able to misdirect a store.
  *
- * Written while no marker can use it (nr = 0, state not ATTACHED), constant afterwards but for
+ * Written while no marker can use it (nr = 0, state not ATTACHED), constant afterwards, except
  * entries of @ring, which change once, from the closed ring to the open one.
  *
- * It has pages of its own, which the kernel wipes in the child of any fork (fork.c): nr is 0
- * there, and the state DETACHED.
+ * In pages of its own, which the kernel wipes in forked children (fork.c): there nr is 0 and the
+ * state DETACHED.
  */
 struct xsp_set {
 	uint64_t			skip[16];
@@ -86,19 +86,19 @@ struct xsp_set {
 
 extern struct xsp_set xsp_set XSP_HIDDEN;
 /**
- * struct xsp_kept - what must survive the wiping of xsp_set
- * @rs: offset of the thread's struct rseq from the thread pointer.  A sequence stores there
- *	before it looks at anything, so it is never to be 0
- * @clock: enum xsprof_clock_kind: a child that takes the time before its first marker means the
- *	clock that this one will have
- * @backend: whose memory the producer's is, NULL when there is none
+ * struct xsp_kept - state that must survive the wiping of xsp_set
+ * @rs: offset of the thread's struct rseq from the thread pointer; never 0, as a sequence stores
+ *	there before any check
+ * @clock: enum xsprof_clock_kind: a child that reads the time before its first marker uses the
+ *	clock that its producer will have
+ * @backend: backend of the producer, NULL: none
  * @base: that memory, in the process that attached
  * @len: bytes mapped there
  * @ring: xsp_set.ring
- * @rings: pointers in it
- * @fd: the descriptor of that memory
- * @pid: the process that all this is of, 0 before it first tried to attach
- * @wiped: the kernel does wipe xsp_set
+ * @rings: number of pointers in @ring
+ * @fd: descriptor of the memory
+ * @pid: process that this state belongs to, 0 before its first attempt to attach
+ * @wiped: the kernel wipes xsp_set in children
  */
 struct xsp_kept {
 	int64_t				rs;
@@ -115,28 +115,31 @@ struct xsp_kept {
 
 extern struct xsp_kept xsp_kept XSP_HIDDEN;
 extern struct xsprof_ring_writer xsp_closed_ring XSP_HIDDEN;
-/* Producers that this process and its parents have been: whose arena something is in. */
+/*
+ * Number of producers that this process and its parents have been: identifies the arena of an
+ * entry.
+ */
 extern uint32_t xsp_producers XSP_HIDDEN;
-/* Ops of this producer that are there without their stack, as there was no room for it. */
+/* Ops of this producer recorded without their stack, for lack of room. */
 extern uint64_t xsp_stacks_missed XSP_HIDDEN;
 
 #define XSP_NO_KEY	UINT64_MAX
 
 /**
- * struct xsp_thread - a thread's own state
- * @hdr: its thread id when markers may take the short way, else 0
- * @skips: begins left out because their category was off: a stack of bits under a 1, innermost
- *	lowest, 1 for left out; 0 when none is
- * @key: xsp_set.key plus the number of the CPU that @ring belongs to: xsp_seq_remember();
- *	XSP_NO_KEY: none.  0 would match CPU 0 while there are no rings
+ * struct xsp_thread - state of a thread
+ * @hdr: its thread id if markers may use the fast path, else 0
+ * @skips: begins left out because their category was off: a stack of bits below a leading 1,
+ *	innermost lowest, 1 for left out; 0 if there are none
+ * @key: xsp_set.key plus the CPU that @ring belongs to: see xsp_seq_remember(); XSP_NO_KEY: none. 0
+ *	would match CPU 0 while there are no rings
  * @ring: an open ring
  * @tid: its thread id, 0 before its first marker
- * @lock_ring: the lock ring it used last
+ * @lock_ring: lock ring it used last
  * @named: its name is in the arena
- * @begun: that it has begun is there, too, which is once, whatever it is called later
- * @deep: begins left out beyond what @skips can hold
- * @resumed: xsp_resumed as it was when @skips was last looked at
- * @session: the profiler's session that it has joined, 0 for none
+ * @begun: its start is in the arena too, recorded once, whatever it is called later
+ * @deep: number of left-out begins beyond what @skips can hold
+ * @resumed: value of xsp_resumed when @skips was last checked
+ * @session: profiler session that it has joined, 0 for none
  */
 struct xsp_thread {
 	uint64_t			hdr;
@@ -153,13 +156,13 @@ struct xsp_thread {
 };
 
 /*
- * initial-exec: one load from the thread pointer, no call, no allocation in a signal handler.
- * The few bytes fit what glibc keeps for libraries that are loaded late.
+ * initial-exec: one load from the thread pointer, no call, no allocation in a signal handler. The
+ * few bytes fit into what glibc reserves for libraries that are loaded late.
  */
 extern __thread struct xsp_thread xsp_thread
 	__attribute__((tls_model("initial-exec"))) XSP_HIDDEN;
 
-/* Markers write by themselves into no ring of this process. */
+/* Stops inline markers from writing into rings of this process. */
 static inline void xsp_rings_close(void)
 {
 	xsp_set.nr = 0;
@@ -176,27 +179,27 @@ void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int slots, uin
 	XSP_HIDDEN;
 
 /* ---- marker.c ---- */
-/* A range begins.  false: it is deeper than is remembered of ranges left out, and is one. */
+/* A range begins. Return: false if it is too deep to be tracked: it is left out. */
 bool xsp_range_begins(void) XSP_HIDDEN;
-/* An op of which there is no more to say. */
+/* Records an op without any details. */
 void xsp_emit_op(xsprof_name_t name, uint32_t scope, uint64_t id) XSP_HIDDEN;
-/* An end with XSPROF_END_* in @aux; @name 0: of the thread's innermost range. */
+/* An end with XSPROF_END_* in @aux; @name 0: the thread's innermost range. */
 void xsp_emit_end_aux(xsprof_name_t name, uint32_t aux) XSP_HIDDEN;
 
 /* ---- trace.c ---- */
 void xsp_trace_send(uint64_t hdr, const uint64_t *payload, uint64_t add_ticks, uint64_t ticks)
 	XSP_HIDDEN;
 
-/* All ones while somebody traces markers in the kernel, else 0; on the line that markers test. */
+/* All ones while the kernel traces markers, else 0; in the cache line that markers test. */
 static inline uint32_t xsp_emit_wanted(void)
 {
 	return __atomic_load_n(&xsprof_ctl_page.ctl.emit, __ATOMIC_RELAXED);
 }
 
 /*
- * Is it the thread's first marker (or one inside a range that was left out), or is it traced in
- * the kernel?  @tid: xsp_thread.hdr.  One compare for both: an id is 0 or has some of the 32
- * bits, and the word has all of them or none.
+ * Is it the thread's first marker (or one inside a left-out range), or does the kernel trace it?
+ * @tid: xsp_thread.hdr. One compare for both: an id is 0 or has some of its 32 bits set, and the
+ * word has all of them or none.
  */
 static inline __attribute__((always_inline)) bool xsp_not_short(uint32_t tid)
 {
@@ -237,29 +240,31 @@ void xsp_arena_begin(uint64_t missed) XSP_HIDDEN;
 
 /* ---- state.c ---- */
 enum xsp_state {
-	XSP_DETACHED = 0,	/* also what a wiped xsp_set says */
+	XSP_DETACHED = 0,	/* also the state in a wiped xsp_set */
 	XSP_ATTACHED,
-	XSP_FAILED,	/* tried, could not: nothing more is tried in this process */
+	XSP_FAILED,	/* permanent: nothing more is tried in this process */
 };
 
 static inline bool xsp_attached(void)
 {
-	/* Acquire: pairs with the release in xsp_attach(); whoever sees it sees xsp_set. */
+	/*
+	 * Acquire: pairs with the release in xsp_attach(); a thread that sees it also sees xsp_set.
+	 */
 	return __atomic_load_n(&xsp_set.state, __ATOMIC_ACQUIRE) == XSP_ATTACHED;
 }
 
-extern uint32_t xsp_resumed XSP_HIDDEN;	/* times the process has gone on after a pause */
+extern uint32_t xsp_resumed XSP_HIDDEN;	/* number of resumes after a pause */
 void xsp_kick(void) XSP_HIDDEN;
 void xsp_count_late(void) XSP_HIDDEN;
 uint64_t xsp_late(void) XSP_HIDDEN;
 uint64_t xsp_take_late(void) XSP_HIDDEN;
 
 /**
- * struct xsp_hooks - what the slow path of a marker needs of whoever makes the producer
- * @attach: make the process a producer, if somebody records.  Signal-safe.  Return: 0 attached;
- *	-ENOTCONN nobody records; -EAGAIN not now; else why it failed for good
- * @settle: a child of a fork of which nobody knew sees to it that it is one.  Signal-safe.
- *	Return: 0; -EAGAIN in a handler over the one that does it
+ * struct xsp_hooks - functions of the layer above for the slow path of a marker
+ * @attach: make the process a producer, if there is a recorder. Signal-safe. Return: 0 attached;
+ *	-ENOTCONN no recorder; -EAGAIN not now; else why it failed permanently
+ * @settle: set up a forked child that was not notified. Signal-safe. Return: 0; -EAGAIN in a
+ *	handler that interrupted this function
  *
  * Filled by the library's constructor, before markers are enabled, and constant afterwards.
  */
@@ -270,7 +275,7 @@ struct xsp_hooks {
 
 extern struct xsp_hooks xsp_hooks XSP_HIDDEN;
 
-/* No recording before the constructor has run. */
+/* Nothing is recorded before the constructor has run. */
 static inline int xsp_attach_now(void)
 {
 	return xsp_hooks.attach ? xsp_hooks.attach() : -ENOTCONN;
@@ -279,9 +284,9 @@ static inline int xsp_attach_now(void)
 #define XSP_SETTLED	UINT32_MAX
 
 /**
- * xsp_fork_check() - whatever is about to use this process' state comes by here first
+ * xsp_fork_check() - to be called before any use of this process' state
  *
- * Return: 0; -EAGAIN in a handler over the one that sees to it.
+ * Return: 0; -EAGAIN in a handler that interrupted the check.
  */
 static inline int xsp_fork_check(void)
 {
@@ -292,8 +297,8 @@ static inline int xsp_fork_check(void)
 }
 
 /*
- * Is this the child of vfork(), or of another clone() with CLONE_VM?  What it changes here is its
- * parent's.  Not known of a parent that was itself cloned without a handler, before it has settled.
+ * Is this a child of vfork(), or of another clone() with CLONE_VM? Its changes here affect its
+ * parent. Unknown for a parent that was itself cloned without notification, until it has settled.
  */
 static inline bool xsp_shares_memory(void)
 {
@@ -313,8 +318,8 @@ static inline struct xsprof_ring_writer *xsp_ring(uint32_t k)
 }
 
 /*
- * Known by the library's own table and by nothing in the ring: where a ring has no memory even a
- * read of it is SIGBUS, and before this thread has mapped it a store is SIGSEGV.
+ * Decided by the library's own table, not by the ring: if a ring has no memory even a read is
+ * SIGBUS, and before this thread has mapped it a store is SIGSEGV.
  */
 static inline bool xsp_ring_is_open(uint32_t k)
 {

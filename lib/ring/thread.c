@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A thread's own state: its id and its name in the arena.  Never touches a ring.
+ * State of a thread: its id, and its name in the arena. Touches no ring.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "ring/state.h"
 
 /*
- * Now, if the thread is new here; else 0.  A paused program may have no clock (PR_SET_TSC), and one
- * that only takes a name has no marker yet.
+ * The time now if the thread is new to us; else 0. Not while paused, when there may be no clock
+ * (PR_SET_TSC), and not for a thread that only interns a name.
  */
 static uint64_t begins(struct xsp_thread *t)
 {
@@ -24,10 +24,10 @@ static uint64_t begins(struct xsp_thread *t)
 }
 
 /**
- * xsp_thread_enter() - the thread's id, with what its first marker has to do
+ * xsp_thread_enter() - get the thread's id, and do the work of its first marker
  *
- * Signal-safe.  The name waits for the next marker when this thread is interrupted while it
- * holds the arena's lock.
+ * Signal-safe. The name is added at the next marker if this thread was interrupted while it holds
+ * the arena's lock.
  *
  * Return: the thread id.
  */
@@ -36,10 +36,10 @@ XSP_COLD uint64_t xsp_thread_enter(void)
 	struct xsp_thread *t = &xsp_thread;
 	int err = errno;
 
-	/* Not to be kept in a handler over the one who makes us forget our parent. */
+	/* Not kept in a handler that interrupted the settling of a forked child. */
 	if (xsp_fork_check() < 0)
 		return (uint32_t)syscall(SYS_gettid);
-	/* Our words are those of the thread that made such a child. */
+	/* In a child that shares the memory this state is its creator's. */
 	if (!t->tid && xsp_shares_memory())
 		return (uint32_t)syscall(SYS_gettid);
 	if (!t->tid)
@@ -50,11 +50,11 @@ XSP_COLD uint64_t xsp_thread_enter(void)
 	}
 	xsp_rseq_enter();
 	if (!t->named && xsp_names_lock(false) == 0) {
-		/* Under the lock, so that threads stand there in the order of time. */
+		/* Read under the lock, so that threads are stored in the order of time. */
 		uint64_t since = begins(t);
 		char comm[16] = "";
 
-		/* Full or not: once. What does not fit is counted there. */
+		/* Once, even if the arena is full: what does not fit is counted there. */
 		if (!prctl(PR_GET_NAME, comm))
 			xsp_arena_add_thread(t->tid, comm, strnlen(comm, sizeof(comm)), since);
 		t->named = 1;
@@ -66,7 +66,7 @@ XSP_COLD uint64_t xsp_thread_enter(void)
 	return t->tid;
 }
 
-/* In the child of a fork: another thread id, another producer. */
+/* In a forked child: another thread id, another producer. */
 void xsp_thread_forget(void)
 {
 	xsp_thread.hdr = 0;
@@ -85,7 +85,7 @@ int xsprof_thread_name(const char *name)
 		return -ENOTCONN;
 	if (!name) {
 		xsp_thread.named = 0;
-		xsp_thread.hdr = 0;	/* the next marker asks the kernel */
+		xsp_thread.hdr = 0;	/* the next marker reads the id again */
 		return 0;
 	}
 	xsp_thread_enter();

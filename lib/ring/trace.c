@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Markers for whoever traces them in the kernel (trace-cmd, perf, bpftrace): what a record is as
- * an event there, and the sending of it.  Comes after the record is in its ring, or lost there,
- * and changes neither; never waits, and keeps errno: it runs in signal handlers.
+ * Sends markers to the kernel's tracers (trace-cmd, perf, bpftrace): converts a record to an event
+ * there. Called after the record was written to its ring or lost, and changes neither; never waits,
+ * and keeps errno: it runs in signal handlers.
  */
 #include <errno.h>
 
@@ -36,7 +36,7 @@ static uint32_t kind_of(uint32_t type)
 	}
 }
 
-/* The part that depends on the type. @word: the record from its name on; @now: its time. */
+/* Fills the part that depends on the type. @word: the record from its name on; @now: its time. */
 static void fill(struct xsprof_emit *e, uint32_t type, const uint64_t *word, uint64_t now)
 {
 	switch (type) {
@@ -77,11 +77,11 @@ static void fill(struct xsprof_emit *e, uint32_t type, const uint64_t *word, uin
 /**
  * xsp_trace_send() - send a marker to the kernel's tracers, if they want its kind
  * @hdr: first word of its record
- * @payload: what follows its timestamp
+ * @payload: the words after its timestamp
  * @add_ticks: as in xsp_put_slow()
- * @ticks: its time, 0 where the ring could not take it
+ * @ticks: its time, 0 if the ring could not take it
  *
- * What cannot be sent is the tracer's loss; the ring has its own account.
+ * If sending fails the tracer loses it; the ring's counts are independent.
  */
 XSP_COLD void xsp_trace_send(uint64_t hdr, const uint64_t *payload, uint64_t add_ticks,
 			     uint64_t ticks)

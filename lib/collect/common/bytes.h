@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Numbers out of bytes, never beyond their end: there they are 0, and that is remembered.
+ * Reads numbers from a byte range. Reading beyond the end returns 0 and sets @bad.
  */
 #ifndef XSPROF_COLLECT_BYTES_H
 #define XSPROF_COLLECT_BYTES_H
@@ -10,10 +10,10 @@
 #include <string.h>
 
 /**
- * struct bytes - what is left to read
- * @at: the next one
- * @end: behind the last
- * @bad: more was read than there is
+ * struct bytes - the bytes left to read
+ * @at: next byte
+ * @end: end, exclusive
+ * @bad: a read went beyond the end
  */
 struct bytes {
 	const uint8_t	*at;
@@ -21,7 +21,7 @@ struct bytes {
 	bool		bad;
 };
 
-/* A number of @size bytes. */
+/* Reads a little-endian number of @size bytes. */
 static inline uint64_t fixed(struct bytes *b, size_t size)
 {
 	uint64_t v = 0;
@@ -36,7 +36,7 @@ static inline uint64_t fixed(struct bytes *b, size_t size)
 	return v;
 }
 
-/* A number of as many bytes as it needs. */
+/* Reads a LEB128 number, signed if @has_sign. */
 static inline uint64_t leb(struct bytes *b, bool has_sign)
 {
 	uint64_t v = 0, byte;

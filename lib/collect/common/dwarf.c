@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Reads a rule out of .eh_frame: a search in the table of .eh_frame_hdr, then the program of call
- * frame instructions up to the address. It only reads, and no further than an entry's own length
- * and what is mapped of the object there, and is: what the table and the entries point to may be
- * nonsense.
- * What it does not know makes the rule unknown: it is never skipped over.
+ * Reads an unwind rule from .eh_frame: searches the table of .eh_frame_hdr for the function's
+ * entry, then runs its call frame instructions up to the address. Reads never leave the entry's
+ * stated length, nor the mapped part of the object's segment, which is probed: table and entries
+ * may be corrupt.
+ *
+ * An unknown instruction makes the rule unknown; it is never skipped.
  */
 #include "collect/common/dwarf.h"
 
@@ -16,12 +17,12 @@
 #define REG_STACK	7u
 #endif
 
-#define STATES		8u	/* remembered at a time */
+#define STATES		8u	/* depth of DW_CFA_remember_state */
 #define NO_REG		UINT32_MAX
-#define ENTRY_MAX	(1u << 20)	/* bytes; the time it takes has a bound */
-#define HEAD_MAX	20u	/* bytes of the table's; one of a row has no fewer with that */
+#define ENTRY_MAX	(1u << 20)	/* bytes; bounds the time */
+#define HEAD_MAX	20u	/* bytes of the table's header read; no table is shorter */
 
-/* Encodings of pointers: a form in the low four bits, and what it is relative to. */
+/* Pointer encodings: a format in the low four bits, and what the pointer is relative to. */
 enum { PTR_ABS = 0x00, PTR_U4 = 0x03, PTR_S4 = 0x0b, PTR_S8 = 0x0c, PTR_PC = 0x10, PTR_DATA = 0x30,
        PTR_OMIT = 0xff };
 
@@ -54,18 +55,18 @@ static uint64_t pointer(struct bytes *b, uint8_t encoding)
 
 /* ---- entries -------------------------------------------------------------------------------- */
 
-/* What a function's entry shares with others'. */
+/* A CIE: the part that entries (FDEs) of functions share. */
 struct common {
 	struct bytes	program;
 	uint64_t	code_align;
 	int64_t		data_align;
-	uint32_t	back;		/* the register that stands for the return address */
-	uint8_t		encoding;	/* of the entry's pointers */
+	uint32_t	back;		/* the return address column */
+	uint8_t		encoding;	/* pointer encoding of the FDEs */
 	bool		augmented;
 	bool		signal;
 };
 
-/* An entry without its length, from its second word on; of 64 bits there are none. */
+/* The entry at @at after its length word. Empty for 64-bit DWARF, which is not supported. */
 static struct bytes entry(const struct elf_object *object, uintptr_t at)
 {
 	struct bytes b = elf_readable(object, at);
@@ -121,20 +122,20 @@ static bool read_common(const struct elf_object *object, uintptr_t at, struct co
 		case 'S':
 			c->signal = true;
 			break;
-		default:	/* z; B of arm64, by which key return addresses are signed */
+		default:	/* z: skipped above; B: arm64's key for signing return addresses */
 			break;
 		}
 	}
 	return !b.bad;
 }
 
-/* Of a function: where it begins and its entry, from the table on; that may begin anywhere. */
+/* A row of the table: offsets, from the table, of a function and its entry. May be unaligned. */
 struct row {
 	int32_t	function;
 	int32_t	entry;
 };
 
-/* Return: false: it is not there. */
+/* Return: false if the row is not readable. */
 static bool read_row(const struct bytes *table, uint64_t i, struct row *row)
 {
 	struct bytes b = { table->at + i * sizeof(*row), table->end, false };
@@ -145,7 +146,7 @@ static bool read_row(const struct bytes *table, uint64_t i, struct row *row)
 	return true;
 }
 
-/* The table behind its head.  Return: how many rows it has; 0: there is none. */
+/* Skips the header of the table. Return: the number of rows; 0: no usable table. */
 static uint64_t read_head(struct bytes *b)
 {
 	uint64_t version, start, count, form, nr;
@@ -156,7 +157,7 @@ static uint64_t read_head(struct bytes *b)
 	start = fixed(b, 1);
 	count = fixed(b, 1);
 	form = fixed(b, 1);
-	/* What all linkers write; without a table there is none. */
+	/* The encoding that all linkers write for a sorted table. */
 	if (version != 1 || form != (PTR_DATA | PTR_S4))
 		return 0;
 	pointer(b, start & 0x0f);
@@ -164,7 +165,7 @@ static uint64_t read_head(struct bytes *b)
 	return b->bad || nr > (uint64_t)(b->end - b->at) / sizeof(struct row) ? 0 : nr;
 }
 
-/* The entry of the function that may have @at.  Return: 0: of none. */
+/* Return: the entry of the last function that begins at or before @at; 0: none. */
 static uintptr_t search(const struct elf_object *object, uintptr_t index, uintptr_t at)
 {
 	struct bytes b = elf_readable(object, index);
@@ -192,13 +193,13 @@ static uintptr_t search(const struct elf_object *object, uintptr_t index, uintpt
 enum { SAVED_NOT, SAVED_CFA, SAVED_FRAME, SAVED_ELSEWHERE, SAVED_NEVER };
 
 struct saved {
-	uint8_t		how;	/* SAVED_* */
-	int64_t		offset;	/* from the CFA, or the frame pointer */
+	uint8_t		how;	/* enum, SAVED_* */
+	int64_t		offset;	/* from the CFA, or from the frame pointer */
 };
 
 struct state {
-	uint32_t	reg;		/* of the CFA; NO_REG: it is some expression */
-	bool		memory;		/* the CFA is what is in memory there */
+	uint32_t	reg;		/* register of the CFA; NO_REG: an unsupported expression */
+	bool		memory;		/* the CFA is the value in memory at register + offset */
 	int64_t		cfa;
 	struct saved	frame;
 	struct saved	back;
@@ -216,7 +217,7 @@ struct machine {
 
 static void save(struct machine *m, uint64_t reg, uint8_t how, int64_t offset)
 {
-	/* The return address first: on arm64 it is in a register like any other. */
+	/* Checked first: on arm64 the return address is in an ordinary register. */
 	if (reg == m->common->back)
 		m->now.back = (struct saved){ how, offset };
 	else if (reg == REG_FRAME)
@@ -231,7 +232,7 @@ static void restore(struct machine *m, uint64_t reg)
 		m->now.frame = m->initial.frame;
 }
 
-/* An expression that is a register and an offset.  @deref: and then what is in memory there. */
+/* Parses an expression "register + offset". @deref: followed by a load from that address. */
 static bool simple(struct bytes *b, uint32_t *reg, int64_t *offset, bool *deref)
 {
 	uint64_t size = uleb(b);
@@ -268,7 +269,7 @@ static void expression(struct machine *m, struct bytes *b)
 		save(m, reg, SAVED_ELSEWHERE, 0);
 }
 
-/* Those that have a register first, of which some have a number behind. */
+/* Instructions with a register operand, some with an offset after it. */
 static bool of_register(struct machine *m, struct bytes *b, uint8_t op)
 {
 	const int64_t align = m->common->data_align;
@@ -313,7 +314,7 @@ static bool of_register(struct machine *m, struct bytes *b, uint8_t op)
 	}
 }
 
-/* Return: false: an instruction that is not known. */
+/* Return: false for an unknown instruction. */
 static bool step(struct machine *m, struct bytes *b)
 {
 	const struct common *c = m->common;
@@ -361,9 +362,9 @@ static bool step(struct machine *m, struct bytes *b)
 	case 0x10:
 		expression(m, b);
 		return true;
-	case 0x2d:	/* of arm64: whether the return address is signed, which walk.c undoes */
+	case 0x2d:	/* arm64: toggles the signing of the return address, which walk.c strips */
 		return true;
-	case 0x2e:	/* bytes of arguments: only exceptions need them */
+	case 0x2e:	/* size of arguments: needed for exceptions only */
 		uleb(b);
 		return true;
 	default:
@@ -379,7 +380,7 @@ static bool run(struct machine *m, struct bytes program)
 	return true;
 }
 
-/* In words, where it fits a rule. */
+/* Converts to words. Return: false if it does not fit into a rule. */
 static bool in_words(int64_t offset, int16_t *words)
 {
 	*words = (int16_t)(offset / 8);
@@ -446,7 +447,7 @@ struct unwind_rule dwarf_rule(const struct elf_object *object, const void *index
 		return unknown;
 	begin = pointer(&b, common.encoding);
 	size = pointer(&b, common.encoding & 0x0f);
-	/* Between functions there is none. */
+	/* The address is between two functions. */
 	if (b.bad || at < begin || at - begin >= size)
 		return unknown;
 	if (common.augmented)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What of a loaded object can be read: by its program headers, as the dynamic linker mapped it.
- * They are at its begin, where linkers put them: where they are not nothing is known.
+ * Readable parts of a loaded object, by its program headers, as the dynamic linker mapped it. The
+ * headers must be in the object's first page, where linkers put them; otherwise nothing is reported
+ * readable.
  */
 #include <elf.h>
 #include <errno.h>
@@ -12,12 +13,12 @@
 
 #include "collect/common/elf.h"
 
-/* What the first page has for certain: an object is mapped by whole pages. */
+/* Mapped for certain: objects are mapped in whole pages. */
 #define LEAST_PAGE	4096u
 
 /*
- * A set of signals to be changed in a way that there is not: the kernel reads the set, and refuses
- * then. No filter of seccomp keeps this call from a program, and it writes nothing.
+ * Probes a word: the kernel reads the new signal set before it rejects the invalid @how, and writes
+ * nothing. No seccomp filter of a program forbids this call.
  */
 static bool can_read(uintptr_t word)
 {
@@ -72,7 +73,7 @@ struct bytes elf_readable(const struct elf_object *object, uintptr_t at)
 
 		if (ph->p_type != PT_LOAD)
 			continue;
-		/* They are in the order of their addresses, so the first one is at the begin. */
+		/* Segments are sorted by address, so the first one is at the begin. */
 		if (first)
 			base = object->start - (ph->p_vaddr & ~(uintptr_t)(LEAST_PAGE - 1));
 		first = false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * A thread's native stack: which functions of C and C++ run in it.
+ * Walks a thread's native stack: the C and C++ frames.
  *
- * A walk (walk.c) reads the thread's own stack and the unwind information of the code on it
- * (.eh_frame, by unwind.c and dwarf.c). It takes no lock, allocates nothing and calls none of the
- * program's code. An address is resolved to nothing here: the reader of the trace does that, by the
- * mappings that libxsprof-user records.
+ * A walk (walk.c) reads the thread's own stack and the unwind information of its code (.eh_frame,
+ * by unwind.c and dwarf.c). It takes no lock, allocates nothing and calls none of the program's
+ * code. Addresses are not resolved: the reader of the trace does that, with the mappings that
+ * libxsprof-user records.
  */
 #ifndef XSPROF_COLLECT_NATIVE_H
 #define XSPROF_COLLECT_NATIVE_H
@@ -17,22 +17,22 @@
 #include <xsprof/op.h>
 #include <xsprof/xsprof.h>
 
-#define NATIVE_FRAMES	64u	/* of a stack that are kept at most */
+#define NATIVE_FRAMES	64u	/* frames kept of a stack */
 
 /*
- * Not an address, but how often the interpreter's evaluator was met there: in the low bits. No
- * address of a program has this bit, nor has a name.
+ * Marks, in place of an address, a frame of the interpreter's evaluator; the low bits count them.
+ * Addresses of programs and names do not have this bit.
  */
 #define NATIVE_EVALS	(1ull << 62)
 
 /**
- * struct native_stack - the frames of a thread
- * @frame: for xsprof_stack_add(), innermost first; the last may be a note on what is missing. Where
- *	   the evaluator is known there are NATIVE_EVALS words among them
- * @nr: how many; 0: not known
- * @inner: of them, those inside the innermost of the interpreter, which are left out
- * @whole: the walk came to the stack's end
- * @key: a hash of them, and of what tells code from other code that was at its address before
+ * struct native_stack - frames of a thread
+ * @frame: for xsprof_stack_add(), innermost first; the last one may be a note about missing frames.
+ *	If the evaluator is known, NATIVE_EVALS words are among them
+ * @nr: number of frames; 0: unknown
+ * @inner: number of left-out frames inside the interpreter's innermost frame
+ * @whole: the walk reached the end of the stack
+ * @key: hash of the frames, and of a number that tells code from earlier code at its address
  */
 struct native_stack {
 	uint64_t	frame[NATIVE_FRAMES + 1];
@@ -53,13 +53,13 @@ static inline bool native_is_in(const struct native_range *range, uintptr_t at)
 }
 
 /**
- * struct native_known - what a walk has to know
- * @own: the code of this library
- * @skipped: that of the interpreter; @end last
- * @eval: in it, the function that evaluates the program's functions; empty: not asked for
- * @frames: how many are kept, NATIVE_FRAMES at most
- * @cut: name of the note that there are more frames
- * @lost: the same: it is not known whether there are
+ * struct native_known - parameters of a walk
+ * @own: code of this library
+ * @skipped: code of the interpreter; @end is set last
+ * @eval: the interpreter's evaluator function, inside @skipped; empty: not wanted
+ * @frames: frames to keep, at most NATIVE_FRAMES
+ * @cut: name of the note "there are more frames"
+ * @lost: name of the note "unknown whether there are more frames"
  */
 struct native_known {
 	struct native_range	own;
@@ -79,11 +79,11 @@ static inline uint64_t native_mix(uint64_t key, uint64_t word)
 /* ---- walk.c --------------------------------------------------------------------------------- */
 
 /**
- * struct native_place - where a frame is
- * @ip: where it goes on: behind the call, or behind the begin of what was interrupted
- * @cfa: of what it called: its stack pointer
+ * struct native_place - position of a walk
+ * @ip: where the frame continues: after the call, or after the begin of an interrupted instruction
+ * @cfa: CFA of its callee: the frame's stack pointer
  * @frame: its frame pointer
- * @known: @frame is
+ * @known: @frame is valid
  */
 struct native_place {
 	uintptr_t	ip;
@@ -92,37 +92,37 @@ struct native_place {
 	uintptr_t	known;
 };
 
-/* Where the calling thread is. @unloads: how often code was unloaded, as unwind_rule() has it. */
+/* Walks from the caller on. @unloads: how often code was unloaded, as for unwind_rule(). */
 void native_walk(struct native_stack *stack, const struct native_known *known, uint32_t unloads);
 /*
- * From a place on that a signal interrupted, on the calling thread's stack, which
- * native_thread_begins() was told of before.  Signal-safe.
+ * Walks from a place that a signal interrupted, on the calling thread's stack; requires an earlier
+ * native_thread_begins() by this thread. Signal-safe.
  */
 void native_walk_from(struct native_stack *stack, const struct native_known *known,
 		      uint32_t unloads, const struct native_place *from);
-/* Asks where the calling thread's stack is.  Not signal-safe. */
+/* Finds the bounds of the calling thread's stack. Not signal-safe. */
 void native_thread_begins(void);
 
 /* ---- unwind.c: rules of code ---------------------------------------------------------------- */
 
 enum unwind_kind {
-	UNWIND_UNKNOWN,		/* there are no rules of this code, or ones that are not read */
-	UNWIND_END,		/* it has no caller */
-	UNWIND_STACK,		/* its CFA is the stack pointer and @cfa */
-	UNWIND_FRAME,		/* its CFA is the frame pointer and @cfa */
-	UNWIND_MEMORY,		/* its CFA is in memory, at the frame pointer and @cfa */
+	UNWIND_UNKNOWN,		/* no rules for this code, or unsupported ones */
+	UNWIND_END,		/* the frame has no caller */
+	UNWIND_STACK,		/* CFA = stack pointer + @cfa */
+	UNWIND_FRAME,		/* CFA = frame pointer + @cfa */
+	UNWIND_MEMORY,		/* CFA = the word at frame pointer + @cfa */
 };
 
-/* In place of @frame: the caller's frame pointer is not found by any of these rules. */
+/* Value of @frame: the caller's frame pointer cannot be recovered. */
 #define UNWIND_LOST	INT16_MIN
 
 /**
- * struct unwind_rule - how a frame's caller is found; the CFA is the caller's stack pointer
+ * struct unwind_rule - how to find a frame's caller; the CFA is the caller's stack pointer
  * @kind: enum unwind_kind
- * @at_frame: the caller's frame pointer is saved at the frame pointer and @frame, not at the CFA
+ * @at_frame: @frame counts from the frame pointer, not from the CFA
  * @cfa: bytes
- * @frame: where the caller's frame pointer is saved, in words from the CFA; 0: it is unchanged
- * @back: the same of the return address
+ * @frame: where the caller's frame pointer is saved, in words from the CFA; 0: unchanged
+ * @back: the same for the return address
  */
 struct unwind_rule {
 	uint32_t	kind : 7;
@@ -132,16 +132,16 @@ struct unwind_rule {
 	int16_t		back;
 };
 
-/* Can rules be found in this process?  Called once. */
+/* Can rules be found in this process? To be called once. */
 bool unwind_init(void);
 /*
- * Of the code that the call before @ip is in. @unloads: how often code was unloaded, from 1 on:
- * other code may be at its address now.  Signal-safe.
+ * The rule of the code with the call before @ip. @unloads: how often code was unloaded, from 1 on;
+ * after an unload other code may be at an address. Signal-safe.
  */
 struct unwind_rule unwind_rule(uintptr_t ip, uint32_t unloads);
-/* Where the function with the code before @ip begins; 0: not known.  Signal-safe. */
+/* Return: the begin of the function with the call before @ip; 0: unknown. Signal-safe. */
 uintptr_t unwind_function(uintptr_t ip);
-/* Of the object that has @inside: from where to where.  Return: false: of none. */
+/* Sets the bounds of the object that contains @inside. Return: false: no object does. */
 bool unwind_object(const void *inside, uintptr_t *start, uintptr_t *end);
 
 #endif /* XSPROF_COLLECT_NATIVE_H */

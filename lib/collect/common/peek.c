@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Memory of this process, by a call that fails where there is none.
+ * Reads memory of this process with system calls, which fail instead of faulting.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,9 @@
 
 #include "collect/common/peek.h"
 
-/* Where the other call is forbidden or missing; what is read has at most some thousand bytes. */
+/*
+ * Fallback if process_vm_readv() is forbidden or missing. Reads are at most a few thousand bytes.
+ */
 static bool peek_by_pipe(void *to, const void *from, size_t len)
 {
 	int pipe[2];

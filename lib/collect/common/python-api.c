@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The functions of CPython's interface that are called, as the process has them.
+ * Looks up the functions of CPython's API in the process.
  */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Functions of CPython's interface, looked up in the process: Python is not linked and none of its
- * headers is used.
+ * Functions of CPython's API, looked up at run time: Python is not linked and its headers are not
+ * used.
  */
 #ifndef XSPROF_COLLECT_PYTHON_API_H
 #define XSPROF_COLLECT_PYTHON_API_H
@@ -10,41 +10,42 @@
 #include <stdint.h>
 
 /**
- * struct python_api - functions of CPython, 3.9 and later
- * @this_state: the thread's state, of the main interpreter; NULL: it has none
- * @current_state: the state that holds the lock
- * @finalizing: is the interpreter about to end?
- * @first_interpreter: of those that there are
- * @next_interpreter: after one; NULL: it is the last
- * @ensure: takes the lock, if the thread has it not.  Return: for @release
- * @release: and gives it back
+ * struct python_api - functions of CPython 3.9 and later
+ * @this_state: the thread's state in the main interpreter; NULL: none
+ * @current_state: the state that holds the GIL
+ * @finalizing: is the interpreter shutting down?
+ * @first_interpreter: head of the list of interpreters
+ * @next_interpreter: the next one; NULL: it was the last
+ * @ensure: takes the GIL if the thread does not hold it. Return: a value for @release
+ * @release: undoes @ensure
  * @frame: of a state: its innermost frame, new reference
  * @back: of a frame: its caller, new reference
  * @code: of a frame, new reference
- * @addr_line: of a code: the line of a place in it
+ * @addr_line: of a code object: the line of an offset in it
  * @incref: another reference
  * @decref: one less
  * @attribute: new reference
- * @text: of a str, as long as that lives
- * @encode: of a str that has none: bytes, new reference
- * @bytes: as text, as long as these live
- * @number: of an int
- * @dict_next: goes through a dict
- * @own_dict: the attributes that an object has itself, new reference
- * @repr: what an object is printed as, new reference
- * @type: of an object, new reference
- * @err_clear: what is raised is not any more
- * @err_fetch: what is raised, put aside
- * @err_restore: and back
- * @gc_disable: no collection, which may run any code.  Return: whether there was; NULL before 3.10
- * @gc_enable: the same
- * @weak_new: a reference that dies with its object, and calls then
- * @pointer_new: an int
- * @pointer_get: of one
- * @function_new: of a C function
- * @none: the object
- * @code_type: what codes are
- * @text_type: what strs are
+ * @text: of a str; valid as long as the str
+ * @encode: of a str without UTF-8 text: bytes, new reference
+ * @bytes: their text; valid as long as the object
+ * @number: value of an int
+ * @dict_next: iterates over a dict
+ * @own_dict: an object's own attribute dict, new reference
+ * @repr: repr() of an object, new reference
+ * @type: type of an object, new reference
+ * @err_clear: clears the raised exception
+ * @err_fetch: takes the raised exception away
+ * @err_restore: raises it again
+ * @gc_disable: no garbage collection, which may run any code. Return: was it enabled? NULL before
+ *	3.10
+ * @gc_enable: undoes @gc_disable
+ * @weak_new: a weak reference with a callback
+ * @pointer_new: an int from a pointer
+ * @pointer_get: a pointer from an int
+ * @function_new: a callable from a C function
+ * @none: None
+ * @code_type: type of code objects
+ * @text_type: type of str
  */
 struct python_api {
 	void		*(*this_state)(void);
@@ -85,10 +86,10 @@ struct python_api {
 
 extern struct python_api python;
 
-/* Of dlopen(): the object that is Python; NULL: what all of the program may use. */
+/* From dlopen(): the object that contains Python; NULL: the program's global scope. */
 extern void *python_object;
 
-/* PyMethodDef: the same in each version. */
+/* PyMethodDef: the same layout in all versions. */
 struct python_callee {
 	const char	*name;
 	void		*(*function)(void *self, void *argument);
@@ -98,12 +99,12 @@ struct python_callee {
 
 #define PYTHON_METH_O	8
 
-/* Where a type has its name, as text that lives as long as it: the same in each version. */
+/* Offset of tp_name in a type, valid as long as the type: the same in all versions. */
 #define PYTHON_TYPE_NAME	24
 
-/* Of symbols, the first that there is.  Return: false: there is none. */
+/* Looks up @name, then @other. Return: false: neither exists. */
 bool python_find(void *to, const char *name, const char *other);
-/* Return: false: not all that are needed are there. */
+/* Return: false: a required function is missing. */
 bool python_functions_find(void);
 
 #endif /* XSPROF_COLLECT_PYTHON_API_H */

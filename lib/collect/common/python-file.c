@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The files of Python's codes: which are of packages, and what their paths are shown as.
+ * Files of Python code objects: which belong to packages, and how their paths are shown.
  */
 #include <stddef.h>
 #include <string.h>

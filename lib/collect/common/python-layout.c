@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Where Python's frames keep what they are of. Versions differ, so no number is looked at:
- * functions of our own are run in Python, and from the last of them, in C, the memory of its frame
- * and of its caller's is searched for what Python's interface says of the two. What holds in each
- * of three calls, of functions that have nothing else in common, is believed.
+ * Finds the layout of Python's frames at run time, without regard to the version: it runs Python
+ * functions of our own; the last one calls C, where the memory of its frame and of its caller's
+ * frame is searched for the values that Python's API reports for the two. An offset that fits in
+ * each of three calls, of functions with nothing else in common, is accepted.
  */
 #include <stddef.h>
 #include <string.h>
@@ -11,31 +11,31 @@
 #include "collect/common/peek.h"
 #include "collect/common/python-layout.h"
 
-#define SPAN		64u	/* words of a frame, and of a thread's state, that are looked at */
-#define INNER		4u	/* words of what a state points to */
+#define SPAN		64u	/* words searched of a frame and of a thread's state */
+#define INNER		4u	/* words searched of memory that a state points to */
 #define CALLS		3u
-#define BASE_MAX	1024u	/* bytes of a code before its instructions */
+#define BASE_MAX	1024u	/* bytes of a code object before its instructions */
 
 struct python_layout python_layout;
 
-/* Two frames by Python's interface: that of a function that called us, and its caller's. */
+/* Two frames as Python's API reports them: of the function that called us, and of its caller. */
 struct known {
-	void		*object[2];	/* the frame objects */
+	void		*object[2];	/* frame objects */
 	void		*code[2];
 	long		at[2];
 	void		*argument;
 };
 
-/* What could be where, by words; what one call rules out is none any more. */
+/* Candidate offsets, in words; each call removes those that do not fit. */
 static struct {
 	bool		state[SPAN];
 	bool		state_deep[SPAN][INNER];
 	bool		back[SPAN];
 	bool		code[SPAN];
-	uint64_t	base[SPAN];	/* of a pointer into the code: of its instructions */
-	uint8_t		scale[2 * SPAN];	/* of an int; by 4 bytes */
+	uint64_t	base[SPAN];	/* of a pointer into the code: offset of the instructions */
+	uint8_t		scale[2 * SPAN];	/* unit of an int index, in 4 bytes */
 	bool		self[SPAN];
-	uint16_t	object;		/* the frame that an object has; 0: it is one itself */
+	uint16_t	object;		/* frame pointer in a frame object; 0: it is the frame */
 	unsigned int	calls;
 	bool		wrong;
 } found;
@@ -47,7 +47,7 @@ static bool copy_words(uint64_t *copy, const void *at)
 
 /* ---- from a thread's state to its frame ----------------------------------------------------- */
 
-/* Return: whether the state leads to this frame, by any of the ways that are left. */
+/* Return: true if any remaining candidate leads from the state to this frame. */
 static bool look_in_state(const uint64_t *state, const void *frame)
 {
 	bool first = !found.calls, any = false;
@@ -70,7 +70,7 @@ static bool look_in_state(const uint64_t *state, const void *frame)
 	return any;
 }
 
-/* Frames are objects up to 3.10; from then on an object points to its frame. */
+/* Up to 3.10 frames are objects; since 3.11 a frame object points to its frame. */
 static bool find_frames(const struct known *known, const void *frame[2])
 {
 	uint64_t state[SPAN], object[2][SPAN];
@@ -158,12 +158,12 @@ static bool describe(void *object, void **code, long *at)
 	*at = python.number(number);
 	python.decref(number);
 	*code = python.code(object);
-	/* The frame has it as well. */
+	/* Safe: the frame holds a reference too. */
 	python.decref(*code);
 	return true;
 }
 
-/* Called by a Python function with what it got first. */
+/* Called by a Python function with the function's first argument. */
 static void *called(void *self, void *argument)
 {
 	struct known known = { .argument = argument };
@@ -184,7 +184,7 @@ static void *called(void *self, void *argument)
 
 static struct python_callee method = { "xsprof", called, PYTHON_METH_O, NULL };
 
-/* Functions and callers that differ in all but the first argument. */
+/* Functions and callers that have nothing in common but the first argument. */
 static const char source[] =
 	"def one(self, *args, **kwargs):\n"
 	"    return xsprof(self)\n"
@@ -273,7 +273,7 @@ bool python_layout_find(void)
 
 	if (!python_run(source, &method) || found.wrong || found.calls != CALLS)
 		return false;
-	/* Without it there are stacks, and no modules. */
+	/* Without @self there are stacks but no modules. */
 	(void)take_word(found.self, &l->self);
 	l->objects = !found.object;
 	return take_state(l) && take_word(found.back, &l->back) &&

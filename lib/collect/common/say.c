@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A line for the user, on standard error, or where a collector has it go.
+ * Prints a line on standard error, or passes it to the collector's listener.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ void collect_say(const char *fmt, ...)
 	}
 	n = strlen(line);
 	line[n++] = '\n';
-	/* One write: lines of several processes do not mix. */
+	/* A single write: lines of several processes do not mix. */
 	if (write(STDERR_FILENO, line, n) < 0)
 		return;
 }

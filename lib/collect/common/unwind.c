@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How a frame's caller is found: rules of the unwind information that compilers write for each
- * function (.eh_frame), as far as they are of the stack pointer and the frame pointer. Owns a table
- * of the rules that were read. It takes no lock and allocates nothing once it was made.
+ * Finds a frame's caller by the unwind rules that compilers write for each function (.eh_frame), as
+ * far as they are based on the stack pointer and the frame pointer. Owns the table of rules read so
+ * far. Takes no lock, and allocates nothing after the table was made.
  *
- * Other rules (of signal frames, of code that has another register as its base) are none: a walk
- * ends there, and says so.
+ * Other rules (signal frames, code with another base register) are unknown: a walk ends there with
+ * a note.
  */
 #include <stdlib.h>
 
 #include "collect/common/dwarf.h"
 
-#define SLOTS		(1u << 15)	/* of the table, a power of two */
-#define NEAR		16u		/* slots looked at */
-#define BUSY		1u		/* a slot that gets its rule now */
-#define UNLOADS_MAX	UINT16_MAX	/* beyond, nothing is kept */
+#define SLOTS		(1u << 15)	/* size of the table, a power of two */
+#define NEAR		16u		/* slots probed */
+#define BUSY		1u		/* the slot is being filled */
+#define UNLOADS_MAX	UINT16_MAX	/* beyond this, no rule is kept */
 #define ADDRESS_BITS	48
 
-/* 0: the slot is free; else the address, and above it how often code had been unloaded. */
+/* @key: 0: free; else the address, with the number of unloads above it. */
 static struct slot {
 	uint64_t	key;
 	uint64_t	rule;
 } *slots;
 
 #ifndef DLFO_STRUCT_HAS_EH_DBASE
-/* As in glibc 2.35, for a build with an older one's headers. */
+/* As in glibc 2.35, for builds with older headers. */
 struct dl_find_object {
 	unsigned long long	dlfo_flags;
 	void			*dlfo_map_start, *dlfo_map_end;
@@ -34,7 +34,7 @@ struct dl_find_object {
 };
 #endif
 
-/* glibc has it from 2.35 on. Unlike dl_iterate_phdr() it takes no lock. */
+/* glibc 2.35 and later. Takes no lock, unlike dl_iterate_phdr(). */
 extern int _dl_find_object(void *address, struct dl_find_object *found) __attribute__((weak));
 
 static bool find_object(uintptr_t ip, struct dl_find_object *found)
@@ -88,11 +88,13 @@ static struct unwind_rule read_rule(uintptr_t ip)
 
 _Static_assert(sizeof(struct unwind_rule) == sizeof(uint64_t), "a rule is one word");
 
-/* Takes a free slot: it is this address's for good.  Where there is none it is read each time. */
+/*
+ * Reads the rule and stores it in a free slot, for good. Without a free slot it is read each time.
+ */
 static __attribute__((cold, noinline)) struct unwind_rule add(uintptr_t ip, uint64_t key,
 							      struct slot *slot)
 {
-	/* A return address is behind the call, which may be the last of its function. */
+	/* A return address may be beyond the function, if the call is its last instruction. */
 	struct unwind_rule rule = read_rule(ip - 1);
 	uint64_t word, there = 0;
 
@@ -101,7 +103,7 @@ static __attribute__((cold, noinline)) struct unwind_rule add(uintptr_t ip, uint
 		return rule;
 	memcpy(&word, &rule, sizeof(word));
 	slot->rule = word;
-	/* Release: a thread that sees the key sees the rule. */
+	/* Release: a thread that sees the key also sees the rule. */
 	__atomic_store_n(&slot->key, key, __ATOMIC_RELEASE);
 	return rule;
 }

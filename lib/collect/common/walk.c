@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The walk over a thread's native frames. It reads nothing but this thread's stack between its own
- * frame and the stack's end, by the rules of unwind.c. Where they end before the stack does, a note
- * in place of a frame says so.
+ * Walks a thread's native frames. Reads only this thread's stack, between its own frame and the end
+ * of the stack, by the rules of unwind.c. If the rules end before the stack does, a note takes the
+ * place of a frame.
  *
- * Owns what each thread's last walk read. Ops come from the same outer frames over and over: a
- * frame that is where and what one was in the last walk, by the same rules, has the same caller if
- * the words that were read of the stack for it are the same. These are compared, and no rule is
- * looked up.
+ * Owns the last walk of each thread. Ops are called from the same outer frames again and again: a
+ * frame at the same position with the same code as in the last walk, under the same rules, has the
+ * same caller if the stack words that were read for it are unchanged. Comparing them replaces the
+ * lookup of rules.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,20 +15,20 @@
 #include "collect/common/native.h"
 
 /*
- * Without a limit the first thread's stack is said to reach down to what is mapped below it, and a
- * program's own stacks that are mapped later would be taken for a part of it.
+ * Without a stack limit, pthread reports that the first thread's stack extends down to the next
+ * mapping: stacks that the program maps there later would be taken for part of it.
  */
 #define STACK_MAX	((size_t)1 << 30)
-#define VISITED_MAX	512u	/* frames, those that are left out among them */
-#define STEPS		128u	/* that are remembered */
-#define WORDS		3u	/* read for a step: the caller, its frame pointer and its CFA */
-#define CODE_BITS	56	/* of the address of a program's code: on no machine has one more */
+#define VISITED_MAX	512u	/* frames, including left-out ones */
+#define STEPS		128u	/* steps remembered */
+#define WORDS		3u	/* read per step: return address, saved frame pointer, CFA */
+#define CODE_BITS	56	/* no machine has more address bits for code */
 
 /**
- * struct step - from a frame to its caller
- * @from: the frame
- * @at: which words of the stack were read for it; NULL: no more
- * @word: what they were
+ * struct step - step from a frame to its caller
+ * @from: position of the frame
+ * @at: addresses of the stack words read for it; NULL: no more
+ * @word: their values
  */
 struct step {
 	struct native_place	from;
@@ -37,12 +37,12 @@ struct step {
 };
 
 /**
- * struct last - the last walk
- * @unloads: rules are those of that time
- * @first: of its steps, which end at the end of @step
- * @busy: a walk is under way: that of a signal's handler remembers nothing
- * @step: innermost first; the last is where it ended
- * @fresh: those of a walk under way
+ * struct last - the last walk of a thread
+ * @unloads: number of unloads when its rules were read
+ * @first: index of its first step in @step; the steps fill the array to its end
+ * @busy: a walk is under way: a walk in a signal handler remembers nothing
+ * @step: innermost first; the last one is where the walk ended
+ * @fresh: new steps of the current walk
  */
 struct last {
 	uint32_t	unloads;
@@ -54,14 +54,14 @@ struct last {
 
 /**
  * struct walk - a walk under way
- * @now: where it is
+ * @now: position
  * @unloads: how often code was unloaded
- * @on: that is where the step is from that is at @at, and @now knows no more than its address
- * @last: the walk before; NULL: nothing is remembered
- * @at: the first step of it that may yet be met
- * @met: the first that was; STEPS: none
- * @nr_fresh: steps that were none of these
- * @crowded: there were more
+ * @on: @now is where step @at of the last walk begins, and nothing but its address was read
+ * @last: the last walk; NULL: nothing is remembered
+ * @at: first step of @last that can still match
+ * @met: first step that matched; STEPS: none
+ * @nr_fresh: number of new steps
+ * @crowded: there were more new steps than fit
  */
 struct walk {
 	struct native_place	now;
@@ -74,12 +74,12 @@ struct walk {
 	bool		crowded;
 };
 
-/* This thread's stack, asked once; and its last walk, a pointer for want of static memory. */
+/* This thread's stack bounds; and its last walk, allocated, as static TLS is scarce. */
 static __thread struct native_range own_stack __attribute__((tls_model("initial-exec")));
 static __thread struct last *last_walk __attribute__((tls_model("initial-exec")));
 
 extern void *__dso_handle __attribute__((visibility("hidden")));
-/* glibc's; without it nothing is remembered, nor without memory for it. */
+/* glibc's. Without it, or without memory, nothing is remembered. */
 extern int __cxa_thread_atexit_impl(void (*call)(void *), void *arg, void *dso)
 	__attribute__((weak));
 
@@ -102,7 +102,7 @@ void native_thread_begins(void)
 	if (!pthread_attr_getstack(&attr, &base, &size)) {
 		own_stack.start = (uintptr_t)base + size -
 				  (size < STACK_MAX ? size : STACK_MAX);
-		/* A signal's handler that sees the end sees the start. */
+		/* A signal handler of this thread that sees the end also sees the start. */
 		__atomic_signal_fence(__ATOMIC_RELEASE);
 		own_stack.end = (uintptr_t)base + size;
 	}
@@ -125,7 +125,7 @@ static __attribute__((cold)) void thread_remembers(void)
 
 /* ---- by rules ------------------------------------------------------------------------------- */
 
-/* On arm64 the upper bits of a return address may sign it. */
+/* On arm64 the upper bits of a return address may hold a signature. */
 static inline uintptr_t unsigned_address(uintptr_t address)
 {
 #ifdef __aarch64__
@@ -138,7 +138,7 @@ static inline uintptr_t unsigned_address(uintptr_t address)
 #endif
 }
 
-/* The word of this thread's stack at @at, above @low.  Return: false: it is not there. */
+/* Reads the stack word at @at, above @low. Return: false: outside this thread's stack. */
 static inline bool read_stack(struct step *step, uint32_t which, uintptr_t at, uintptr_t low)
 {
 	if (at < low || at > own_stack.end - sizeof(at) || at % sizeof(at))
@@ -149,8 +149,8 @@ static inline bool read_stack(struct step *step, uint32_t which, uintptr_t at, u
 }
 
 /*
- * To the caller, by the rule of the code; @step: how.  Return: UNWIND_UNKNOWN: it is not found,
- * UNWIND_END: there is none.
+ * Moves to the caller by the rule of the code and fills @step. Return: UNWIND_UNKNOWN: no usable
+ * rule; UNWIND_END: there is no caller.
  */
 static uint32_t by_rule(struct native_place *p, struct step *step, uint32_t unloads)
 {
@@ -170,10 +170,10 @@ static uint32_t by_rule(struct native_place *p, struct step *step, uint32_t unlo
 			cfa = step->word[2];
 		}
 	}
-	/* A stack grows: this ends any circle. */
+	/* The CFA must grow from frame to frame: rules out loops. */
 	if (cfa <= low || !read_stack(step, 0, cfa + rule.back * sizeof(cfa), low))
 		return UNWIND_UNKNOWN;
-	/* The rule was wrong: words with the highest bits are notes and names in a stack. */
+	/* A wrong rule: values with the highest bits set are notes and names in a stack. */
 	back = unsigned_address(step->word[0]);
 	if (back >> CODE_BITS)
 		return UNWIND_UNKNOWN;
@@ -205,7 +205,7 @@ static inline bool same_words(const struct step *step)
 	return true;
 }
 
-/* Return: false: another step has to be made. */
+/* Moves to the caller by a step of the last walk. Return: false: none matches. */
 static inline bool by_last(struct walk *w)
 {
 	const struct step *step = w->last->step;
@@ -217,7 +217,7 @@ static inline bool by_last(struct walk *w)
 			return false;
 		w->on = true;
 	}
-	/* The last of them leads nowhere. */
+	/* The last step has no caller. */
 	if (w->at + 1 < STEPS && same_words(&step[w->at])) {
 		if (w->met == STEPS)
 			w->met = w->at;
@@ -249,7 +249,7 @@ static uint32_t to_caller(struct walk *w)
 	kind = by_rule(&w->now, &step, w->unloads);
 	if (!w->last || kind <= UNWIND_END)
 		return kind;
-	/* The last walk went on otherwise: what it had up to there is this one's own. */
+	/* From here on the last walk differs: keep its steps up to here as ours. */
 	if (w->met < w->at)
 		add_fresh(w, w->last->step + w->met, w->at - w->met);
 	w->met = STEPS;
@@ -259,20 +259,20 @@ static uint32_t to_caller(struct walk *w)
 
 static inline void set_busy(struct last *last, bool busy)
 {
-	/* A handler of this thread sees what comes before and after it in this order. */
+	/* Orders @busy against the steps for signal handlers of this thread. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	last->busy = busy;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Where it has more steps than are remembered the last walk stays what it was, which is as true. */
+/* Stores the new steps. If they do not fit, the last walk stays as it is, which is still valid. */
 static inline void remember(struct walk *w)
 {
 	struct last *last = w->last;
 
 	if (!last)
 		return;
-	/* Where the last of them led. */
+	/* The position that the last step led to. */
 	if (w->met == STEPS)
 		add_fresh(w, &(struct step){ .from = w->now }, 1);
 	if (!w->crowded && w->nr_fresh <= w->met) {
@@ -285,7 +285,7 @@ static inline void remember(struct walk *w)
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
-/* The last walk, by rules that are still those of the code. */
+/* Takes the last walk if its rules still apply. */
 static inline void take_last(struct walk *w)
 {
 	w->last = last_walk == &no_memory || last_walk->busy ? NULL : last_walk;
@@ -299,7 +299,7 @@ static inline void take_last(struct walk *w)
 	w->at = w->last->first;
 }
 
-/* Return: false: there is no room. */
+/* Return: false if there is no room. */
 static bool add_eval(struct native_stack *stack, const struct native_known *known)
 {
 	uint64_t *last = stack->nr ? &stack->frame[stack->nr - 1] : NULL;
@@ -320,7 +320,7 @@ static void run(struct walk *w, struct native_stack *stack, const struct native_
 	uint32_t kind = UNWIND_STACK;
 	struct native_range skip;
 
-	/* Acquire: pairs with the release where it is set: the start is known as well. */
+	/* Acquire: pairs with the release that sets @end: the start is visible too. */
 	skip.end = __atomic_load_n(&known->skipped.end, __ATOMIC_ACQUIRE);
 	skip.start = known->skipped.start;
 	for (uint32_t visited = 0; visited < VISITED_MAX; visited++) {
@@ -350,7 +350,7 @@ static void run(struct walk *w, struct native_stack *stack, const struct native_
 				stack->inner);
 }
 
-/* The caller of this function is of the library, so what is above it has to be found as well. */
+/* noinline: the walk starts at this function's caller; the library's own frames are skipped. */
 __attribute__((noinline)) void native_walk(struct native_stack *stack,
 					   const struct native_known *known, uint32_t unloads)
 {
@@ -368,7 +368,7 @@ __attribute__((noinline)) void native_walk(struct native_stack *stack,
 	stack->inner = UINT32_MAX;
 	if (__builtin_expect(!last_walk, 0))
 		thread_remembers();
-	/* Another stack than the thread's own (of a fibre, or of signals) has other limits. */
+	/* Another stack than the thread's own (of a fibre, or a signal stack) has other bounds. */
 	if (!native_is_in(&own_stack, w.now.cfa)) {
 		stack->inner = 0;
 		return;
@@ -378,9 +378,9 @@ __attribute__((noinline)) void native_walk(struct native_stack *stack,
 }
 
 /*
- * Nothing is remembered, for which memory would be needed. What is read is this thread's stack from
- * its stack pointer on, and rules of code: of an address that is on the stack, so that the object
- * with its code stays loaded while the thread is stopped here.
+ * Remembers nothing, as that would need memory. Reads this thread's stack from its stack pointer
+ * on, and rules of code whose address is on the stack, so that its object stays loaded while the
+ * thread is stopped here.
  */
 void native_walk_from(struct native_stack *stack, const struct native_known *known,
 		      uint32_t unloads, const struct native_place *from)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is said about the process and its threads: pause and resume, names of threads, modules,
- * tracks, and histograms, which are arrays of values told at once.
+ * Calls about the process and its threads: pause and resume, names of threads, modules, tracks, and
+ * histograms (arrays of values reported at once).
  */
 #include "collect/itt/names.h"
 
 #define MAX_TRACKS	4096u	/* and groups, and histograms */
-#define MAX_BARS	32u	/* of a histogram; how many more there were is told */
+#define MAX_BARS	32u	/* bars recorded; the number of others is recorded too */
 
 /* ---- pause and resume ------------------------------------------------------------------------ */
 
-/* Odd while paused; programs also resume what is not paused. */
+/* Odd while paused; programs may also resume when not paused. */
 static void change_pauses(uint32_t paused)
 {
 	uint32_t old = __atomic_load_n(&itt_pauses, __ATOMIC_RELAXED);
@@ -64,7 +64,7 @@ static void thread_set_name(const char *name)
 ITT_EXPORT(thread_set_name, thread_set_name);
 ITT_EXPORT(thread_set_nameA, thread_set_name);
 
-/* The length counts where the text has no end; runtimes also pass 0 for "to its end". */
+/* @len applies if the text has no end; runtimes pass 0 for a terminated text. */
 static int thr_name_set(const char *name, int len)
 {
 	char text[256];
@@ -178,7 +178,7 @@ static struct itt_track *track_create(struct itt_track_group *group, struct itt_
 }
 ITT_EXPORT(track_create, track_create);
 
-/* An instant: what the thread does from here on belongs to that track. */
+/* Records an instant: the thread's later events belong to that track. */
 static void set_track(const struct itt_track *track)
 {
 	struct xsprof_kv kv[2];

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Counters.  A record holds a counter's value and ITT's increments do not tell it, so the value
- * is kept here, by the counter's address or, for counters that are only a domain and a name, by
- * that name.
+ * Counters. A record holds a counter's value, but ITT's increments do not, so the value is kept
+ * here, by the counter's address, or by the name for counters without an object.
  */
 #include <string.h>
 
 #include "collect/itt/names.h"
 
-/* v = name, enum itt_type, the value's bits.  Entries are made under itt_lock(), never removed. */
+/* v = name, enum itt_type, bits of the value. Entries are added under itt_lock(), never removed. */
 static struct itt_map counters;
 
-/* Keys that are no address: names, and name with type for finding what was made before. */
+/* Keys other than addresses: a name, and name with type to find an existing counter. */
 #define KEY_NAME(name)		(1ull << 62 | (name))
 #define KEY_MADE(name, type)	(1ull << 63 | (uint64_t)(type) << 32 | (name))
 

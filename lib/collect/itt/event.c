@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Events and marks: the old forms that name what happens by a small number.
+ * Events and marks: the old API, which identifies them by small numbers.
  *
- * An event's start is an instant, since most never end; where an end comes, the time since its
- * start is a span as well.  Marks are instants.
+ * The start of an event is recorded as an instant, since most events never end; if an end comes,
+ * the time since the start is recorded as a span too. Marks are instants.
  */
 #include "collect/itt/names.h"
 
@@ -51,7 +51,7 @@ static xsprof_name_t name_of(struct numbers *list, int number)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* A length of 0 or less is none: to the end of the text. */
+/* A length <= 0: the text is terminated. */
 static int event_create(const char *name, int len)
 {
 	if (!name)
@@ -71,7 +71,7 @@ static int event_start(int event)
 		return -1;
 	xsprof_instant(name);
 	if (t->nr_events == ITT_EVENTS) {
-		/* The oldest has no end, most likely. */
+		/* Replace the oldest: most likely it has no end. */
 		for (uint32_t i = 1; i < ITT_EVENTS; i++)
 			t->events[i - 1] = t->events[i];
 		t->nr_events--;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Frames: the iterations of a program's main loop, or of a runtime's parallel regions, which
- * bear no name but their domain's.  A submitted frame comes with both its times, taken from
- * our clock by __itt_get_timestamp(), and becomes a span.
+ * Frames: iterations of a program's main loop, or of a runtime's parallel regions, named after
+ * their domain. A submitted frame has begin and end from our clock (__itt_get_timestamp()) and
+ * becomes a span.
  */
 #include "collect/itt/names.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Heaps: an allocation is recorded when it ended well, a release before it begins, so that the
- * order of records is the order of ownership of an address.  The size of what is freed is not
- * told by ITT and is 0.
+ * Heaps: an allocation is recorded after it succeeded, a release before it starts, so that records
+ * are in the order in which an address changes owners. ITT does not pass the size of a release: it
+ * is 0.
  */
 #include "collect/itt/names.h"
 
@@ -12,7 +12,7 @@ static void *heap_function_create(const char *name, const char *domain)
 	char text[512];
 	size_t n = 0;
 
-	/* "domain: name" by hand: an allocator may be calling, and printf may allocate. */
+	/* "domain: name" without printf(), which may allocate: the caller may be an allocator. */
 	for (const char *p = domain; p && *p && n < 240; p++)
 		text[n++] = *p;
 	if (n) {
@@ -71,7 +71,7 @@ static void heap_reallocate_end(void *heap, void *addr, void **new_addr, size_t 
 	if (new_addr && *new_addr)
 		heap_allocate_end(heap, new_addr, new_size, initialized);
 	else if (addr && new_size)
-		heap_allocate_end(heap, &addr, 0, initialized);	/* it failed: the old one stays */
+		heap_allocate_end(heap, &addr, 0, initialized);	/* it failed: the old block stays */
 }
 ITT_EXPORT(heap_reallocate_end, heap_reallocate_end);
 

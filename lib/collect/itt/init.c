@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How a static ittnotify part finds the collector, and how its table of functions is filled.
+ * Entry points: how a static ittnotify part finds the collector and gets its functions.
  *
- * The static part holds a lock of its own while it calls us, and may be one of several in the
- * process, each with its table, its lists and its age.  Everything that is read from it is
- * bounded and checked; nothing of it is remembered.  Where nobody records, every function gets
- * the static part's own null and costs what it costs without a collector.
+ * The static part holds its own lock while it calls us. A process may have several, each with its
+ * own table, lists and version. Everything read from one is bounded and checked, and no pointer to
+ * it is kept. Without a recorder every function gets the static part's null function and costs what
+ * it costs without a collector.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "collect/itt/names.h"
 
 #define MAX_APIS	4096u		/* 156 is the longest known */
-#define MAX_OBJECTS	65536u		/* of a list, which may be a circle */
-#define TABLE		1024u		/* a power of two, over twice our functions */
+#define MAX_OBJECTS	65536u		/* of a list, which may be circular */
+#define TABLE		1024u		/* a power of two, twice our functions or more */
 
 static const struct itt_entry *const files[] = {
 	itt_task_entries, itt_region_entries, itt_frame_entries, itt_late_entries, itt_meta_entries,
@@ -34,7 +34,7 @@ static uint32_t hash_name(const char *name)
 	return h;
 }
 
-/* Under itt_lock(). */
+/* Called under itt_lock(). */
 static void fill_table(void)
 {
 	if (table_full_of_ours)
@@ -59,8 +59,8 @@ static void *find_func(const char *name)
 }
 
 /*
- * A function that we do not know keeps the static part's null.  It says so in the trace: newer
- * programs may know functions that this collector does not.
+ * An unknown function keeps the static part's null function. A record notes it: newer programs may
+ * use functions that this collector lacks.
  */
 static void note_unknown(const char *api)
 {
@@ -85,7 +85,7 @@ static void fill_apis(struct itt_global *global, bool recording)
 	}
 }
 
-/* What the program created before it called anything that loads a collector. */
+/* Adopts objects that the program created before the collector was loaded. */
 static void adopt_lists(struct itt_global *global)
 {
 	struct itt_string *s = global->string_list;
@@ -134,8 +134,8 @@ __attribute__((visibility("default"))) void __itt_api_fini(struct itt_global *gl
 __attribute__((visibility("default"))) const char *__itt_api_version(void);
 
 /*
- * @groups names those that the program cares for; functions outside are never called, so there
- * is nothing to leave out.
+ * @groups are the groups enabled by the program; it never calls functions of other groups, so all
+ * can be filled.
  */
 void __itt_api_init(struct itt_global *global, int groups)
 {
@@ -174,6 +174,6 @@ static void in_child(void)
 
 __attribute__((constructor)) static void init_start(void)
 {
-	/* Where it fails, a fork during a creation in another thread costs the child its ITT. */
+	/* If it fails, a child forked while another thread holds the lock can never take it. */
 	(void)pthread_atfork(itt_lock, itt_unlock, in_child);
 }

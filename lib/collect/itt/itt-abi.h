@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The binary interface between a program's static ittnotify part and a collector.
+ * The ABI between a program's static ittnotify part and a collector.
  *
- * The static part owns the memory of everything declared here and was compiled years before or
- * after us; so this holds only layouts, of our own wording, and the offsets that they must have.
- * It never holds code.  Fields added later than the oldest static part in use (build 20180723)
- * are left out: reading them from an older one would read past its end.
+ * The static part owns the memory of everything declared here and may be years older or newer than
+ * this file, which therefore defines layouts only, written independently, and pins their offsets.
+ * It contains no code. Fields added after the oldest static part in use (build 20180723) are left
+ * out: reading them from an older one would go past its end.
  */
 #ifndef XSPROF_ITT_ABI_H
 #define XSPROF_ITT_ABI_H
@@ -20,11 +20,11 @@
 #define ITT_BUILD_COUNTERS	20180723ul
 
 struct itt_domain {
-	int			flags;		/* 0: the program's macros call nothing */
+	int			flags;		/* 0: the program's macros do nothing */
 	const char		*name;
 	void			*wide_name;	/* NULL on Linux */
 	int			extra1;
-	void			*extra2;	/* the collector's: see names.c */
+	void			*extra2;	/* owned by the collector: see names.c */
 	struct itt_domain	*next;
 };
 
@@ -32,7 +32,7 @@ struct itt_string {
 	const char		*text;
 	void			*wide_text;
 	int			extra1;
-	void			*extra2;	/* the collector's: see names.c */
+	void			*extra2;	/* owned by the collector: see names.c */
 	struct itt_string	*next;
 };
 
@@ -57,7 +57,7 @@ struct itt_id {
 
 struct itt_clock_info {
 	unsigned long long	freq;		/* ticks a second */
-	unsigned long long	base;		/* its time when it was asked */
+	unsigned long long	base;		/* its time when it was read */
 };
 
 typedef void (*itt_clock_fn)(struct itt_clock_info *info, void *data);
@@ -127,10 +127,10 @@ struct itt_module {
 
 /* One function that the program may call; the list ends with a NULL name. */
 struct itt_api {
-	const char		*name;		/* with its __itt_ */
-	void			**func;		/* what the program's macros call; NULL: nothing */
+	const char		*name;		/* including __itt_ */
+	void			**func;		/* called by the program's macros; NULL: nothing */
 	void			*init;
-	void			*null;		/* what to call where there is no collector */
+	void			*null;		/* the function to use without a collector */
 	int			group;
 };
 
@@ -152,7 +152,7 @@ struct itt_global {
 	struct itt_domain	*domain_list;
 	struct itt_string	*string_list;
 	int			state;
-	struct itt_counter	*counter_list;	/* from ITT_BUILD_COUNTERS on */
+	struct itt_counter	*counter_list;	/* since ITT_BUILD_COUNTERS */
 };
 
 enum itt_type {
@@ -186,9 +186,9 @@ enum itt_context_type {
 	ITT_CONTEXT_LAST	= 17,
 };
 
-#define ITT_COLLECTION_OFFLOAD	2	/* the scope of a pause that is not about this host */
+#define ITT_COLLECTION_OFFLOAD	2	/* scope of a pause on another host */
 
-#define ITT_TIMESTAMP_NONE	(~0ull)	/* "take the time of the call" */
+#define ITT_TIMESTAMP_NONE	(~0ull)	/* "the time of the call" */
 
 #define ITT_AT(type, field, off) \
 	_Static_assert(offsetof(struct type, field) == (off), #type "." #field)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The part of Intel's interface for compilers of code at run time that the collector reads, in
- * words of our own.  A program's static part loads the library that INTEL_JIT_PROFILER64 names,
- * and calls its Initialize() and NotifyEvent().
+ * The part of Intel's JIT profiling API that the collector uses, written independently. A program's
+ * static part loads the library named by INTEL_JIT_PROFILER64 and calls its Initialize() and
+ * NotifyEvent().
  */
 #ifndef XSPROF_ITT_JIT_ABI_H
 #define XSPROF_ITT_JIT_ABI_H
@@ -15,15 +15,15 @@
 
 /* Events of NotifyEvent(); the data of each. */
 #define JIT_END			2u	/* none */
-#define JIT_LOAD		13u	/* struct jit_method, with a number of the class */
-#define JIT_UNLOAD		14u	/* the same, of which the id counts */
+#define JIT_LOAD		13u	/* struct jit_method, with a class id */
+#define JIT_UNLOAD		14u	/* the same; only the method id is used */
 #define JIT_UPDATE		15u	/* the same */
 #define JIT_INLINE		16u	/* struct jit_inlined */
 #define JIT_UPDATE_2		17u	/* struct jit_update */
 #define JIT_LOAD_2		21u	/* struct jit_method */
-#define JIT_LOAD_3		22u	/* the same, and more behind it */
+#define JIT_LOAD_3		22u	/* the same, with more fields after it */
 
-/* Before the number of the class all versions of it are the same. */
+/* Fields before the class id are the same in all versions. */
 struct jit_code {
 	uint32_t	id;
 	const char	*name;

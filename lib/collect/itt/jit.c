@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Code that programs make while they run, as their compilers tell it: oneDNN's kernels, Julia's
- * functions, kernels of an OpenCL that runs on the CPU.  Each piece is an instant with its name and
- * its place.  Lines of source are not recorded.
+ * Code generated at run time, as reported by JIT compilers: kernels of oneDNN, functions of Julia,
+ * kernels of OpenCL on the CPU. Each is recorded as an instant with its name, address and size.
+ * Source lines are not recorded.
  */
 #include "collect/itt/jit-abi.h"
 #include "collect/itt/names.h"
@@ -14,10 +14,10 @@ __attribute__((visibility("default"))) int32_t NotifyEvent(uint32_t event, void 
 #define ARGS	8u
 
 /**
- * struct jit_said - what is known of a piece of code
+ * struct jit_said - a piece of code as reported
  * @what: name of the instant
  * @kv: its arguments
- * @n: of these
+ * @n: number of arguments
  */
 struct jit_said {
 	const char		*what;
@@ -38,7 +38,7 @@ static void say_place(struct jit_said *said, uint32_t id, void *start, uint32_t 
 	said->kv[said->n++] = xsprof_u64(XSPROF_NAME("code id"), id);
 }
 
-/* Return: is it code at all?  By the interface's own rules it needs a name, a place and a size. */
+/* Return: is the report valid? The API requires a name, an address and a size. */
 static bool say_code(struct jit_said *said, const struct jit_code *c, const char *class,
 		     const char *file, const char *module)
 {
@@ -64,7 +64,7 @@ static bool say_inlined(struct jit_said *said, const struct jit_inlined *c)
 	return true;
 }
 
-/* Of an update the interface asks for an id, a place and a size. */
+/* The API requires an id, an address and a size for an update. */
 static bool say_update(struct jit_said *said, uint32_t id, void *start, uint32_t size,
 		       const char *name)
 {
@@ -109,7 +109,7 @@ static bool say(struct jit_said *said, uint32_t event, const void *data)
 	}
 }
 
-/* Where nobody records the program makes nothing for it. */
+/* Without a recorder the program then reports nothing. */
 uint32_t Initialize(void)
 {
 	return itt_is_recording() ? JIT_ON : JIT_OFF;

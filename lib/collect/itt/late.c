@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The functions that come with a time (..._ex), and clock domains.
+ * Functions with an explicit time (..._ex), and clock domains.
  *
- * A task whose begin the program told is written when it ends, as a span.  A clock domain is
- * asked for its time when it is made and when the program says that it changed; that instant on
- * both clocks is what its times are converted with.
+ * A task whose begin has an explicit time is written at its end, as a span. A clock domain's time
+ * is read when the domain is created and when the program resets it; together with our clock at
+ * that moment it converts the domain's times.
  */
 #include <time.h>
 
@@ -12,7 +12,7 @@
 
 #define MAX_CLOCKS	1024u
 
-/* Records without a field for a given time: they have the time of the call. */
+/* Records that cannot hold an explicit time: the time of the call is used. */
 static void given_time_lost(unsigned long long timestamp)
 {
 	if (timestamp && timestamp != ITT_TIMESTAMP_NONE)
@@ -59,7 +59,7 @@ static struct itt_clock *clock_domain_create(itt_clock_fn fn, void *data)
 	}
 	c->clock.fn = fn;
 	c->clock.data = data;
-	take_info(c);	/* without the lock: it calls the program */
+	take_info(c);	/* without the lock: it calls a function of the program */
 
 	itt_lock();
 	c->next = clocks;
@@ -78,7 +78,7 @@ static void clock_domain_reset(void)
 }
 ITT_EXPORT(clock_domain_reset, clock_domain_reset);
 
-/* Our clock's rate: what it ran since the attachment, against CLOCK_MONOTONIC. */
+/* Our clock's rate: ticks since the attachment against CLOCK_MONOTONIC. */
 static double ticks_per_second(void)
 {
 	const struct xsprof_ctl *ctl = &xsprof_ctl_page.ctl;
@@ -94,7 +94,7 @@ static double ticks_per_second(void)
 	return (double)(xsprof_now() - ctl->attach.ticks) / ns * 1e9;
 }
 
-/* A time that the program gave, in our ticks; 0 where it gave none or it cannot be known. */
+/* An explicit time in our ticks; 0: none was given, or it cannot be converted. */
 static uint64_t to_ticks(const struct itt_clock *clock, unsigned long long timestamp)
 {
 	const struct made_clock *c = (const struct made_clock *)clock;
@@ -112,7 +112,7 @@ static uint64_t to_ticks(const struct itt_clock *clock, unsigned long long times
 		return 0;
 	}
 	ticks = (double)(int64_t)(timestamp - c->clock.info.base) / (double)freq * rate;
-	/* A time outside of what fits is no time. */
+	/* Out of range: not a time. */
 	if (!(ticks > -9e18 && ticks < 9e18) || (ticks < 0 && -ticks >= (double)c->base)) {
 		itt_miss(ITT_MISS_TIMESTAMP);
 		return 0;

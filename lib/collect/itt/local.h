@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files of the ITT collector share: ids, maps, the thread's open tasks, and the account
- * of calls for which there is no record.  Nothing here is visible outside it.
+ * Private header of the ITT collector: ids, maps, open tasks of a thread, and the counts of calls
+ * that leave no record.
  *
- * The collector keeps no events: a call becomes a record in a ring before it returns, so that a
- * program that ends by _exit() or a signal loses none.  It never calls malloc(): allocators are
- * among its callers, inside their own locks.
+ * The collector keeps no events: a call writes its record into a ring before it returns, so that a
+ * program that ends by _exit() or a signal loses none. It never calls malloc(): allocators call it
+ * with their locks held.
  */
 #ifndef XSPROF_ITT_LOCAL_H
 #define XSPROF_ITT_LOCAL_H
@@ -29,7 +29,10 @@ struct itt_entry {
 	void		*func;
 };
 
-/* Each file's own, ends with a NULL name; ISO C forbids the cast, POSIX's dlsym() needs it. */
+/*
+ * Each file's functions; the list ends with a NULL name. ISO C forbids the cast, POSIX's dlsym()
+ * needs it.
+ */
 extern const struct itt_entry itt_task_entries[], itt_region_entries[], itt_frame_entries[],
 	itt_late_entries[], itt_meta_entries[], itt_counter_entries[], itt_sync_entries[],
 	itt_event_entries[], itt_heap_entries[], itt_model_entries[], itt_control_entries[],
@@ -38,14 +41,14 @@ extern const struct itt_entry itt_task_entries[], itt_region_entries[], itt_fram
 #define ITT_ENTRY(api, func)	{ "__itt_" #api, (void *)(func) }
 
 /*
- * ITT_EXPORT() - the function under its own name as well, for static parts that look each one
- * up.  The tables use the static one: an executable's symbol of the same name must not win.
+ * ITT_EXPORT() - also exports the function under its own name, for static parts that look functions
+ * up singly. Tables use the static function: a symbol of the executable must not override it.
  */
 #define ITT_EXPORT(api, func) \
 	extern __typeof__(func) __itt_##api \
 		__attribute__((alias(#func), visibility("default")))
 
-/* Attaches if need be: in the child of a fork that is what the first marker would do. */
+/* Attaches if needed: in a forked child the first marker would do it. */
 bool itt_is_recording(void);
 
 /* ---- ids ------------------------------------------------------------------------------------- */
@@ -57,7 +60,7 @@ static inline uint64_t itt_mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* An id within a domain as one word; 0 only for the null id. */
+/* A domain's id as one word; 0 only for the null id. */
 static inline uint64_t itt_id(xsprof_name_t domain, const struct itt_id *id)
 {
 	uint64_t h;
@@ -74,7 +77,7 @@ static inline uint64_t itt_id(xsprof_name_t domain, const struct itt_id *id)
 /* ---- maps (map.c): lock-free, of fixed size ---------------------------------------------- */
 
 struct itt_slot {
-	uint64_t	key;		/* 0 free, 1 being filled */
+	uint64_t	key;		/* 0: free, 1: being filled */
 	uint64_t	v[3];
 };
 
@@ -90,25 +93,25 @@ bool itt_map_get(struct itt_map *map, uint64_t key, uint64_t v[3]);
 struct itt_slot *itt_map_put(struct itt_map *map, uint64_t key, const uint64_t v[3]);
 bool itt_map_take(struct itt_map *map, uint64_t key, uint64_t v[3]);
 
-/* Elements of an array as arguments under one key, at most @max; 0 for an unknown type. */
+/* Elements of an array as arguments with one key, at most @max. Return: 0 for an unknown type. */
 size_t itt_values(struct xsprof_kv *kv, size_t max, xsprof_name_t key, int type, size_t count,
 		  const void *data);
 
-/* A counter of the static part (counter.c). */
+/* Adopts a counter of the static part (counter.c). */
 void itt_adopt_counter(struct itt_counter *counter);
 
-/* Zeroed memory for good, or NULL; under itt_lock(). */
+/* Zeroed memory that is never freed, or NULL; called under itt_lock(). */
 void *itt_alloc(size_t size);
 char *itt_strdup(const char *text);
-/* Around whatever creates what lives on; held across fork(), so that the child's is free. */
+/* Guards the creation of shared objects; taken around fork(), so that it is free in the child. */
 void itt_lock(void);
 void itt_unlock(void);
 
 /* ---- the thread's open tasks ----------------------------------------------------------------- */
 
-#define ITT_DEPTH	16u	/* tasks whose ids are known */
-#define ITT_LATE	4u	/* open tasks whose begin the program told */
-#define ITT_EVENTS	4u	/* events that may yet get their end */
+#define ITT_DEPTH	16u	/* tasks whose ids are kept */
+#define ITT_LATE	4u	/* open tasks whose begin had an explicit time */
+#define ITT_EVENTS	4u	/* events that may still end */
 
 struct itt_late {
 	xsprof_name_t	name;
@@ -118,13 +121,13 @@ struct itt_late {
 	uint64_t	parent;
 };
 
-/* Small: it lives in the static TLS block, of which a library loaded late gets little. */
+/* Small: static TLS has little room for libraries that are loaded late. */
 struct itt_thread {
 	uint32_t	depth;
 	uint32_t	nr_late;
 	uint32_t	nr_events;
 	uint32_t	dead;		/* of depth: tasks that a pause has ended */
-	uint32_t	pauses;		/* itt_pauses when that was found out */
+	uint32_t	pauses;		/* value of itt_pauses when that was determined */
 	uint64_t	ids[ITT_DEPTH];
 	struct itt_late	late[ITT_LATE];
 	struct {
@@ -135,12 +138,12 @@ struct itt_thread {
 
 extern __thread struct itt_thread itt_thread __attribute__((tls_model("initial-exec")));
 
-/* Raised when the program pauses, and when it goes on: odd while it is paused. */
+/* Incremented at each pause and resume: odd while paused. */
 extern uint32_t itt_pauses;
 
-/* Functions of task.c; @end is 0 or ticks that the program gave. */
+/* Functions of task.c; @end: 0, or an explicit time in ticks. */
 void itt_task_push(uint64_t id);
-/* Ids that are not 0 as arguments.  Return: how many. */
+/* The ids that are not 0 as arguments. Return: their number. */
 size_t itt_id_args(struct xsprof_kv kv[2], uint64_t id, uint64_t parent);
 void itt_task_begin(const struct itt_domain *domain, struct itt_id task, struct itt_id parent,
 		    struct itt_string *name);
@@ -157,12 +160,12 @@ void itt_relation_add_to_current(const struct itt_domain *domain, int relation,
 
 #define ITT_RELATION_CHILD_OF	5u
 
-/* An instant with up to four arguments of the collector's own. */
+/* Records an instant with up to four arguments. */
 void itt_note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
 
 /* ---- calls that leave no record (miss.c) ------------------------------------------------- */
 
-/* ITT functions that have no counterpart among the records: counted by name. */
+/* ITT functions without a corresponding record: counted by name. */
 #define ITT_MISSED_APIS(X) \
 	X(thread_ignore) X(thr_ignore) X(suppress_push) X(suppress_pop) X(suppress_mark_range) \
 	X(suppress_clear_range) X(model_induction_uses) X(model_reduction_uses) \
@@ -173,7 +176,7 @@ void itt_note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
 	X(heap_reset_detection) X(heap_record) X(memory_read) X(memory_write) X(memory_update) \
 	X(state_get) X(state_set) X(obj_mode_set) X(thr_mode_set) X(av_save) X(pt_region_create)
 
-/* Other things that a call may say and no record can hold. */
+/* Other cases for which there is no record. */
 #define ITT_MISSED_CASES(X) \
 	X(ITT_MISS_END, "task_end without task_begin") \
 	X(ITT_MISS_OVERLAPPED_END, "end of an overlapped task or region that is not open") \
@@ -203,9 +206,9 @@ enum itt_miss {
 };
 
 void itt_miss(enum itt_miss what);
-/* Writes the exact counts; at exit and when a static part says goodbye. */
+/* Records the exact counts; at exit, and when a static part is unloaded. */
 void itt_miss_flush(void);
-/* In the child of a fork: what the parent missed is the parent's. */
+/* In a forked child: resets the counts, which the parent records. */
 void itt_miss_reset(void);
 
 #endif /* XSPROF_ITT_LOCAL_H */

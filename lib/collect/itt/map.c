@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Memory of the collector: maps of fixed size that need no lock, and an allocator that takes
- * pages from the kernel and never gives back.  It never calls malloc(): see itt.h.
+ * Memory of the collector: lock-free maps of fixed size, and an allocator that maps pages and never
+ * frees them. Never calls malloc(): see local.h.
  *
- * A map has sets of eight slots; a key may lie in any of four neighbouring sets.  A slot is
- * claimed by setting its key from 0 to 1, filled, and shown by storing the key.  Two threads
- * that put the same key at once would make two slots: callers either hold itt_lock() or pass
- * keys (addresses, ids of instances) that a correct program does not create twice at a time.
+ * A map has sets of eight slots; a key may be in any of four adjacent sets. A slot is claimed by
+ * changing its key from 0 to 1, filled, and published by storing the key. Two threads that insert
+ * the same key at the same time would make two slots: callers either hold itt_lock() or use keys
+ * (addresses, ids of instances) that a correct program does not create twice at once.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -91,7 +91,7 @@ bool itt_map_get(struct itt_map *map, uint64_t key, uint64_t v[3])
 		return false;
 	for (int i = 0; i < 3; i++)
 		v[i] = __atomic_load_n(&s->v[i], __ATOMIC_RELAXED);
-	/* Taken and filled for another key meanwhile?  Then these are not its values. */
+	/* The slot may have been freed and filled for another key: check the key again. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return __atomic_load_n(&s->key, __ATOMIC_RELAXED) == key_of(key);
 }

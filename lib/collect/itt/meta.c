@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Metadata: typed values and strings that the program adds to the current task, to an instance
- * it names by id, or to a scope.
+ * identified by an id, or to a scope.
  *
- * For the task that is open in this thread they are its arguments; for anything else, and where
- * no task is open, an instant "metadata" that tells id or scope and carries them.
+ * They become arguments of the task that is open in this thread; otherwise they are recorded as an
+ * instant "metadata" with the id or scope.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 
 #include "collect/itt/names.h"
 
-#define MAX_VALUES	64u	/* of one array; how many more there were is told */
+#define MAX_VALUES	64u	/* of one array; the number of others is recorded too */
 
 static struct itt_string metadata = { .text = "metadata" };
 
-/* Where it belongs; kv[0] and what follows are the values, kv[-1] is free for the id or scope. */
+/* @kv: kv[0] and up are the values; kv[-1] is reserved for the id or scope. */
 static void add(xsprof_name_t domain, uint64_t id, int scope, struct xsprof_kv *kv, size_t n)
 {
 	xsprof_name_t name;
@@ -24,7 +24,7 @@ static void add(xsprof_name_t domain, uint64_t id, int scope, struct xsprof_kv *
 	if (!id && (scope == ITT_SCOPE_UNKNOWN || scope == ITT_SCOPE_TASK) && itt_thread.depth) {
 		const struct itt_thread *t = &itt_thread;
 
-		/* A task that will be a span when it ends is not open in the trace. */
+		/* A task that will be written as a span is not open in the trace. */
 		if (!t->nr_late || t->late[t->nr_late - 1].depth != t->depth) {
 			xsprof_args(kv, n);
 			return;
@@ -43,7 +43,7 @@ static void add(xsprof_name_t domain, uint64_t id, int scope, struct xsprof_kv *
 	}
 }
 
-/* One element; an unaligned one is read like any other. */
+/* One element, possibly unaligned. */
 #define ELEMENT(type, i) ({ \
 	type v_; \
 	memcpy(&v_, (const char *)data + (i) * sizeof(type), sizeof(type)); \
@@ -117,7 +117,7 @@ static void add_text(const struct itt_domain *domain, const struct itt_id *id, i
 	xsprof_name_t d = itt_domain_name(domain);
 	struct xsprof_kv kv[2];
 
-	/* The length may be left out, and may be more than there is. */
+	/* The length may be 0 (unknown) or more than a record holds. */
 	if (!len || len > XSPROF_TEXT_MAX)
 		len = XSPROF_TEXT_MAX;
 	kv[1].key = key;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The account of ITT calls that leave no record: how often each was made.  A count is written
- * as a counter when it reaches a power of two, so that programs that end by _exit() show it to
- * within a factor of two, and exactly at a regular exit.  It never hides a call.
+ * Counts the ITT calls that leave no record. A count is recorded as a counter when it reaches a
+ * power of two, and again at a regular exit: after _exit() it is at most a factor of two too low.
  */
 #include <stdio.h>
 
@@ -31,7 +30,7 @@ static void show(enum itt_miss what, uint64_t n)
 		int category;
 
 		snprintf(text, sizeof(text), "not recorded: %s", texts[what]);
-		/* As names.c makes one, which counts what it misses here. */
+		/* Not by names.c, which counts its own failures here. */
 		xsprof_init(NULL);
 		category = xsprof_category("itt");
 		name = xsprof_name_in(category < 0 ? 0 : category, text);
@@ -68,8 +67,8 @@ void itt_miss_reset(void)
 }
 
 /*
- * They ignore whatever arguments they are called with, which the C calling conventions of
- * x86-64 and arm64 allow, and return what a program gets where there is no collector: 0.
+ * They ignore their arguments, whatever they are, as the C calling conventions of x86-64 and arm64
+ * allow, and return 0, as without a collector.
  */
 #define API_FUNC(api) \
 	static uintptr_t miss_##api(void) \
@@ -87,7 +86,7 @@ ITT_EXPORT(pt_region_createA, miss_pt_region_create);
 
 const struct itt_entry itt_miss_entries[] = {
 	ITT_MISSED_APIS(API_ENTRY)
-	/* The names that Windows' macros and some foreign-language bindings use. */
+	/* Names used by the Windows macros and by some language bindings. */
 	ITT_ENTRY(av_saveA, miss_av_save),
 	ITT_ENTRY(pt_region_createA, miss_pt_region_create),
 	{ NULL, NULL }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The annotations of a parallel model (sites, tasks, locks, allocations), as ranges, sync
- * operations and allocations.  What only a simulation of parallelism could use (uses of memory,
- * iterations that begin where the last one ended) is counted in miss.c.
+ * Annotations of parallelism models (sites, tasks, locks, allocations), recorded as ranges, sync
+ * operations and allocations. Annotations that only a simulation of parallelism can use (uses of
+ * memory, iterations that begin where the last one ended) are counted in miss.c.
  */
 #include "collect/itt/names.h"
 

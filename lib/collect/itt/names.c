@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * ITT's domains and string handles as categories and names.
+ * ITT domains as categories, and string handles as names.
  *
- * A domain's extra2 holds its own name's id, which carries the category.  A string handle is
- * used in any domain, and a name's id carries its category: so a handle gets a number, and its
- * extra2 holds that and the id in the first domain that used it; ids in further domains are in
- * a table of words that are checked by what they hold (number and id), so that reading it needs
- * no lock and an entry may be overwritten at any time.
+ * A domain's extra2 holds the id of its name, which contains the category. A string handle can be
+ * used in any domain, but a name id contains a category: so each handle gets a number, and its
+ * extra2 holds the number and the id in the first domain that used it. Ids in further domains are
+ * in a table whose words contain number and id, so that reading needs no lock and an entry may be
+ * overwritten at any time.
  *
- * Domains and handles made here live for ever; those adopted from a static part are its own, and
- * no pointer to them is kept: it may be unloaded.
+ * Domains and handles created here are never freed; those adopted from a static part belong to it,
+ * and no pointer to them is kept, as it may be unloaded.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@
 #define CACHE		8192u
 #define CACHE_PROBES	2u
 
-/* Not 0 whatever the name is: "adopted". */
+/* Marks an adopted object; never 0, whatever the name. */
 #define ADOPTED		(1ull << 63)
 
 struct made_string {
@@ -47,11 +47,11 @@ static struct itt_string strings_full = { .text = "(strings full)" };
 static const char *const category_texts[ITT_NR_CATS] = {
 	"itt", "itt.sync", "itt.heap", "itt.model", "itt.stitch", "itt.jit",
 };
-static int categories[ITT_NR_CATS];	/* the category + 1 */
+static int categories[ITT_NR_CATS];	/* the category + 1; 0: not created */
 
 /*
- * In the child of a fork that has recorded nothing yet, the enabled bits are still the parent's
- * and know no category that is new: attach first, as its first marker would.
+ * A forked child that has recorded nothing yet still has the parent's enabled bits, which lack a
+ * new category: attach first, as the child's first marker would.
  */
 static int new_category(const char *name)
 {
@@ -167,7 +167,7 @@ ITT_EXPORT(domain_createA, domain_create);
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
-/* A number of its own for a handle that has none.  Two threads may both try: the first wins. */
+/* Numbers a handle that has no number. If two threads race, the first wins. */
 void itt_adopt_string(struct itt_string *string)
 {
 	uint64_t n = __atomic_add_fetch(&numbers, 1, __ATOMIC_RELAXED);
@@ -188,7 +188,7 @@ xsprof_name_t itt_resolve(xsprof_name_t domain, struct itt_string *string)
 			itt_adopt_string(string);
 		v = (uintptr_t)__atomic_load_n(&string->extra2, __ATOMIC_RELAXED);
 	}
-	number = v >> 32;	/* 0 for the NULL handle */
+	number = v >> 32;	/* 0: the NULL handle */
 	at = itt_mix(number << 6 | cat);
 	for (uint32_t p = 0; p < CACHE_PROBES; p++) {
 		uint64_t e = __atomic_load_n(&cache[(at + p) % CACHE], __ATOMIC_RELAXED);

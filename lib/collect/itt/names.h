@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Names and categories for what the program calls domains and strings.
+ * Names and categories for ITT's domains and strings.
  */
 #ifndef XSPROF_ITT_NAMES_H
 #define XSPROF_ITT_NAMES_H
 
 #include "collect/itt/local.h"
 
-/* Categories for calls that name no domain; made at their first use. */
+/* Categories for calls without a domain; created at their first use. */
 enum itt_category {
 	ITT_CAT_ITT,		/* "itt" */
 	ITT_CAT_SYNC,		/* "itt.sync" */
@@ -19,22 +19,24 @@ enum itt_category {
 };
 
 xsprof_name_t itt_intern(enum itt_category cat, const char *text);
-/* The same for a text of a given length, not terminated. */
+/* The same for an unterminated text of a given length. */
 xsprof_name_t itt_intern_len(enum itt_category cat, const char *text, size_t len);
-/* A name in the category that bears the domain's name; NULL is category "itt". */
+/* A name in the category named after the domain; NULL: category "itt". */
 xsprof_name_t itt_intern_domain(const char *domain, const char *text);
 
 /*
- * worker.c: whether a domain, made by the library in which @part is, wants another one for OpenMP's
- * workers, with the name that it puts into @text; then, that other one's name; and the domain in
- * which the calling thread begins its tasks, which is that other one for a worker in oneDNN.
+ * worker.c: does a domain, created by the library that contains @part, need a second one for OpenMP
+ * workers, whose name is put into @text? Then: sets the name of the second domain. Then: the domain
+ * for tasks of the calling thread, which is the second one for a worker in oneDNN.
  */
 bool itt_worker_wants(const char *domain, xsprof_name_t name, const void *part,
 		      char text[XSPROF_TEXT_MAX]);
 void itt_worker_domain(xsprof_name_t name, xsprof_name_t of_workers);
 xsprof_name_t itt_worker_name(xsprof_name_t domain);
 
-/* A domain has been made by the library in which @part is: one for its workers too, if wanted. */
+/*
+ * The library that contains @part has created a domain: creates one for its workers too, if needed.
+ */
 void itt_made_domain(const char *domain, xsprof_name_t name, const void *part);
 xsprof_name_t itt_adopt_domain(struct itt_domain *domain);
 void itt_adopt_string(struct itt_string *string);
@@ -42,8 +44,8 @@ xsprof_name_t itt_resolve(xsprof_name_t domain, struct itt_string *string);
 const char *itt_text(const struct itt_string *string);
 
 /*
- * The domain's own name, which carries its category: in its extra2, put there by the adoption.
- * NULL, which no macro lets through, is the domain "itt".
+ * The domain's own name, which contains its category; stored in extra2 by the adoption. NULL, which
+ * the macros never pass, is the domain "itt".
  */
 static inline xsprof_name_t itt_domain_name(const struct itt_domain *domain)
 {
@@ -56,8 +58,8 @@ static inline xsprof_name_t itt_domain_name(const struct itt_domain *domain)
 }
 
 /*
- * The string's name in the domain's category.  Its extra2 holds its number and its name in the
- * first domain that used it, in one word: one load, one compare.
+ * The string's name in the domain's category. Its extra2 holds its number and its name in the first
+ * domain that used it: one load and one compare.
  */
 static inline xsprof_name_t itt_string_name(xsprof_name_t domain, struct itt_string *string)
 {

@@ -2,14 +2,14 @@
 /*
  * Task groups and regions.
  *
- * A region is an asynchronous range.  Its id is that of an object, as a node of oneTBB's flow
- * graph, and not of one use of it: it may begin again before it ends, and is over when as many
- * ends have come.  A region without a name has that of the task group with its id.
+ * A region is an asynchronous range. Its id is that of an object, such as a node of oneTBB's flow
+ * graph, not of one use of it: it may begin again before it ends, and is over after as many ends as
+ * begins. A region without a name has that of the task group with its id.
  */
 #include "collect/itt/names.h"
 
 static struct itt_map groups;	/* by id: v[0] = name */
-static struct itt_map regions;	/* by id: v[0] = name, v[1] = begins without an end; itt_lock() */
+static struct itt_map regions;	/* by id: v[0] = name, v[1] = open begins; under itt_lock() */
 
 static void task_group(const struct itt_domain *domain, struct itt_id group, struct itt_id parent,
 		       struct itt_string *name)
@@ -19,7 +19,7 @@ static void task_group(const struct itt_domain *domain, struct itt_id group, str
 	const uint64_t v[3] = { n };
 	struct xsprof_kv kv[2];
 
-	/* The address of an object may come back with another name. */
+	/* The address of a new object may be that of an old one with another name. */
 	if (id && name && !itt_map_put(&groups, id, v))
 		itt_miss(ITT_MISS_GROUP_FULL);
 	itt_note(n, kv, itt_id_args(kv, id, itt_id(d, &parent)));
@@ -43,9 +43,9 @@ static void region_begin(const struct itt_domain *domain, struct itt_id region,
 	uint64_t v[3] = { 0 };
 
 	n = name_of(d, id, name);
-	/* Records stand in the order of the count: the lock is held until they are written. */
+	/* Held until the records are written: their order is that of the count. */
 	itt_lock();
-	/* The null id names no object: of each domain one may be open. */
+	/* The null id names no object: one region per domain may be open. */
 	if (itt_map_get(&regions, id ? id : d, v))
 		n = (xsprof_name_t)v[0];
 	v[0] = n;
@@ -72,7 +72,7 @@ static void region_end(const struct itt_domain *domain, struct itt_id region)
 	if (!itt_map_get(&regions, id ? id : d, v)) {
 		itt_miss(ITT_MISS_OVERLAPPED_END);
 	} else if (--v[1]) {
-		/* It is there: its values change in their place. */
+		/* The key exists: put() changes its values in place. */
 		itt_map_put(&regions, id ? id : d, v);
 		xsprof_async_instant((xsprof_name_t)v[0], id);
 	} else {

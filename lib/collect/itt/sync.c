@@ -2,9 +2,9 @@
 /*
  * Synchronisation objects and stitched stacks.
  *
- * Waits and releases tell only an address: the name given at the creation waits in a map.  What
- * does not fit it is recorded under a common name.  These are called by allocators and runtimes
- * inside their own locks: nothing here may allocate by malloc() or wait.
+ * Waits and releases pass an address only: the name given at the creation is kept in a map; objects
+ * that do not fit have a common name. Allocators and runtimes call these functions with their locks
+ * held: nothing here may call malloc() or wait.
  */
 #include <stdio.h>
 
@@ -90,7 +90,7 @@ SYNC(cancel, XSPROF_SYNC_CANCEL);
 SYNC(acquired, XSPROF_SYNC_ACQUIRED);
 SYNC(releasing, XSPROF_SYNC_RELEASING);
 
-/* The oldest form: lengths given. */
+/* The oldest form, with lengths. */
 static int notify_sync_name(void *addr, const char *type, int type_len, const char *name,
 			    int name_len, int attribute)
 {
@@ -119,7 +119,7 @@ static xsprof_name_t stitch_name(void)
 	return n;
 }
 
-/* Never NULL: LLVM's OpenMP runtime counts on it. */
+/* Never NULL: LLVM's OpenMP runtime relies on it. */
 static void *stack_caller_create(void)
 {
 	static uint64_t last;
@@ -145,7 +145,7 @@ static void stack_callee_enter(void *caller)
 }
 ITT_EXPORT(stack_callee_enter, stack_callee_enter);
 
-/* The next enter or the destruction says as much. */
+/* Nothing to record: the next enter or the destruction implies it. */
 static void stack_callee_leave(void *caller)
 {
 	(void)caller;

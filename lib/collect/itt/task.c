@@ -2,15 +2,14 @@
 /*
  * Tasks, overlapped tasks, markers, ids and relations.
  *
- * Tasks of a thread nest and become ranges.  Overlapped tasks become asynchronous ranges; their
- * end tells only an id, so the name waits in a map.  The thread's depth is kept whether or not
- * anything is recorded: an end without a begin must not close a range that the program opened by
- * other means.
+ * Tasks of a thread nest and become ranges. Overlapped tasks become asynchronous ranges; their end
+ * passes only an id, so the name is kept in a map. A thread's depth is kept even while nothing is
+ * recorded: an end without a begin must not close a range that the program opened by other means.
  */
 #include "collect/itt/names.h"
 
 __thread struct itt_thread itt_thread __attribute__((tls_model("initial-exec")));
-/* Overlapped tasks that are open: v = name, begin (0: recorded), parent. */
+/* Open overlapped tasks: v = name, begin (0: recorded), parent. */
 static struct itt_map open_tasks;
 uint32_t itt_pauses;
 
@@ -38,8 +37,8 @@ size_t itt_id_args(struct xsprof_kv kv[2], uint64_t id, uint64_t parent)
 /* ---- tasks that nest ------------------------------------------------------------------------- */
 
 /*
- * A pause ends in the trace what is open, and what begins during it is not there: the ends of
- * all these must stay out too.
+ * A pause ends all open tasks in the trace, and tasks that begin during the pause are not recorded:
+ * the ends of all of these must be left out too.
  */
 static inline void look_for_pause(struct itt_thread *t)
 {
@@ -146,13 +145,13 @@ void itt_open_begin(xsprof_name_t domain, xsprof_name_t name, uint64_t begin, ui
 {
 	const uint64_t v[3] = { name, begin, parent };
 
-	/* The null id names no instance: of each domain one may be open. */
+	/* The null id names no instance: one task per domain may be open. */
 	if (!itt_map_put(&open_tasks, id ? id : domain, v)) {
 		itt_miss(ITT_MISS_OPEN_FULL);
 		begin = 0;
 	}
 	if (begin)
-		return;		/* told at its end, as a span */
+		return;		/* recorded at its end, as a span */
 	xsprof_async_begin(name, id);
 	if (parent)
 		xsprof_relation(ITT_RELATION_CHILD_OF, id, parent);
@@ -228,7 +227,7 @@ void itt_marker(const struct itt_domain *domain, struct itt_id id, struct itt_st
 }
 ITT_EXPORT(marker, itt_marker);
 
-/* An id says nothing until something bears it. */
+/* An id alone records nothing. */
 static void id_create(const struct itt_domain *domain, struct itt_id id)
 {
 	(void)domain;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Tasks of OpenMP's workers in oneDNN: a primitive is one task of the thread that runs it, and
- * one more, of the same name and domain, of each worker that takes part.  Those of workers get a
- * category of their own, so that a primitive counts once.
+ * Tasks of OpenMP workers in oneDNN: a primitive is one task of the thread that runs it, and one
+ * more, with the same name and domain, of each worker that takes part. Those of workers get their
+ * own category, so that a primitive counts once.
  *
- * The OpenMP runtime that oneDNN calls says who is a worker.  It is looked up when oneDNN makes its
- * domain and never in a worker, which must not wait for the loader's lock.
+ * The OpenMP runtime that oneDNN calls tells whether a thread is a worker. It is looked up when
+ * oneDNN creates its domain, never in a worker, which must not wait for the loader's lock.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -15,11 +15,11 @@
 #define PREFIX	"dnnl::"
 #define SUFFIX	" (OpenMP worker)"
 
-/* By the domain's category: the name of the domain of its workers, 0 none. */
+/* By the domain's category: name of the domain for its workers, 0: none. */
 static xsprof_name_t workers[XSPROF_MAX_CATEGORIES];
 static int (*thread_num)(void);
 
-/* @part's library and those that it needs are searched: there may be several runtimes. */
+/* Searches @part's library and its dependencies: there may be several runtimes. */
 static void find_runtime(const void *part)
 {
 	Dl_info info;
@@ -27,11 +27,11 @@ static void find_runtime(const void *part)
 
 	if (__atomic_load_n(&thread_num, __ATOMIC_RELAXED) || !dladdr(part, &info))
 		return;
-	/* Not closed: the function must stay. */
+	/* Not closed: the function must stay loaded. */
 	library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	/* The program itself has no name that dlopen() knows. */
+	/* dlopen() has no name for the program itself. */
 	sym = dlsym(library ? library : RTLD_DEFAULT, "omp_get_thread_num");
-	/* Relaxed: only the runtime's code is read through it, and that was there before. */
+	/* Relaxed: the function's code was loaded before its address was stored. */
 	__atomic_store_n((void **)&thread_num, sym, __ATOMIC_RELAXED);
 }
 
@@ -51,7 +51,7 @@ bool itt_worker_wants(const char *domain, xsprof_name_t name, const void *part,
 
 void itt_worker_domain(xsprof_name_t name, xsprof_name_t of_workers)
 {
-	/* Relaxed: a name is a number. */
+	/* Relaxed: a name is only a number. */
 	__atomic_store_n(&workers[name >> XSPROF_NAME_SHIFT], of_workers, __ATOMIC_RELAXED);
 }
 

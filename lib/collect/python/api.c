@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The functions of CPython's interface that are called: those that are the same in all versions.
+ * Functions of CPython's API that are the same in all versions.
  */
 #include <string.h>
 
@@ -52,7 +52,7 @@ bool cpython_find(void)
 	if (!symbol)
 		symbol = python_symbol("_Py_IsFinalizing");
 	memcpy(&cpython.finalizing, &symbol, sizeof(symbol));
-	/* From 3.9 on. */
+	/* Since 3.9. */
 	symbol = python_symbol("PyFrame_GetCode");
 	memcpy(&cpython.frame_code, &symbol, sizeof(symbol));
 	return true;

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The thread that has the lock looks at its own frames, in the handler of a signal that is sent to
- * it alone: it is the only one for which they stand still.
+ * The thread that holds the GIL reads its own frames, in the handler of a signal sent to it alone:
+ * only this thread can read them while they do not change.
  *
- * The signal is one that is ignored where nobody handles it. Another kind, sent while the program
- * becomes another one by execve(), would end that: signals that are on their way outlive handlers,
- * and those that are blocked then are there for the new program to find. So none is sent to a
- * thread that blocks it, as far as /proc tells: a thread may begin to in between. Where there is no
- * /proc one is sent, and the next when it has been handled, or after a second.
+ * The signal is one whose default action is to be ignored. Any other, sent while the program calls
+ * execve(), would end the new program: pending signals outlive handlers, and blocked ones stay
+ * pending for the new program. So no signal is sent to a thread that blocks it according to /proc;
+ * the thread may still block it in between. Without /proc, one signal is sent, and the next after
+ * it was handled, or after a second.
  *
- * There is one question at a time. Who answers it takes it first, so that one that is not waited
- * for any longer is answered by nobody.
+ * One question is open at a time. The thread that answers takes the question first, so that a
+ * question given up is never answered.
  *
- * The thread that is asked records its sample itself if its stack has been recorded before, as most
- * have: the sample has the time at which it was taken, and the thread that asks need not be woken
- * for it.
+ * If the stack was recorded before, as most were, the asked thread records its sample itself: the
+ * sample has the time at which it was taken, and the ticking thread need not wake up for it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -28,25 +27,25 @@
 
 enum { IDLE, ASKED, BUSY, GOOD, RECORDED, BAD, NONE, LEFT };
 
-#define LOOKS		4000000ull	/* ns between those at a thread's signals */
-#define FORGOTTEN	1000000000ull	/* ns: what was sent is not on its way any more */
+#define LOOKS		4000000ull	/* ns between reads of a thread's signals in /proc */
+#define FORGOTTEN	1000000000ull	/* ns: a signal sent before is no longer pending */
 
 static struct {
 	int			is;
 	struct python_entry	*entry;
 	struct python_reading	reading;
 	struct native_stack	native;
-	uint32_t		unloads;	/* rules for it are of that time */
-	uint32_t		ticks;		/* until it is answered */
-	bool			at_once;	/* who asks is woken */
+	uint32_t		unloads;	/* unloads when rules were read */
+	uint32_t		ticks;		/* since the question was asked */
+	bool			at_once;	/* wake the ticking thread when the answer needs it */
 	struct python_reply	reply;
 } question;
 
-static int woken;	/* a futex: who asks has something to do */
+static int woken;	/* a futex: 1: the ticking thread has work to do */
 
 static const int candidates[] = { SIGURG, SIGWINCH };
-static int number;	/* the signal; 0: none */
-static struct sigaction before;	/* what it was */
+static int number;	/* the signal; 0: none chosen */
+static struct sigaction before;	/* its action before */
 
 static void futex(int op, int value, const struct timespec *until)
 {
@@ -63,10 +62,10 @@ static uint64_t clock_ns(clockid_t clock)
 
 /* ---- in the thread that is asked ------------------------------------------------------------- */
 
-/* Return: NONE: it has no frames; LEFT: it has left the lock. */
+/* Return: NONE: the thread has no frames; LEFT: it no longer holds the GIL. */
 static int answer(struct python_entry *entry)
 {
-	/* There is none while Python takes or leaves the lock. */
+	/* No state is current while Python takes or releases the GIL. */
 	void *state = python.finalizing() ? NULL : python.current_state();
 
 	if (!state && python.this_state())
@@ -78,7 +77,7 @@ static int answer(struct python_entry *entry)
 	return python_read_frames(&question.reading, state) ? GOOD : BAD;
 }
 
-/* Return: false: there is something to do for who asks. */
+/* Records the sample if its stack is known. Return: false: the ticking thread has to. */
 static bool record(struct python_reply *reply, uint32_t tid)
 {
 	uint32_t ticks = __atomic_load_n(&question.ticks, __ATOMIC_RELAXED);
@@ -100,7 +99,9 @@ static void asked(int sig, siginfo_t *info, void *context)
 	bool wake;
 
 	(void)sig;
-	/* At the limit of pending signals (RLIMIT_SIGPENDING) it does not say who sent it. */
+	/*
+	 * At the limit of pending signals (RLIMIT_SIGPENDING) siginfo does not contain the sender.
+	 */
 	if (!entry || (info->si_code != SI_TKILL && (info->si_code != SI_USER || info->si_pid)))
 		return;
 	__atomic_store_n(&entry->asked, false, __ATOMIC_RELAXED);
@@ -118,9 +119,9 @@ static void asked(int sig, siginfo_t *info, void *context)
 			else if (record(&question.reply, entry->tid))
 				is = RECORDED;
 		}
-		/* Afterwards it may be about another thread. */
+		/* After the store below the question may be a new one. */
 		wake = question.at_once && is != RECORDED;
-		/* Release: who sees it sees what was read. */
+		/* Release: a thread that sees the answer also sees what was read. */
 		__atomic_store_n(&question.is, is, __ATOMIC_RELEASE);
 		if (wake)
 			python_ask_wake();
@@ -148,7 +149,7 @@ static bool is_ours(int sig)
 	return !sigaction(sig, NULL, &now) && has_ours(&now);
 }
 
-/* If the program takes it just now, it keeps it. */
+/* If the program installs a handler at the same time, the program keeps the signal. */
 static bool take(int sig, const struct sigaction *action)
 {
 	struct sigaction now;
@@ -164,18 +165,21 @@ static bool take(int sig, const struct sigaction *action)
 bool python_ask_ready(void)
 {
 	/*
-	 * On another stack where the thread has one: who runs on small stacks, as Go does, sees to
-	 * it that there is.
+	 * Use the alternate stack if the thread has one: threads with small stacks, as in Go, have
+	 * one.
 	 */
 	struct sigaction action = {
 		.sa_sigaction = asked, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK,
 	};
 
-	/* The program may have begun to use it. */
+	/* Only if the program has not installed a handler since. */
 	if (number && is_ours(number))
 		return true;
 	number = 0;
-	/* One of the program's that interrupts this one may jump over it: no answer would come. */
+	/*
+	 * A handler of the program that interrupts ours may longjmp() out of it, and no answer
+	 * would come.
+	 */
 	python_signals_of_others(&action.sa_mask);
 	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]) && !number; i++)
 		if (is_ours(candidates[i]) || take(candidates[i], &action))
@@ -196,7 +200,7 @@ void python_ask_end(void)
 
 static enum python_signal look(struct python_entry *entry, bool asked_before, uint64_t now)
 {
-	/* It costs as much as all else. */
+	/* Reading /proc costs as much as all the rest. */
 	if (asked_before || now - entry->signal_ns >= LOOKS) {
 		entry->signal = python_signal_of(entry->tid, number);
 		entry->signal_ns = now;
@@ -206,14 +210,17 @@ static enum python_signal look(struct python_entry *entry, bool asked_before, ui
 
 bool python_ask(struct python_entry *entry, uint64_t now, bool at_once)
 {
-	/* If it is set, another may have taken what was sent, or it was thrown away. */
+	/* If still set, another thread may have taken the signal, or it was discarded. */
 	bool asked_before = __atomic_load_n(&entry->asked, __ATOMIC_RELAXED);
 	enum python_signal is = look(entry, asked_before, now);
 
 	if (is == PYTHON_SIGNAL_BLOCKED ||
 	    (is == PYTHON_SIGNAL_UNKNOWN && asked_before && now - entry->sent_ns < FORGOTTEN))
 		return false;
-	/* It may have left the lock in that time: a call that it waits in would end early. */
+	/*
+	 * It may have released the GIL meanwhile: a system call that it waits in would return
+	 * EINTR.
+	 */
 	if (python_entry_holder() != entry)
 		return false;
 	entry->sent_ns = now;
@@ -222,7 +229,7 @@ bool python_ask(struct python_entry *entry, uint64_t now, bool at_once)
 	__atomic_store_n(&question.ticks, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&question.entry, entry, __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->asked, true, __ATOMIC_RELAXED);
-	/* Release: who answers sees who is asked. */
+	/* Release: the answering thread sees who is asked. */
 	__atomic_store_n(&question.is, ASKED, __ATOMIC_RELEASE);
 	if (!syscall(SYS_tgkill, getpid(), entry->tid, number))
 		return true;
@@ -249,7 +256,7 @@ enum python_answer python_ask_answer(struct python_reply *reply)
 		return PYTHON_NO_ANSWER;
 	*reply = question.reply;
 	reply->reading = &question.reading;
-	/* What was read stays as it is until the next question. */
+	/* The answer's data stays valid until the next question. */
 	__atomic_store_n(&question.is, IDLE, __ATOMIC_RELAXED);
 	return is == GOOD || is == RECORDED ? PYTHON_ANSWER : is == BAD ? PYTHON_ANSWER_BAD :
 	       is == LEFT ? PYTHON_ANSWER_LEFT : PYTHON_NO_ANSWER;
@@ -266,7 +273,7 @@ void python_ask_sleep(uint64_t until)
 
 void python_ask_wake(void)
 {
-	/* Release: who is woken sees why. If it does not sleep yet, it will not. */
+	/* Release: the woken thread sees the reason. A sleep that has yet to begin ends at once. */
 	__atomic_store_n(&woken, 1, __ATOMIC_RELEASE);
 	futex(FUTEX_WAKE, 1, NULL);
 }
@@ -274,7 +281,9 @@ void python_ask_wake(void)
 const struct native_stack *python_ask_native(uint32_t *unloads)
 {
 	*unloads = question.unloads;
-	/* What was unloaded meanwhile may have been read by rules of other code. */
+	/*
+	 * If code was unloaded meanwhile, the frames may have been walked by rules of other code.
+	 */
 	return question.native.nr && python_native_unloads() == *unloads ? &question.native : NULL;
 }
 

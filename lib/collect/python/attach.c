@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A process that ran before we were loaded: `xsprof record -p` has loaded us, and calls
- * xsprof_python_attach() once for a recording. All else is done by a thread of ours: it joins the
- * recorder, samples Python's threads for as long as that lives, and takes back what it has put
- * into the process.
+ * Attaches to a running process: `xsprof record -p` has loaded this library, and calls
+ * xsprof_python_attach() once per recording. A thread of ours does the rest: it joins the recorder,
+ * samples Python's threads until the recorder ends, and removes everything that it has put into the
+ * process.
  *
- * The caller is some thread of the program, at a moment that was chosen for it: nothing is done in
- * it but to start the thread. Python's lock is taken by that, as any thread may that Python has not
- * made.
+ * The caller is a thread of the program, stopped at a point chosen for it, so it only starts our
+ * thread. That thread takes the GIL as any thread may that Python did not create.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,28 +23,28 @@
 #include "collect/common/say.h"
 #include "collect/python/sample.h"
 
-#define STACK	(512u << 10)	/* Python runs some functions in it */
+#define STACK	(512u << 10)	/* Python runs some functions on it */
 
 /*
- * IDLE: nothing of ours is there. BEGINS and ENDS: the thread may wait for Python's lock, and a
- * fork does not wait for it. TICKS: a fork ends it (STOPS), and the last of those that are under
- * way then (FORKS) begins it again (STARTS). What STOPS and STARTS is soon over, and needs nothing
- * that one that forks has here: others wait.
+ * IDLE: nothing of ours is active. BEGINS, ENDS: the thread may wait for the GIL, so a fork does
+ * not wait for the thread. TICKS: a fork ends the ticking (STOPS); the last of the concurrent forks
+ * (FORKS) starts it again (STARTS). STOPS and STARTS are short and need nothing that a forking
+ * thread holds, so other threads wait for their end.
  */
 enum { IDLE, BEGINS, TICKS, STOPS, FORKS, STARTS, ENDS };
 
 static struct {
 	int		state;
 	pthread_t	thread;
-	uintptr_t	python;		/* an address in it */
+	uintptr_t	python;		/* an address inside Python */
 	uint32_t	hz;
 	uint64_t	arena_size;
 	char		session[PATH_MAX];
 	bool		forks_known;
-	pid_t		pid;		/* the process that has the thread */
-	uint32_t	forks;		/* that are under way */
+	pid_t		pid;		/* process that has the thread */
+	uint32_t	forks;		/* forks under way */
 	bool		told;		/* Python will call over() */
-	bool		over;		/* it has: what we know of it is of no use any more */
+	bool		over;		/* it did: what we know of it is void */
 } attached;
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
@@ -63,8 +62,8 @@ static bool swap(int from, int to)
 }
 
 /*
- * Python's interpreter has ended. The program may begin another one: that has nothing of what was
- * put into this one, or found in it.
+ * Called at the end of Python's interpreter. The program may start another one, which contains
+ * nothing of what was put into or found in this one.
  */
 static void over(void)
 {
@@ -72,17 +71,19 @@ static void over(void)
 	__atomic_store_n(&attached.over, true, __ATOMIC_RELEASE);
 }
 
-/* Does the one run that we came to? */
+/* Does the interpreter that we attached to still run? */
 static bool runs(void)
 {
 	if (!cpython.initialized() || python.finalizing())
 		return false;
-	/* Behind the former: who sees that the next one runs sees that the last one has ended. */
+	/*
+	 * Acquire: a thread that sees the next interpreter run also sees that this one has ended.
+	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return !__atomic_load_n(&attached.over, __ATOMIC_ACQUIRE);
 }
 
-/* Does the recorder live?  It holds a lock for as long. */
+/* Is the recorder alive? It holds a lock as long as it is. */
 static bool goes_on(void)
 {
 	char path[PATH_MAX + 8];
@@ -91,7 +92,7 @@ static bool goes_on(void)
 
 	snprintf(path, sizeof(path), "%s/lock", attached.session);
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	/* No descriptor is left: nothing is known. */
+	/* No descriptor is free: unknown, assume it is. */
 	if (fd < 0)
 		return errno == EMFILE || errno == ENFILE;
 	held = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
@@ -126,12 +127,15 @@ static bool join(void)
 	}
 	attached.pid = getpid();
 	attached.over = false;
-	/* Behind those of the other library: its lock is taken when our thread is gone. */
+	/*
+	 * Registered after the other library's handlers: its lock is then taken after our thread
+	 * has stopped.
+	 */
 	if (!attached.forks_known && __register_atfork)
 		attached.forks_known = !__register_atfork(forks, forked_parent, forked_child,
 							  NULL);
 	err = python_user.join(attached.session, attached.arena_size);
-	/* A recording that was shorter than this is over. */
+	/* The recording ended before we joined it. */
 	if (err == -EBUSY)
 		collect_say("this process cannot be recorded: it keeps the rings of a profile or "
 			    "trace of its own (xsprof.profile(), 'xsprof ctl'): use 'xsprof ctl', "
@@ -141,7 +145,7 @@ static bool join(void)
 	return !err;
 }
 
-/* Return: false: Python is not as it is expected to be, or ends. */
+/* Return: false: Python's memory does not look as expected, or Python is ending. */
 static bool find(int category)
 {
 	bool found;
@@ -214,7 +218,7 @@ static void *run(void *again)
 		python_tick_here(samples);
 		while (is(STARTS))
 			sched_yield();
-		/* A fork waits for us, and begins us again. */
+		/* A fork waits for us, and will start us again. */
 		if (!swap(TICKS, ENDS))
 			return NULL;
 	}
@@ -234,7 +238,7 @@ static int begin_thread(void *again)
 
 static void forks(void)
 {
-	/* A child by clone() itself has no such thread. */
+	/* A child made by a bare clone() lacks the thread. */
 	if (getpid() != attached.pid)
 		return;
 	__atomic_fetch_add(&attached.forks, 1, __ATOMIC_SEQ_CST);
@@ -261,7 +265,9 @@ static void forked_parent(void)
 	python_tick_init(attached.hz, python_user.category("python"));
 	if (!begin_thread(&again)) {
 		__atomic_store_n(&attached.state, TICKS, __ATOMIC_RELEASE);
-		/* Where the recorder has gone it ends, before the next fork can stop it again. */
+		/*
+		 * If the recorder is gone, end here, before another fork stops the ticking again.
+		 */
 		while (!samples() && is(TICKS))
 			nanosleep(&moment, NULL);
 		return;
@@ -272,7 +278,7 @@ static void forked_parent(void)
 	__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
 }
 
-/* It is recorded as all children are, and nobody samples it. */
+/* The child is recorded like all children, but not sampled. */
 static void forked_child(void)
 {
 	attached.pid = getpid();
@@ -289,7 +295,7 @@ static void forked_child(void)
 
 /* ---- who has loaded us ----------------------------------------------------------------------- */
 
-/* "PYTHON HZ ARENA SESSION": an address in Python, hexadecimal, and the rest as options have it. */
+/* "PYTHON HZ ARENA SESSION": an address inside Python in hexadecimal; the others as in options. */
 static bool take(const char *text)
 {
 	char *end;
@@ -305,8 +311,8 @@ static bool take(const char *text)
 }
 
 /*
- * Return: 0; -EBUSY: it is being recorded so; -EAGAIN: the end of that is under way; -EALREADY: it
- * was started by a recorder; another negative errno.
+ * Return: 0; -EBUSY: already being recorded this way; -EAGAIN: the previous recording is just
+ * ending; -EALREADY: a recorder started the process; another negative errno.
  */
 __attribute__((visibility("default"))) int xsprof_python_attach(const char *text)
 {
@@ -314,7 +320,7 @@ __attribute__((visibility("default"))) int xsprof_python_attach(const char *text
 
 	if (python_sample_met())
 		return -EALREADY;
-	/* The last recording may have ended just now. */
+	/* The previous recording may have ended just now. */
 	if (!swap(IDLE, BEGINS))
 		return goes_on() ? -EBUSY : -EAGAIN;
 	python_late = true;

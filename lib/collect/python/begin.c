@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is put into the interpreter: when it runs, and somebody records. Python runs a pending call
- * of ours, in its main thread and with its lock held, when it comes to it.
+ * Installs our callbacks in the interpreter, when it runs and the process is recorded. Python runs
+ * a pending call of ours in its main thread, with the GIL held.
  */
 #include "collect/python/local.h"
 
@@ -23,7 +23,7 @@ static int state;
 
 void python_look_again(void)
 {
-	/* In the child of a fork it goes on. */
+	/* A forked child continues to use them. */
 	if (cpython.initialized && !cpython.initialized())
 		__atomic_store_n(&state, NEW, __ATOMIC_RELAXED);
 }
@@ -32,17 +32,17 @@ void python_look(void)
 {
 	int is = NEW;
 
-	/* Each collection is a little slower from then on: only where somebody records. */
+	/* Only in a recorded process, as each collection becomes a little slower. */
 	if (__builtin_expect(__atomic_load_n(&state, __ATOMIC_RELAXED) != NEW, 1) ||
 	    !python_recorded())
 		return;
-	/* Relaxed: what it reads was there before the first lock was. */
+	/* Relaxed: the data read was stored before the first lock existed. */
 	if (!__atomic_compare_exchange_n(&state, &is, BUSY, false, __ATOMIC_RELAXED,
 					 __ATOMIC_RELAXED))
 		return;
 	if (!cpython.initialized && !cpython_find())
 		return;
-	/* Not yet, or there is no room among those that are pending: at a later time. */
+	/* Python is not ready, or its queue of pending calls is full: try later. */
 	is = !cpython.initialized() || cpython.add_pending(begin, NULL) ? NEW : ASKED;
 	__atomic_store_n(&state, is, __ATOMIC_RELAXED);
 }

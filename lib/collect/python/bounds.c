@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which of Python's frames were entered from C: each such call has one frame of the evaluator on
- * the C stack, and the functions that are called from there by functions of Python have none of
- * their own, from 3.11 on. Versions tell it in three ways, so it is found at run time, from calls
- * that are known: all of them are; a byte of the frame says it; or a frame without code stands
- * behind each.
+ * Finds which of Python's frames were entered from C. Each entry has one evaluator frame on the C
+ * stack; since 3.11, functions called from there by Python functions have none of their own.
+ * Versions mark entries in three ways, so the mark is found at run time from known calls: all
+ * frames are entries; a byte of the frame tells; or a frame without code follows each entry.
  */
 #include <string.h>
 
 #include "collect/python/sample.h"
 
-#define SPAN	128u	/* bytes of a frame that are looked at */
+#define SPAN	128u	/* bytes of a frame that are searched */
 #define MOST	4u	/* frames of a probe */
 
 static struct {
-	bool		byte[SPAN];	/* could be the one */
+	bool		byte[SPAN];	/* candidates */
 	bool		shims;
 	uint32_t	calls;
 	bool		wrong;
@@ -22,7 +21,7 @@ static struct {
 
 static struct python_reading reading;
 
-/* What is known of a call's frames, innermost first. */
+/* The known frames of a call, innermost first. */
 struct call {
 	uint32_t	nr;
 	const char	*function[MOST];
@@ -39,7 +38,7 @@ static bool is_shim(uint32_t i)
 	return !strcmp(reading.code[i].function, "<interpreter trampoline>");
 }
 
-/* Frames that are the program's. @at: their places. */
+/* Finds the program's frames. @at: their indices. */
 static bool find(const struct call *call, uint32_t *at, bool *shim)
 {
 	uint32_t n = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The functions of the program, by the codes of Python that they are: what they are called, and
- * whether they are asked for. A code that was seen is kept from being freed, and its memory from
- * being another's. All with the GIL held.
+ * Functions of the program, by code object: their names, and whether tracing of them was requested.
+ * A reference to each code object seen is held, so that its address is not reused. All functions
+ * require the GIL.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,15 +11,15 @@
 #include "collect/python/local.h"
 
 #define SLOTS		(1u << 16)	/* a power of two */
-#define CODES_MAX	(SLOTS / 2)	/* that are kept */
+#define CODES_MAX	(SLOTS / 2)	/* code objects kept */
 #define TEXT_MAX	512u
 
 static struct python_code codes[SLOTS];
 static uint32_t nr_codes;
-static char *words;		/* each ended by a 0, the last by two; NULL: all */
-static uint64_t stated;		/* bit k: that a function of the word k was called */
+static char *words;		/* each ends with a 0, the list with two; NULL: all */
+static uint64_t stated;		/* bit k: a function matching word k was called */
 static int category;
-static void *sys;		/* the module */
+static void *sys;		/* module sys */
 
 void python_codes_init(const char *wanted, void *module)
 {
@@ -31,9 +31,9 @@ void python_codes_init(const char *wanted, void *module)
 		category = 0;
 	if (!strcmp(wanted, "all"))
 		return;
-	/* Without memory for it: all. */
+	/* Without memory: trace all. */
 	words = calloc(len + 2, 1);
-	/* An empty one would end them. */
+	/* Skip empty words: one would end the list. */
 	for (size_t i = 0, at = 0; words && i < len; i++)
 		if (wanted[i] != ',' || (at && words[at - 1]))
 			words[at++] = wanted[i] == ',' ? 0 : wanted[i] == '.' ? '/' : wanted[i];
@@ -41,7 +41,7 @@ void python_codes_init(const char *wanted, void *module)
 		stated = UINT64_MAX;
 }
 
-/* The recorder tells the user which module no function was called of. */
+/* Reports the match, so that the recorder can tell the user which module had no call. */
 static void state(uint32_t number, const char *word)
 {
 	char key[32];
@@ -53,7 +53,7 @@ static void state(uint32_t number, const char *word)
 	(void)python_user.fact(key, word);
 }
 
-/* Is it the module's of that name, or one of the package's? */
+/* Is the file that module, or part of that package? */
 static bool is_of(const char *file, const char *word)
 {
 	size_t len = strlen(word);
@@ -72,14 +72,14 @@ static bool is_wanted(const char *file)
 		if (!is_of(file, word))
 			continue;
 		state(number, word);
-		/* A package and a module of it may both be named. */
+		/* A package and one of its modules may both be listed. */
 		wanted = true;
 	}
 	return wanted;
 }
 
 /*
- * As imports find it: below the longest of sys.path's folders, where one is above it. The list
+ * The path as imports see it: relative to the longest folder of sys.path that contains it. sys.path
  * changes while the program runs.
  */
 static const char *below_path(const char *file)
@@ -107,7 +107,7 @@ static const char *below_path(const char *file)
 	return best ? file + best + 1 : file;
 }
 
-/* A copy, "?" where it is no text. */
+/* Copies the attribute's text, "?" if it is not text. */
 static void copy_text(char *to, void *object, const char *attribute)
 {
 	void *value = cpython.attribute(object, attribute);
@@ -129,13 +129,13 @@ static bool has(void *object, const char *attribute)
 	return value;
 }
 
-/* Its path in @to, of TEXT_MAX bytes. */
+/* Sets @to, of TEXT_MAX bytes, to the code's path. */
 static void find_file(char *to, void *code)
 {
 	char path[TEXT_MAX], *real = NULL;
 
 	copy_text(path, code, "co_filename");
-	/* A program that was named from another folder. */
+	/* Normalise the path of a program started by a relative path. */
 	if (strstr(path, "/../") || strstr(path, "/./"))
 		real = realpath(path, NULL);
 	snprintf(to, TEXT_MAX, "%s", below_path(real ? real : path));
@@ -144,7 +144,7 @@ static void find_file(char *to, void *code)
 
 static void describe(struct python_code *known, void *code)
 {
-	/* Before 3.11 a code knows the last part of its name alone. */
+	/* Before 3.11 a code object has only the last part of its qualified name. */
 	const char *name = has(code, "co_qualname") ? "co_qualname" : "co_name";
 	char file[TEXT_MAX], function[TEXT_MAX], text[2 * TEXT_MAX + 32];
 	void *line;
@@ -164,7 +164,7 @@ static void describe(struct python_code *known, void *code)
 const struct python_code *python_code(void *code, bool keep_all)
 {
 	uint32_t at = (uint32_t)(((uintptr_t)code * 0x9e3779b97f4a7c15u) >> 40) % SLOTS;
-	static struct python_code other;	/* one that is not kept */
+	static struct python_code other;	/* a code object that is not kept */
 	struct python_code *known;
 
 	for (known = &codes[at]; known->code; known = &codes[at = (at + 1) % SLOTS])
@@ -172,7 +172,7 @@ const struct python_code *python_code(void *code, bool keep_all)
 			return known;
 	other = (struct python_code){ 0 };
 	describe(&other, code);
-	/* There may be any number of them; more than these are described each time. */
+	/* The table is full, or the code is not wanted: describe it at each call. */
 	if (nr_codes == CODES_MAX || (!other.wanted && !keep_all))
 		return &other;
 	nr_codes++;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is known of threads, by whichever way: they have said it themselves (threads.c), or it was
- * seen in Python's memory (seen.c).
+ * Entries of threads, from either source: reported by the threads themselves (threads.c) or read
+ * from Python's memory (seen.c).
  */
 #include "collect/python/sample.h"
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * When the thread that ticks begins and ends: it runs while somebody records, and not across a
+ * Starts and stops the ticking thread: it runs while the process is recorded, and not across a
  * fork.
  *
- * Any thread may begin it, and any may fork, several at once: one of them changes the phase, and
- * those that fork wait until it is NONE. Nobody begins it while a fork is under way: who begins
- * says so first and looks for forks then, who forks counts itself first and looks at the phase
- * then, so one of both sees the other.
+ * Any thread may start it, and several may fork at the same time: one of them changes the phase,
+ * and forking threads wait until it is NONE. The thread is not started while a fork is under way:
+ * the starter announces itself before it checks for forks, and a forking thread counts itself
+ * before it checks the phase, so at least one of the two sees the other.
  *
- * Nobody waits for ever. Who forks waits for one that begins, or for the ticking thread and one
- * that waits for its end as well. Those take no lock of Python's, and none that is held here: what
- * they take is that of libxsprof-user and of the C library, and in a fork both take theirs behind
- * this, as handlers run in the opposite order of their registration. Signals are blocked meanwhile,
- * so that no handler that forks waits for the thread that it runs in; but not ours, as the ticking
- * thread may just wait for its answer.
+ * No wait is unbounded. A forking thread waits for a starter, or for the ticking thread to end.
+ * These take no lock of Python and none held here; they take those of libxsprof-user and the C
+ * library, which a fork takes after ours, as prepare handlers run in reverse order of registration.
+ * All signals are blocked meanwhile, so that no handler that forks waits for the thread it
+ * interrupted; except ours, whose answer the ticking thread may be waiting for.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -28,7 +27,7 @@ enum { NONE, BEGINS, RUNS, ENDS };
 static struct {
 	pid_t		owner;	/* the process that may have the thread */
 	int		phase;	/* a futex */
-	uint32_t	forks;	/* that are under way */
+	uint32_t	forks;	/* forks under way */
 } ticker;
 
 static bool swap_phase(int from, int to)
@@ -49,12 +48,12 @@ static bool forks(void)
 	return __atomic_load_n(&ticker.forks, __ATOMIC_SEQ_CST);
 }
 
-/* No lock of Python's is taken, nor is one needed by the new thread. */
+/* Takes no lock of Python; the new thread needs none either. */
 static __attribute__((noinline)) void begin(void)
 {
 	sigset_t all, before;
 
-	/* A child by clone() itself: nothing told us of it, and its memory is its parent's. */
+	/* A child made by a bare clone() is unknown to us: its memory is the parent's. */
 	if (forks() || getpid() != ticker.owner)
 		return;
 	python_signals_of_others(&all);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The walk over a thread's frames. A frame that is being made or left may lead anywhere: nothing is
- * read but by a call that fails where no memory is. Calls are what a sample costs: frames lie side
- * by side and are read a page at a time, the first along with the state, from where it led to last
- * time; codes by one call, and by one what these have, with the line table of the innermost.
+ * Walks a thread's frames. A frame that is being created or left may point anywhere, so all memory
+ * is read with a system call that fails on unmapped addresses. These calls are the cost of a
+ * sample: frames are adjacent and are read a page at a time, the first page together with the
+ * thread's state, at the address of the last sample; code objects take one call; their strings and
+ * the innermost line table another.
  */
 #include <string.h>
 
 #include "collect/python/sample.h"
 
-struct python_bounds python_bounds;	/* bounds.c finds it */
+struct python_bounds python_bounds;	/* set by bounds.c */
 
-/* Return: NULL: it cannot be read. */
+/* Return: NULL: the memory cannot be read. */
 static const char *look(struct python_reading *r, uintptr_t at, uint32_t len)
 {
 	uintptr_t from = at & ~(uintptr_t)(PYTHON_PAGE - 1);
@@ -30,7 +31,7 @@ static const char *look(struct python_reading *r, uintptr_t at, uint32_t len)
 	return r->view + (at - from);
 }
 
-/* Adds to what one call reads.  Return: how much there is to read. */
+/* Adds an item to those read by one call. Return: the number of items. */
 static uint32_t add(struct python_reading *r, uint32_t n, void *to, uintptr_t from, size_t len)
 {
 	r->local[n] = (struct iovec){ to, len };
@@ -38,7 +39,7 @@ static uint32_t add(struct python_reading *r, uint32_t n, void *to, uintptr_t fr
 	return n + 1;
 }
 
-/* Reads the state with what it led to last time, and the page below: older frames are there. */
+/* Reads the state with what it pointed to last time, and the page below, which has older frames. */
 static bool innermost(struct python_reading *r, const void *state, uint64_t *frame)
 {
 	const struct python_layout *l = &python_layout;
@@ -116,7 +117,7 @@ static void keep(struct python_reading *r, const void *code, uint64_t frame, con
 	r->at[r->nr++] = code;
 }
 
-/* Where frames are, and what they are of. */
+/* Collects the frames and their code objects. */
 static bool walk(struct python_reading *r, const void *state)
 {
 	const void *hidden = __atomic_load_n(&python_code_hidden, __ATOMIC_RELAXED);
@@ -129,7 +130,7 @@ static bool walk(struct python_reading *r, const void *state)
 		return false;
 	while (frame) {
 		bytes = look(r, frame, size);
-		/* In a circle it has been changed meanwhile. */
+		/* A loop: the chain changed while it was read. */
 		if (!bytes || frame == earlier)
 			return false;
 		if (!(steps & (steps - 1)))
@@ -139,7 +140,7 @@ static bool walk(struct python_reading *r, const void *state)
 			break;
 		}
 		code = code_of(bytes);
-		/* Where C calls Python there may be a frame of no code. */
+		/* A frame between C and Python may have no code object. */
 		if (code && code != python.none && code != hidden) {
 			if (!r->nr)
 				r->place = place_in(bytes, code);
@@ -155,13 +156,13 @@ static bool walk(struct python_reading *r, const void *state)
 	return true;
 }
 
-/* A function that calls itself is read once. */
+/* A recursive function's code is read once. */
 static bool is_again(const struct python_reading *r, uint32_t i)
 {
 	return i && r->at[i] == r->at[i - 1];
 }
 
-/* All of them in one call. */
+/* Reads all code objects in one call. */
 static bool read_codes(struct python_reading *r)
 {
 	uint32_t size = python_code_size(), n = 0;
@@ -174,16 +175,16 @@ static bool read_codes(struct python_reading *r)
 	return sample_peek_many(r->local, r->remote, n, n * size);
 }
 
-/* Codes that call each other are often of one file. */
+/* Consecutive code objects are often from the same file. */
 static bool is_same_text(const struct python_reading *r, uint32_t i, uint32_t k)
 {
 	return i && r->text[i][k] == r->text[i - 1][k];
 }
 
-/* As much of the innermost one's table as most have. */
+/* Bytes of the innermost line table; most are shorter. */
 #define LINES	1024u
 
-/* The call may fail in the page behind: that is last. */
+/* Last, as the call may stop at the page after it. */
 static uint32_t add_lines(struct python_reading *r, uint32_t n)
 {
 	uintptr_t at = (uintptr_t)python_code_lines(r->bytes[0]);
@@ -197,7 +198,7 @@ static uint32_t add_lines(struct python_reading *r, uint32_t n)
 	return add(r, n, r->lines + here, at + here, LINES - here);
 }
 
-/* Return: how many texts there are to read; 0: these are no codes. */
+/* Return: the number of strings to read; 0: these are not code objects. */
 static uint32_t find_texts(struct python_reading *r)
 {
 	uint32_t n = 0;
@@ -216,7 +217,7 @@ static uint32_t find_texts(struct python_reading *r)
 	return n;
 }
 
-/* Return: bytes of each of @n texts; 0: they cannot be read. */
+/* Return: bytes read of each of @n strings; 0: they cannot be read. */
 static size_t read_heads(struct python_reading *r, uint32_t n)
 {
 	size_t len = (size_t)n * PYTHON_TEXT_SPAN;
@@ -225,14 +226,14 @@ static size_t read_heads(struct python_reading *r, uint32_t n)
 	r->lines_got = got > len ? got - len : 0;
 	if (got >= len)
 		return PYTHON_TEXT_SPAN;
-	/* There may be no memory behind one. */
+	/* The memory after a string may be unmapped. */
 	for (uint32_t i = 0; i < n; i++)
 		r->local[i].iov_len = r->remote[i].iov_len = PYTHON_TEXT_HEAD;
 	len = (size_t)n * PYTHON_TEXT_HEAD;
 	return sample_peek_many(r->local, r->remote, n, len) ? PYTHON_TEXT_HEAD : 0;
 }
 
-/* What tells the texts that codes are called by; there is a code. */
+/* Reads what identifies the names of the code objects; there is at least one. */
 static bool read_texts(struct python_reading *r)
 {
 	uint32_t n = find_texts(r);

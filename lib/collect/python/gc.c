@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Python's garbage collector: its collections are ranges of the thread that they stop, and of all
- * others, as the lock is held. We are one of gc.callbacks of the first interpreter.
+ * Records Python's garbage collections as ranges of the thread that runs them (the GIL is held, so
+ * they stop all threads). We are a callback in gc.callbacks of the first interpreter.
  */
 #include <string.h>
 
@@ -11,16 +11,16 @@
 /* ---- collections ----------------------------------------------------------------------------- */
 
 static xsprof_name_t name, key_generation, key_collected, key_uncollectable;
-/* The collection of this thread that is open in the trace. */
+/* A collection of this thread is open in the trace. */
 static __thread bool open __attribute__((tls_model("initial-exec")));
 
-/* Return: false: the collector does not say. */
+/* Return: false: the collector's info lacks the key. */
 static bool get(void *info, const char *key, long *v)
 {
 	void *item = info ? cpython.dict_item(info, key) : NULL;
 
 	*v = item ? cpython.number(item) : -1;
-	/* The program may call us by itself, with anything. */
+	/* The program may call us itself, with any arguments. */
 	if (*v == -1)
 		cpython.err_clear();
 	return *v != -1;
@@ -46,14 +46,14 @@ static void ends(void *info)
 
 	if (get(info, "collected", &v))
 		kv[n++] = xsprof_i64(key_collected, v);
-	/* Nearly always none. */
+	/* Nearly always 0. */
 	if (get(info, "uncollectable", &v) && v)
 		kv[n++] = xsprof_i64(key_uncollectable, v);
 	python_user.end_args(kv, n);
 	open = false;
 }
 
-/* gc's callback: (phase, info). */
+/* The callback of gc.callbacks: (phase, info). */
 static void *called(void *self, void *arguments)
 {
 	const char *phase = cpython_text_of(arguments, 0);
@@ -75,16 +75,16 @@ static void *called(void *self, void *arguments)
 
 static struct python_method method = { "xsprof", called, PYTHON_METH_VARARGS, NULL };
 
-static void *added;	/* what is in the list, unless the program has taken it out: a reference */
+static void *added;	/* our callback in the list, with a reference */
 
-/* It can be called until it has been removed, and by who has a copy of the list. */
+/* The callback can be called until it is removed, and by a holder of a copy of the list. */
 void python_gc_end(void)
 {
 	void *gc = added ? cpython.import("gc") : NULL;
 	void *list = gc ? cpython.attribute(gc, "callbacks") : NULL;
 	void *done = list ? cpython.call_method(list, "remove", "O", added) : NULL;
 
-	/* The program may have removed it itself. */
+	/* The program may have removed it. */
 	if (!done)
 		cpython.err_clear();
 	cpython_drop(added);
@@ -117,7 +117,7 @@ void python_gc_begin(int category)
 		cpython_drop(function);
 		function = NULL;
 	}
-	/* The list's reference is the program's to drop: it may empty the list. */
+	/* Hold a reference: the program may empty the list, which drops the list's. */
 	added = function;
 	cpython_drop(list);
 	cpython_drop(gc);

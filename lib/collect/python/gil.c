@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Python's global lock: which thread waits for it, and which one has it meanwhile.
+ * Python's global lock (GIL): which threads wait for it, and which thread holds it meanwhile.
  *
- * What is recorded: a range "GIL wait" of the thread that waits, with the thread that had the lock
- * when it began; an instant "GIL taken" where a thread that had not to wait takes it while others
- * do; and a span "GIL held, wanted" of a thread that had it while others waited: from where it had
- * it and another waited to where it left it. What nobody waits for costs no clock.
+ * Records: a range "GIL wait" of a waiting thread, with the holder at its begin; an instant "GIL
+ * taken" if a thread takes the lock without waiting while others wait; a span "GIL held, wanted" of
+ * a holder, from the time when it held the lock and another waited until it released the lock.
+ * Without waiters no clock is read.
  *
- * All changes of a lock's state are made with Python's own mutex of that lock held, so nothing here
- * is atomic but what is looked at without it: which locks there are, and who has one.
+ * A lock's state changes only with Python's own mutex of that lock held, so only what is read
+ * without the mutex is atomic: the set of locks, and the holder.
  */
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,14 +19,14 @@
 #include "collect/common/say.h"
 #include "collect/python/local.h"
 
-#define GILS	64u	/* one of each interpreter that has its own; of more nothing is recorded */
+#define GILS	64u	/* one per interpreter with its own GIL; further ones are not recorded */
 
 /**
- * struct gil - a lock
- * @cond: where threads wait for it; NULL: it has been destroyed
- * @holder: the thread that has it; 0: none, or not known
- * @waiters: threads that wait
- * @wanted: ticks at which @holder was known to be waited for, 0: it is not
+ * struct gil - a GIL
+ * @cond: its condition; NULL: destroyed
+ * @holder: the thread that holds it; 0: none, or unknown
+ * @waiters: number of waiting threads
+ * @wanted: ticks since when @holder is waited for, 0: not waited for
  */
 struct gil {
 	const char	*cond;
@@ -36,11 +36,11 @@ struct gil {
 };
 
 /**
- * struct python_thread - the calling thread
- * @tid: its id, 0: not asked yet
- * @waits: for a GIL
- * @range: the wait is recorded as a range that is open
- * @made: the condition that it made last
+ * struct python_thread - state of the calling thread
+ * @tid: its id, 0: not read yet
+ * @waits: it waits for a GIL
+ * @range: the wait is an open range in the trace
+ * @made: the condition that it initialised last
  */
 struct python_thread {
 	uint32_t	tid;
@@ -55,10 +55,10 @@ const char *gil_highest;
 static struct gil gils[GILS];
 static uint32_t nr_gils;
 static xsprof_name_t wait_name, held_name, taken_name, held_by, lock_key;
-/* Not the general model: that needs the dynamic linker of glibc by its name. */
+/* Not the general TLS model: it refers to glibc's dynamic linker by name. */
 static __thread struct python_thread self __attribute__((tls_model("initial-exec")));
 
-/* glibc's; other C libraries have none of that name. */
+/* glibc's; other C libraries lack it. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *dso) __attribute__((weak));
 
@@ -69,7 +69,7 @@ static uint32_t this_tid(void)
 	return self.tid;
 }
 
-/* Ranges that are open are the parent's. */
+/* In a forked child: open ranges belong to the parent's trace. */
 static void forked(void)
 {
 	self.tid = 0;
@@ -96,7 +96,7 @@ static bool prepare(const void *caller)
 	static int state;
 	int category;
 
-	/* Python makes its first lock before it has a second thread. */
+	/* Checked once: Python makes its first GIL before it has a second thread. */
 	if (state != NEW)
 		return state == READY;
 	state = OFF;
@@ -110,11 +110,11 @@ static bool prepare(const void *caller)
 	taken_name = python_user.name(category, XSPROF_GIL_TAKEN);
 	held_by = python_user.name(0, XSPROF_GIL_KEY_HOLDER);
 	lock_key = python_user.name(0, XSPROF_GIL_KEY_LOCK);
-	/* All of that is begun by a thread that takes the lock. */
+	/* A free-threaded build: the rest depends on threads that take the GIL. */
 	if (python_is_free_threaded())
 		collect_say("Python: a free-threaded build: while its global lock is off its "
 			    "collections and functions are not recorded");
-	/* With no memory for it a child's waits have its parent's number. */
+	/* If it fails, waits in a forked child have the parent's thread id. */
 	if (__register_atfork)
 		(void)__register_atfork(python_sample_forks, python_sample_parent, forked,
 					NULL);
@@ -136,14 +136,16 @@ static void add(const char *cond)
 	__atomic_store_n(&gil->cond, cond, __ATOMIC_RELAXED);
 	if (gil == &gils[nr_gils])
 		__atomic_store_n(&nr_gils, nr_gils + 1, __ATOMIC_RELAXED);
-	/* A thread that waits for this lock, or takes it, got its address behind this. */
+	/* Relaxed: a thread that uses this lock got its address later. */
 	if (cond + GIL_SWITCH > gil_highest)
 		__atomic_store_n(&gil_highest, cond + GIL_SWITCH, __ATOMIC_RELAXED);
 	if (!lowest || cond < lowest)
 		__atomic_store_n(&gil_lowest, cond, __ATOMIC_RELAXED);
 }
 
-/* Is it what Python has before the lock is made, and not something else that it has? */
+/*
+ * Does the memory look like a GIL that is not initialised yet, not like another object of Python?
+ */
 static bool is_new(const char *cond)
 {
 	struct gil_head head;
@@ -153,8 +155,8 @@ static bool is_new(const char *cond)
 }
 
 /*
- * All versions make the two conditions of a lock one after the other. The lock is made anew in the
- * child of a fork. Interpreters are made with the first one's lock held, one at a time.
+ * All versions initialise the two conditions of a GIL one after the other. A forked child
+ * initialises its GIL again. Interpreters are created one at a time, with the first one's GIL held.
  */
 void gil_makes(const void *what, const void *caller)
 {
@@ -183,7 +185,7 @@ void gil_destroys(const void *cond)
 
 /* ---- who waits, and who has it --------------------------------------------------------------- */
 
-/* Which lock it is, where it is not the first: an interpreter's own.  Return: how many. */
+/* An argument with the GIL's number, if it is not the first. Return: number of arguments. */
 static size_t number_of(const struct gil *gil, struct xsprof_kv *kv)
 {
 	if (gil == gils)
@@ -219,7 +221,7 @@ static void end_wait(void)
 		python_thread_waits(false);
 }
 
-/* Python's state of the thread that takes or leaves it, of whichever interpreter that is. */
+/* The state of the thread that takes or releases it, in whichever interpreter. */
 static void *last_of(const struct gil *gil)
 {
 	return ((const struct gil_head *)(const void *)gil->cond - 1)->last_holder;
@@ -234,7 +236,7 @@ static void taken(struct gil *gil)
 		end_wait();
 	__atomic_store_n(&gil->holder, this_tid(), __ATOMIC_RELAXED);
 	gil->wanted = gil->waiters && recorded ? python_user.now() : 0;
-	/* Those that wait learn that it is another thread that has it now. */
+	/* Waiting threads learn that the holder is now another thread. */
 	if (!waited && gil->wanted)
 		python_user.instant(taken_name, &kv, number_of(gil, &kv));
 	python_look();
@@ -274,7 +276,7 @@ void *gil_waits(const void *cond)
 
 	if (!gil)
 		return NULL;
-	/* Python wakes up each few milliseconds, and waits on. */
+	/* Python's wait times out every few milliseconds and goes on. */
 	if (!self.waits)
 		begin_wait(gil);
 	if (!gil->wanted && gil->holder && python_recorded())
@@ -291,8 +293,8 @@ void gil_waited(void *gil)
 }
 
 /*
- * With another mutex than the lock's: who has it is a glance. The wait goes on, as one, when the
- * thread then waits for the lock itself.
+ * Waits on another mutex than the GIL's: the holder is only looked at. If the thread then waits for
+ * the GIL itself, both waits are one range.
  */
 void gil_yields(const void *cond)
 {

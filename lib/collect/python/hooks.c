@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The functions of the C library that Python's lock is made of. Each calls the C library's own,
- * and does what it does; where the condition is not that of a GIL, and that is nearly always, it
- * does nothing else. They have the versions of the C library's: a program that was linked with
- * older ones finds those, as without us.
+ * Interposes the C library functions that Python's GIL is built on. Each calls the C library's
+ * function and returns its result; for a condition that is not a GIL's, nearly all, it does nothing
+ * else. They have the symbol versions of the C library: a program linked with older versions
+ * bypasses them.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 #define HOOK	__attribute__((visibility("default")))
 
-/* Programs of another C library are preloaded as well: that has no versions, and no such call. */
+/* Weak: musl programs are preloaded too; musl has no symbol versions and no dlvsym(). */
 extern void *dlvsym(void *handle, const char *name, const char *version) __attribute__((weak));
 
 static int (*real_init)(pthread_cond_t *cond, const pthread_condattr_t *attr);
@@ -33,8 +33,8 @@ static int (*real_timedwait)(pthread_cond_t *cond, pthread_mutex_t *mutex,
 			     const struct timespec *until);
 
 /*
- * What comes behind us: the C library's, in the version that programs of today are linked with, or
- * that of a library in between, as of a sanitizer.
+ * The next definition: the C library's, in the version that programs link with today, or that of a
+ * library in between, such as a sanitizer.
  */
 static void *find_next(const char *name)
 {
@@ -47,13 +47,13 @@ static void *find_next(const char *name)
 	return of_next.dli_fbase == of_newest.dli_fbase ? newest : next;
 }
 
-/* Threads that look at once find the same. */
+/* Threads that race here find the same address. */
 static __attribute__((cold, noinline)) void look_up(void *to, const char *name)
 {
 	int saved = errno;
 	void *symbol = find_next(name);
 
-	/* It was bound to us because the C library has one. */
+	/* We were bound because the C library has the symbol: it must exist. */
 	if (!symbol) {
 		collect_say("the C library has no %s: record with --no-python", name);
 		abort();
@@ -63,8 +63,8 @@ static __attribute__((cold, noinline)) void look_up(void *to, const char *name)
 }
 
 /*
- * Before the program runs: later the loader's lock may be held by who waits for this very call, in
- * a constructor. One of a library that is initialised before us finds them itself.
+ * Before the program runs: later, a thread in a constructor may hold the loader's lock and wait for
+ * this very call. A library initialised before us looks them up at its first call.
  */
 static __attribute__((constructor)) void look_up_all(void)
 {

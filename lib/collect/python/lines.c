@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which line a place in a code is of: the tables that Python keeps for that, of three kinds.
+ * Decodes Python's line tables, of three kinds: from an offset in a code object to a line.
  */
 #include "collect/python/sample.h"
 
@@ -14,7 +14,7 @@ static uint32_t next(struct table *t)
 	return t->at < t->end ? *t->at++ : 0;
 }
 
-/* Steps in the code and in lines, up to 3.9. */
+/* Pairs of steps in the code and in lines: up to 3.9. */
 static uint32_t by_pairs(struct table t, int32_t line, int32_t at)
 {
 	int32_t address = 0;
@@ -28,7 +28,7 @@ static uint32_t by_pairs(struct table t, int32_t line, int32_t at)
 	return line > 0 ? (uint32_t)line : 0;
 }
 
-/* How long each range is, and how its line differs: 3.10. */
+/* Pairs of a range's length and its line step: 3.10. */
 static uint32_t by_ranges(struct table t, int32_t line, int32_t at)
 {
 	int32_t end = 0, step;
@@ -43,7 +43,7 @@ static uint32_t by_ranges(struct table t, int32_t line, int32_t at)
 	return 0;
 }
 
-/* Six bits of each byte, lowest first. */
+/* A varint: six bits per byte, the lowest first. */
 static uint32_t number(struct table *t)
 {
 	uint32_t v = 0, shift = 0, byte;
@@ -63,7 +63,7 @@ static int32_t signed_number(struct table *t)
 	return v & 1 ? -(int32_t)(v >> 1) : (int32_t)(v >> 1);
 }
 
-/* Ranges with lines and columns, from 3.11 on. */
+/* Ranges with lines and columns: since 3.11. */
 static uint32_t by_places(struct table t, int32_t line, int32_t at)
 {
 	enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NONE = 15 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What CPython does and makes its threads wait for: its global lock, the GIL, its garbage
- * collector, and on request each call of a function.
+ * Private header of the CPython collector: waits for the global lock (GIL), garbage collections
+ * and, on request, each call of a function.
  *
- * The library is preloaded. Neither Python nor its headers are needed: hooks.c has the functions of
- * the C library by which Python makes and takes its lock, gil.c knows a GIL by how it is made, gc.c
- * becomes one of the collector's callbacks, and trace.c is called for each function. In a process
- * without Python there is nothing but two comparisons in each of these functions.
+ * The library is preloaded. Python and its headers are not needed: hooks.c interposes the C library
+ * functions with which Python makes and takes its GIL, gil.c recognises a GIL by how it is
+ * initialised, gc.c becomes a callback of the garbage collector, and trace.c is called for each
+ * function. In a process without Python each of these functions costs two comparisons.
  */
 #ifndef XSP_PYTHON_LOCAL_H
 #define XSP_PYTHON_LOCAL_H
@@ -23,7 +23,7 @@
 /* ---- user.c: libxsprof-user ------------------------------------------------------------------ */
 
 /**
- * struct python_user - functions of libxsprof-user, as <xsprof/xsprof.h> has them
+ * struct python_user - functions of libxsprof-user, see <xsprof/xsprof.h>
  * @page: xsprof_ctl_page
  * @category: xsprof_category()
  * @name: xsprof_name_in()
@@ -34,11 +34,11 @@
  * @instant: xsprof_instant_args()
  * @span: xsprof_span()
  * @now: xsprof_now()
- * @fact: xsprof_fact(); this and what follows is there where threads are sampled
+ * @fact: xsprof_fact(); set, like those that follow, if threads are sampled
  * @stack_find: xsprof_stack_find()
  * @stack_add: xsprof_stack_add()
  * @sample: xsprof_sample()
- * @join: xsprof_join(); this and what follows is there where we came to a process that ran
+ * @join: xsprof_join(); set, like those that follow, if we attached to a running process
  * @leave: xsprof_leave()
  */
 struct python_user {
@@ -65,16 +65,16 @@ struct python_user {
 
 extern struct python_user python_user;
 
-/* Return: false: it is not there; the user has been told. */
+/* Opens the library. Return: false: not found; the user has been told. */
 bool python_user_open(void);
-/* The same of what samples need. */
+/* The same for the functions that sampling needs. */
 bool python_user_can_sample(void);
-/* The same of facts alone. */
+/* The same for xsprof_fact() alone. */
 bool python_user_can_state(void);
-/* The same of what a process needs that runs. */
+/* The same for the functions that attaching needs. */
 bool python_user_can_join(void);
 
-/* Does anybody record this process now? */
+/* Is this process being recorded now? */
 static inline bool python_recorded(void)
 {
 	return __atomic_load_n(&python_user.page->ctl.enabled, __ATOMIC_RELAXED);
@@ -82,15 +82,15 @@ static inline bool python_recorded(void)
 
 /* ---- object.c -------------------------------------------------------------------------------- */
 
-/* Is the code at @caller of an object that has _PyRuntime?  It takes no lock. */
+/* Is the code at @caller in an object with the symbol _PyRuntime? Takes no lock. */
 bool python_has(const void *caller);
-/* The object with that code, once.  Return: false: it cannot be opened. */
+/* Opens the object with that code, once. Return: false: it cannot be opened. */
 bool python_open(const void *caller);
-/* Of that; NULL: it has none. */
+/* Looks up a symbol in that object; NULL: not found. */
 void *python_symbol(const char *name);
-/* For dlsym(). */
+/* Its handle for dlsym(). */
 void *python_handle(void);
-/* It is a build that has the global lock only where that is asked for. */
+/* Is this a free-threaded build, in which the GIL is optional? */
 bool python_is_free_threaded(void);
 
 /* ---- gil.c ----------------------------------------------------------------------------------- */
@@ -99,20 +99,20 @@ bool python_is_free_threaded(void);
 #define GIL_MUTEX	sizeof(pthread_mutex_t)
 
 /*
- * In each GIL stand, one behind the other: its condition, its mutex, and the condition and the
- * mutex of threads that have to let another one take it.
+ * Layout of a GIL: its condition, its mutex, and the condition and mutex of a thread that must let
+ * another take the lock, one after the other.
  */
 #define GIL_SWITCH	(GIL_COND + GIL_MUTEX)
 
-/* Before the condition: how often threads take turns, in us, who had it last, and whether it is. */
+/* The fields before the condition: switch interval in us, last holder, and whether it is locked. */
 struct gil_head {
 	unsigned long	interval;
 	void		*last_holder;
-	int		locked;		/* -1: it is not made yet */
+	int		locked;		/* -1: not initialised yet */
 	unsigned long	switches;
 };
 
-/* Between these are the conditions of all GILs; both NULL: there is none. */
+/* The conditions of all GILs are in this address range; both NULL: none exists. */
 extern const char *gil_lowest;
 extern const char *gil_highest;
 
@@ -124,21 +124,23 @@ static inline bool gil_is_near(const void *cond)
 	       c >= __atomic_load_n(&gil_lowest, __ATOMIC_RELAXED);
 }
 
-/* The calling thread makes a condition; @caller: an address in its code. */
+/* The calling thread initialises a condition; @caller: an address in the caller. */
 void gil_makes(const void *cond, const void *caller);
 void gil_destroys(const void *cond);
-/* It signals one. */
+/* It signals a condition. */
 void gil_signals(const void *cond);
-/* It begins to wait for one, with its mutex held.  Return: for gil_waited(), NULL: of no GIL */
+/*
+ * It begins to wait on a condition, with the mutex held. Return: for gil_waited(); NULL: not a GIL.
+ */
 void *gil_waits(const void *cond);
-/* It has the mutex again, and perhaps not the GIL. */
+/* It holds the mutex again, but not necessarily the GIL. */
 void gil_waited(void *gil);
-/* It waits until another has taken the GIL that it has left. */
+/* It waits until another thread has taken the GIL that it released. */
 void gil_yields(const void *cond);
 
 /* ---- api.c ----------------------------------------------------------------------------------- */
 
-/* PyMethodDef: the same in each version. */
+/* PyMethodDef: the same layout in all versions. */
 struct python_method {
 	const char	*name;
 	void		*function;
@@ -150,30 +152,30 @@ struct python_method {
 #define PYTHON_METH_FASTCALL	0x80
 
 /**
- * struct cpython - functions of CPython
- * @initialized: does the interpreter run?
- * @add_pending: a call in the main thread.  Return: not 0: there is no room for one
- * @finalizing: is it about to end?
- * @at_exit: called when it has ended, without the lock.  Return: not 0: there is no room for one
- * @import: of a module, new reference
- * @attribute: new reference
- * @call_method: by a format, new reference
- * @new_function: of a C function
- * @append: to a list
- * @list_size: how many
- * @list_item: borrowed
- * @tuple_item: borrowed
- * @dict_item: borrowed, NULL: there is none
- * @number: of an int
- * @text: of a str, as long as that lives; NULL: it has none, and there is an error
- * @set_profile: of the calling thread
- * @new_capsule: an object that tells when it is gone
- * @frame_code: of a frame, new reference; NULL before 3.9
+ * struct cpython - functions of CPython's API
+ * @initialized: is the interpreter initialised?
+ * @add_pending: adds a call for the main thread. Return: not 0: the queue is full
+ * @finalizing: is the interpreter shutting down?
+ * @at_exit: adds a function called after the shutdown, without the GIL. Return: not 0: no room
+ * @import: imports a module, new reference
+ * @attribute: of an object, new reference
+ * @call_method: with a format, new reference
+ * @new_function: a callable from a C function
+ * @append: appends to a list
+ * @list_size: length of a list
+ * @list_item: borrowed reference
+ * @tuple_item: borrowed reference
+ * @dict_item: borrowed reference; NULL: no such key
+ * @number: value of an int
+ * @text: text of a str, valid as long as the str; NULL: none, with an exception set
+ * @set_profile: sets the profile function of the calling thread
+ * @new_capsule: an object with a destructor
+ * @frame_code: code object of a frame, new reference; NULL before 3.9
  * @incref: another reference
  * @decref: one less
- * @err_clear: what is raised is not any more
- * @none: the object
- * @frame_type: of frames
+ * @err_clear: clears the raised exception
+ * @none: None
+ * @frame_type: type of frames
  */
 struct cpython {
 	int		(*initialized)(void);
@@ -204,87 +206,90 @@ struct cpython {
 
 extern struct cpython cpython;
 
-/* Of an object: where its type is in memory has never changed in builds with a GIL. */
+/* The type of an object: ob_type is at the same offset in all builds with a GIL. */
 static inline void *cpython_type(void *object)
 {
 	return object ? *(void **)((char *)object + sizeof(intptr_t)) : NULL;
 }
 
-/* An item of a tuple that is a text; NULL: it is not there, or is none.  No error is left. */
+/* The text of a tuple's item; NULL: no such item, or not text. Leaves no exception set. */
 const char *cpython_text_of(void *tuple, intptr_t at);
 
-/* Return: false: one is missing; the user has been told. */
+/* Return: false: a function is missing; the user has been told. */
 bool cpython_find(void);
-/* A reference, or NULL. */
+/* Drops a reference; @object may be NULL. */
 void cpython_drop(void *object);
 
 /* ---- begin.c, gc.c, trace.c ------------------------------------------------------------------ */
 
-/* A thread has taken the GIL: is it time to put something into the interpreter? */
+/* A thread has taken the GIL: installs our callbacks if it is time. */
 void python_look(void);
-/* A GIL was made: if it is that of an interpreter that begins again, it will be time again. */
+/* A GIL was initialised: if the interpreter starts again, callbacks must be installed again. */
 void python_look_again(void);
-/* With the GIL held, in the main thread. */
+/* Called with the GIL, in the main thread. */
 void python_gc_begin(int category);
-/* It is none of gc.callbacks any more. */
+/* Removes the callback from gc.callbacks. */
 void python_gc_end(void);
-/* The interpreter is gone that had it. */
+/* The interpreter with the callback has ended. */
 void python_gc_forget(void);
 void python_trace_begin(void);
-/* Now and then, with the GIL held: is the calling thread traced still? */
+/* Called now and then with the GIL: is the calling thread still traced? */
 void python_trace_look(void);
 
 /* ---- codes.c: the functions of the program --------------------------------------------------- */
 
 struct python_code {
-	void		*code;		/* NULL: a free place */
+	void		*code;		/* NULL: free slot */
 	xsprof_name_t	name;
 	bool		wanted;
 };
 
-/* Those whose names are to be asked for: modules, by commas; "all".  @module: sys, kept */
+/* Sets the functions to trace: modules, separated by commas, or "all". @module: sys, kept. */
 void python_codes_init(const char *wanted, void *module);
 /*
- * With the GIL held. @keep_all: those that are not wanted will be asked for as often.
+ * Describes a code object; called with the GIL. @keep_all: keep unwanted ones in the table too, as
+ * they are looked up as often.
  *
- * Return: good until the next call.
+ * Return: valid until the next call.
  */
 const struct python_code *python_code(void *code, bool keep_all);
 
 /* ---- where threads are sampled: sample.h ----------------------------------------------------- */
 
-/* They are: then threads say when they take and leave the first lock. */
+/* Threads are sampled: each reports when it takes and releases the first GIL. */
 extern bool python_sampling;
 
-/* Python makes its first lock. */
+/* Python initialises its first GIL. */
 void python_sample_init(int category);
-/* A thread has taken the lock: is it time to begin? */
+/* A thread has taken the GIL: starts sampling if it is time. */
 void python_sample_look(void);
-/* Around a fork: before, in the parent, and in the child. */
+/* Fork handlers: before, in the parent, in the child. */
 void python_sample_forks(void);
 void python_sample_parent(void);
 void python_sample_forked(void);
-/* What is where in Python's memory; the lock is held.  Return: false: the user has been told. */
+/*
+ * Finds the layout of Python's objects; called with the GIL. Return: false: the user has been told.
+ */
 bool python_sample_find(void);
-/* Return: NULL: threads can be sampled. */
+/* Return: why threads cannot be sampled; NULL: they can. */
 const char *python_sample_why_not(void);
 
 /* ---- attach.c: a process that ran before we were loaded -------------------------------------- */
 
 int xsprof_python_attach(const char *text);
-/* tell.c: from now on what is said goes to who records into that session; a path that stays. */
+/* tell.c: from now on messages go to the recorder of @session, a path that stays valid. */
 void python_tell(const char *session);
-/* There is a lock that was made by functions of ours. */
+/* Has a GIL been initialised through our functions? */
 bool python_sample_met(void);
 
 /* ---- threads.c: the calling thread, with the mutex of the first lock held -------------------- */
 
-/* The process ran before we were loaded: nothing tells who takes the lock. */
+/* We attached to a running process: no function of ours sees the GIL taken. */
 extern bool python_late;
-/* @state: Python's of it, as the lock has it. */
+/* @state: Python's thread state, as stored in the GIL. */
 void python_thread_takes(void *state);
 void python_thread_leaves(void *state);
-/* It may have no mutex then. */
+/* May be called without the mutex. */
 void python_thread_waits(bool waits);
 
 #endif /* XSP_PYTHON_LOCAL_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Memory of this process that may not be there, read by a call that fails then. Signal-safe.
+ * Reads memory of this process with a system call, which fails on unmapped addresses. Signal-safe.
  *
- * A filter of seccomp that is set later may refuse the call: then nothing can be read any more.
+ * A seccomp filter installed later may refuse the call: then no memory can be read any more.
  */
 #include <errno.h>
 #include <sys/syscall.h>

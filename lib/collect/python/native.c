@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Frames of C of the thread that has the lock, where they are asked for (XSPROF_PYTHON_NATIVE): a
- * walk from where the signal interrupted it. The walk is collect/common/walk.c's; which frames are
- * the evaluator's is known by its symbol.
+ * Native frames of the thread that holds the GIL, on request (XSPROF_PYTHON_NATIVE): a walk from
+ * the place that the signal interrupted, by collect/common/walk.c. Evaluator frames are recognised
+ * by the evaluator's symbol.
  *
- * The handler may run anywhere, also within malloc() or the dynamic linker. Nothing in the walk
- * takes a lock or allocates: _dl_find_object() is signal-safe, as glibc's manual says; the table of
- * rules was made before, and a place in it is taken by one compare and exchange; the stack's limits
- * were asked for when the thread first took the lock. It reads this thread's stack from the stack
- * pointer on, and the unwind information of the code of its frames: a program must not unload an
- * object while a thread runs its code.
+ * The handler may run anywhere, also inside malloc() or the dynamic linker. The walk takes no lock
+ * and allocates nothing: _dl_find_object() is signal-safe according to glibc's manual; the table of
+ * rules exists already, and a slot in it is taken by one compare-and-exchange; the stack's bounds
+ * were read when the thread first took the GIL. The walk reads this thread's stack from the stack
+ * pointer on, and the unwind information of its code: a program must not unload an object while a
+ * thread runs its code.
  *
- * Rules are kept by how often the dynamic linker has unloaded an object. The ticking thread asks it
- * that, since the question takes the linker's lock, before the thread is asked and after it has
- * answered. If an object was unloaded in between, the frames of C are thrown away, and what was
- * kept meanwhile is never used: the number has passed.
+ * Rules are kept together with the number of objects unloaded so far. The ticking thread reads that
+ * number, which takes the linker's lock, before it asks the thread and after the answer. If an
+ * object was unloaded in between, the native frames are dropped, and rules stored meanwhile are
+ * never used, as their number is out of date.
  *
- * That thread also has a new stack written, with what is mapped at its addresses. It runs no code
- * of these objects, so it keeps the linker from unloading them meanwhile, by its lock.
+ * The ticking thread also records a new stack, with the mappings of its addresses. It runs no code
+ * of these objects, so it prevents their unloading meanwhile by holding the linker's lock.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -28,14 +28,14 @@
 #include "collect/common/say.h"
 #include "collect/python/sample.h"
 
-/* Not every C library has it, and we are loaded into programs of all. */
+/* Weak: not every C library has it, and we are loaded into programs of all of them. */
 #pragma weak dladdr1
 
 bool python_native;
 
 static struct native_known known = { .frames = NATIVE_FRAMES };
 
-/* Return: false: it has no such symbol, or one of no size. */
+/* Return: false: no such symbol, or its size is 0. */
 static bool find_eval(void)
 {
 	const void *eval = python_symbol("_PyEval_EvalFrameDefault");
@@ -45,7 +45,7 @@ static bool find_eval(void)
 	if (!eval || !dladdr1 || !dladdr1(eval, &info, (void **)&symbol, RTLD_DL_SYMENT) ||
 	    !symbol || !symbol->st_size)
 		return false;
-	/* An address behind a call may be behind the last one of the function. */
+	/* +1: a return address may be one past the function's last call. */
 	known.eval = (struct native_range){
 		(uintptr_t)eval + 1, (uintptr_t)eval + symbol->st_size + 1,
 	};
@@ -85,7 +85,7 @@ void python_native_off(const char *why)
 	collect_say("Python: %s: frames of C are not recorded", why);
 }
 
-/* From 1 on. */
+/* Counts from 1 on. */
 static uint32_t number_of(const struct dl_phdr_info *info, size_t size)
 {
 	if (size < offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs))
@@ -96,7 +96,7 @@ static uint32_t number_of(const struct dl_phdr_info *info, size_t size)
 static int take_number(struct dl_phdr_info *info, size_t size, void *number)
 {
 	*(uint32_t *)number = number_of(info, size);
-	/* The first object has it as well as all others. */
+	/* Stop at the first object: all have the same number. */
 	return 1;
 }
 
@@ -138,7 +138,7 @@ void python_native_walk(struct native_stack *stack, const void *context, uint32_
 {
 #ifdef __x86_64__
 	const greg_t *reg = ((const ucontext_t *)context)->uc_mcontext.gregs;
-	/* Where it goes on is not behind a call: the rule is that of the next byte. */
+	/* The place is not after a call: the rule to use is that of the next byte. */
 	const struct native_place from = {
 		.ip = (uintptr_t)reg[REG_RIP] + 1, .cfa = (uintptr_t)reg[REG_RSP],
 		.frame = (uintptr_t)reg[REG_RBP], .known = true,
@@ -148,7 +148,10 @@ void python_native_walk(struct native_stack *stack, const void *context, uint32_
 	native_walk_from(stack, &known, unloads, &from);
 	if (!stack->nr || stack->frame[0] != from.ip)
 		return;
-	/* Any instruction of a function may be interrupted: these would all be other stacks. */
+	/*
+	 * Use the function's begin as the frame: any instruction may be interrupted, each a new
+	 * stack.
+	 */
 	begin = unwind_function(from.ip);
 	if (begin)
 		stack->frame[0] = begin + 1;

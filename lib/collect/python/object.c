@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The object in the process that is Python: the program itself, or a library, which may have been
- * opened for one part of the program alone. Which one has a code is asked wherever a program makes
- * two conditions, so nothing here takes the loader's lock or memory.
+ * Finds the object (ELF file) in the process that is Python: the program itself or a library, which
+ * may be loaded for one part of the program only. The check whether some code belongs to Python
+ * runs wherever a program initialises two conditions, so it takes neither the loader's lock nor
+ * memory.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -12,13 +13,13 @@
 #include "collect/python/local.h"
 
 /**
- * struct object - an object of the process, where some code is
- * @code: in it
- * @begin: of its memory
- * @end: of that
+ * struct object - the ELF object that contains some code
+ * @code: an address in it
+ * @begin: begin of its memory
+ * @end: end of its memory
  * @dynamic: its dynamic section, NULL: it has none
- * @base: what addresses in it are relative to
- * @seen: objects that were looked at
+ * @base: load bias
+ * @seen: number of objects looked at
  * @is_program: it is the program itself
  */
 struct object {
@@ -52,18 +53,18 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *data)
 	o->begin = begin;
 	o->end = end;
 	o->base = info->dlpi_addr;
-	/* The first of them. */
+	/* The first object is the program. */
 	o->is_program = !o->seen++;
 	return o->code >= begin && o->code < end;
 }
 
-/* The loader has made these addresses absolute, in most C libraries. */
+/* Most C libraries relocate these addresses in place. */
 static const void *pointer_of(const struct object *o, uintptr_t value)
 {
 	return (const void *)(value >= o->begin && value < o->end ? value : value + o->base);
 }
 
-/* Does it define that? By the hash that all linkers of today write. */
+/* Does it define the symbol? Uses the GNU hash table, which all current linkers write. */
 static bool defines(const struct object *o, const char *name)
 {
 	const uint32_t *hash = NULL, *buckets, *chain;
@@ -83,7 +84,7 @@ static bool defines(const struct object *o, const char *name)
 		return false;
 	for (const char *c = name; *c; c++)
 		h = h * 33 + (unsigned char)*c;
-	/* Behind the head: words of a filter, of a pointer's size. */
+	/* The Bloom filter follows the header, in words of pointer size. */
 	buckets = hash + 4 + hash[2] * (sizeof(void *) / 4);
 	chain = buckets + hash[0];
 	i = buckets[h % hash[0]];
@@ -102,8 +103,8 @@ static bool defines(const struct object *o, const char *name)
 
 bool python_has(const void *caller)
 {
-	/* The program stays where it is; of libraries nothing is remembered, they come and go. */
-	static uintptr_t begin, end;	/* of a program that is no Python; set in this order */
+	/* Only the program is remembered: libraries may be unloaded. */
+	static uintptr_t begin, end;	/* of a program that is not Python; set in this order */
 	struct object o = { .code = (uintptr_t)caller };
 
 	/* Acquire: pairs with the release below. */
@@ -116,7 +117,7 @@ bool python_has(const void *caller)
 		return true;
 	if (o.is_program) {
 		__atomic_store_n(&begin, o.begin, __ATOMIC_RELAXED);
-		/* Release: who sees the end sees the begin. */
+		/* Release: a thread that sees the end also sees the begin. */
 		__atomic_store_n(&end, o.end, __ATOMIC_RELEASE);
 	}
 	return false;
@@ -126,7 +127,7 @@ bool python_has(const void *caller)
 
 static void *object;	/* its handle */
 
-/* By a code of its own: the program itself has no name by which it could be opened. */
+/* By an address of its code: dlopen() has no name for the program itself. */
 bool python_open(const void *caller)
 {
 	Dl_info of_caller, of_runtime;
@@ -139,13 +140,13 @@ bool python_open(const void *caller)
 		return false;
 	if (!runtime || !dladdr(runtime, &of_runtime) ||
 	    of_runtime.dli_fbase != of_caller.dli_fbase) {
-		/* A library for one part of the program: that has a path. */
+		/* A library outside the global scope: opened by its path. */
 		if (handle)
 			dlclose(handle);
 		handle = strchr(of_caller.dli_fname, '/') ?
 			dlopen(of_caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	}
-	/* It stays open: what is looked up in it is called as long as the process lives. */
+	/* Never closed: its functions are called until the process ends. */
 	object = handle;
 	return handle;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What codes are called: "train.py(12): step", with the first line of the function. A code that is
- * freed leaves its address to others, and so do its strings: what tells one is the text that it is
- * called by, of which Python keeps hashes, and its first line. Two with the same have one name.
+ * Names of code objects: "train.py(12): step", with the first line of the function. The address of
+ * a freed code object is reused, and so are those of its strings, so a code is identified by its
+ * names, of which Python keeps hashes, and its first line. Codes with equal values share a name.
  *
- * Owns the names of codes that were met. One thread writes them; the handler of a signal may read
- * them meanwhile, where its answer is late.
+ * Owns the names of all codes seen. One thread writes the table; a signal handler whose answer is
+ * late may read it at the same time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,17 +16,17 @@
 
 #define SLOTS		(1u << 15)	/* of the table, a power of two */
 #define MOST		(SLOTS / 4 * 3)
-#define HIDDEN		UINT32_MAX	/* in place of a name */
+#define HIDDEN		UINT32_MAX	/* in place of a name: not shown */
 
-/* Where codes keep what they are; 0: not there. */
+/* Offsets in a code object; 0: not found. */
 static struct {
 	uint32_t		name;
 	uint32_t		file;
-	uint32_t		full;	/* the name with what it is in */
+	uint32_t		full;	/* the qualified name */
 	uint32_t		lines;
 	uint32_t		first;
 	uint32_t		size;
-	uint32_t		table;	/* where bytes begin in their object */
+	uint32_t		table;	/* in a bytes object: where its data begins */
 	uint32_t		table_size;
 	enum python_lines	kind;
 } layout;
@@ -69,7 +69,7 @@ static struct {
 	bool		wrong;
 } probe;
 
-/* Of an attribute of a code.  Return: 0: it is nowhere in it, or elsewhere than @before. */
+/* The offset of the attribute's pointer in a code. Return: 0: not found, or not at @before. */
 static uint32_t find_word(const char *bytes, void *code, const char *attribute, uint32_t before)
 {
 	void *object = python.attribute(code, attribute);
@@ -79,7 +79,7 @@ static uint32_t find_word(const char *bytes, void *code, const char *attribute, 
 		python.err_clear();
 		return 0;
 	}
-	/* The code has a reference of its own. */
+	/* The code object holds a reference too. */
 	python.decref(object);
 	for (uint32_t i = before ? before : 16; i + 8 <= PYTHON_CODE_SPAN; i += 8) {
 		memcpy(&v, bytes + i, sizeof(v));
@@ -109,7 +109,7 @@ static uint32_t find_first(const char *bytes, void *code, uint32_t before)
 	return 0;
 }
 
-/* Bytes that the code has a table of lines in: where the object keeps them. */
+/* Finds the bytes object with the line table, and the offset of its data. */
 static bool find_table(void *code, const char *attribute)
 {
 	void *object = python.attribute(code, attribute);
@@ -140,7 +140,7 @@ static void find_lines(const char *bytes, void *code)
 	if (!layout.lines || !find_table(code, layout.kind == PYTHON_LINES_PAIRS ? "co_lnotab" :
 					       "co_linetable"))
 		layout.kind = PYTHON_LINES_NONE;
-	/* What Python itself says of each place decides. */
+	/* Compare with the lines that Python itself reports. */
 	for (int32_t at = 0; at < 64 && layout.kind != PYTHON_LINES_NONE; at += 2) {
 		int line = python.addr_line(code, at);
 
@@ -155,7 +155,7 @@ static uint32_t most_of(uint32_t most, uint32_t at)
 	return at + 8 > most ? at + 8 : most;
 }
 
-/* Called by our program with a code. */
+/* Called by our Python program with a code object. */
 static void *called(void *self, void *code)
 {
 	char bytes[PYTHON_CODE_SPAN];
@@ -178,7 +178,7 @@ static void *called(void *self, void *code)
 
 static struct python_callee method = { "xsprof", called, PYTHON_METH_O, NULL };
 
-/* Codes that have nothing in common; each has more than the 64 bytes that are looked at. */
+/* Functions with nothing in common; each has more than the 64 bytes that are compared. */
 static const char program[] =
 	"def outer():\n"
 	"    def inner(a, b):\n"
@@ -214,7 +214,7 @@ static uint64_t mix(uint64_t key, uint64_t word)
 	return key ^ key >> 32;
 }
 
-/* Return: its place, or a free one. */
+/* Return: the slot of the id, or a free one. */
 static uint32_t place_of(uint64_t id)
 {
 	uint32_t at = (uint32_t)(id >> 40) % SLOTS;
@@ -229,7 +229,7 @@ bool python_code_texts(const char *bytes, const void *text[PYTHON_TEXTS])
 	if (pointer(bytes, sizeof(void *)) != python.code_type)
 		return false;
 	text[0] = pointer(bytes, layout.file);
-	/* Before 3.11 a code knows the last part alone. */
+	/* Before 3.11 a code has only the last part of its qualified name. */
 	text[1] = pointer(bytes, layout.full ? layout.full : layout.name);
 	return text[0] && text[1];
 }
@@ -244,7 +244,7 @@ bool python_code_read(struct sampled_code *code, const char *bytes,
 	memcpy(&code->first, bytes + layout.first, sizeof(code->first));
 	code->id = mix(mix(mix(0, (uint32_t)code->first), ids[0]), ids[1]) | 1;
 	place = place_of(code->id);
-	/* Acquire: the name is the id's, or has just been forgotten: it is as a new one is. */
+	/* Acquire: if the slot was just given to another id, the code counts as new. */
 	name = __atomic_load_n(&known[place].id, __ATOMIC_ACQUIRE) == code->id ?
 	       __atomic_load_n(&known[place].name, __ATOMIC_RELAXED) : 0;
 	code->hidden = name == HIDDEN;
@@ -289,7 +289,7 @@ void python_code_name(struct sampled_code *code, const void *at)
 		return;
 	}
 	code->hidden = !strcmp(code->function, "<interpreter trampoline>");
-	/* It is one for all, and stays: walks need not count it. */
+	/* A single immortal code object: its address identifies it. */
 	if (code->hidden)
 		__atomic_store_n(&python_code_hidden, at, __ATOMIC_RELAXED);
 	if (!code->hidden) {
@@ -297,7 +297,7 @@ void python_code_name(struct sampled_code *code, const void *at)
 			 code->first, code->function);
 		code->name = python_user.name(category, text);
 	}
-	/* A program that makes more of them: those that it still has are named again. */
+	/* The table is full: forget all names; codes still in use are named again. */
 	if (nr_known == MOST) {
 		memset(known, 0, sizeof(known));
 		nr_known = 0;

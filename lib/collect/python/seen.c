@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Python's threads where we came to a process that ran: nothing of ours is called when a thread
- * takes the lock. So before each look Python's own list of threads is read, and its lock: who had
- * it last, whether it is taken, and how often it has changed hands.
+ * Python's threads in a process that we attached to while it ran: no function of ours is called
+ * when a thread takes the GIL. So before each sample Python's own list of threads is read, and its
+ * GIL: the last holder, whether it is locked, and how often it changed hands.
  *
- * Where these are is found out once, in a thread that has the lock: there is one place in Python's
- * memory that has its state as that of the holder.
+ * The addresses are found once, in a thread that holds the GIL: there is one place in Python's
+ * memory with that thread's state as the holder.
  *
- * A thread that has left the lock and takes it again, with no other in between, changes none of
- * these: a walk over its frames is believed if the thread has not run meanwhile, which its clock
- * tells, or if a second one sees the same.
+ * If a thread releases the GIL and takes it again with no other thread in between, none of these
+ * values changes: a walk over its frames is accepted if the thread has not run meanwhile, by its
+ * CPU clock, or if a second walk gives the same.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -22,31 +22,31 @@
 
 #include "collect/python/sample.h"
 
-/* Not every C library has it, and we are loaded into programs of all. */
+/* Weak: not every C library has it, and we are loaded into programs of all of them. */
 #pragma weak dladdr1
 
 #define SPAN		64u	/* words of a thread's state */
-#define HEAD_SPAN	32768u	/* bytes of an interpreter's */
-#define PTHREAD_SPAN	2048u	/* bytes of the C library's thread */
-#define NEXT		1u	/* words of a state: of all versions from 3.9 on */
+#define HEAD_SPAN	32768u	/* bytes searched of an interpreter's state */
+#define PTHREAD_SPAN	2048u	/* bytes searched of the C library's thread structure */
+#define NEXT		1u	/* offset of the next state in words, in all versions since 3.9 */
 #define INTERPRETER	2u
 
-/* The same in all versions: what stands before the lock's condition. */
+/* The fields before the GIL's condition: the same layout in all versions. */
 static const struct gil_head *gil;
 static const char *interpreter;
-static uint32_t head_at;	/* bytes in that: its newest thread's state */
-static uint32_t id_at;		/* words in a state: what pthread_self() gives */
-static uint32_t tid_at;		/* bytes in that of the C library: what gettid() gives */
-static bool native;		/* it stands behind the former too */
+static uint32_t head_at;	/* offset in an interpreter: its newest thread state */
+static uint32_t id_at;		/* word in a thread state: pthread_self() */
+static uint32_t tid_at;		/* offset in the C library's thread structure: gettid() */
+static bool native;		/* gettid() also follows pthread_self() in the thread state */
 
-/* What was seen when the walk began. */
+/* Values at the begin of the walk. */
 static struct {
 	void		*last;
 	unsigned long	switches;
 	uint64_t	cpu_ns;
 } before;
 
-static uint32_t seen[PYTHON_THREADS];	/* by entry: the look at which it was there last */
+static uint32_t seen[PYTHON_THREADS];	/* by entry: number of the look that last saw it */
 static uint32_t looks;
 
 static void *last_holder(void)
@@ -83,7 +83,7 @@ static bool is_held_by(const struct gil_head *g, const void *state)
 	       __atomic_load_n(&g->locked, __ATOMIC_ACQUIRE) == 1;
 }
 
-/* Places that look like a lock which that state holds. */
+/* Finds addresses that look like a GIL held by @state. */
 static size_t find_candidates(const void *state, const struct gil_head **found)
 {
 	const char *runtime = python_symbol("_PyRuntime");
@@ -104,7 +104,7 @@ static size_t find_candidates(const void *state, const struct gil_head **found)
 	return nr;
 }
 
-/* The one that it holds no more when it has left the lock. */
+/* Keeps the one that is no longer held after the thread releases the GIL. */
 static bool find_gil(const void *state)
 {
 	const struct gil_head *found[CANDIDATES];
@@ -135,7 +135,7 @@ static bool find_head(void)
 		return false;
 	state = first((void *)(uintptr_t)interpreter);
 	for (uint32_t at = 0; at < HEAD_SPAN; at += sizeof(void *)) {
-		/* The lock is in there too, and has a thread's state. */
+		/* Skip the GIL inside the interpreter: it holds a thread state too. */
 		if (interpreter + at >= locks && interpreter + at < locks + sizeof(*gil))
 			continue;
 		if (!sample_peek(&there, interpreter + at, sizeof(there)))
@@ -175,7 +175,7 @@ bool python_seen_find(void)
 
 	if (!own || !python_find(&main_one, "PyInterpreterState_Main", NULL))
 		return false;
-	/* Another one may run than at the last recording. */
+	/* Another interpreter may run than in the last recording. */
 	if (gil && id_at && interpreter == main_one() && is_held_by(gil, own))
 		return true;
 	gil = NULL;
@@ -205,7 +205,7 @@ static void see(const void *at, uint32_t tid, const void *holder)
 	if (!entry)
 		return;
 	seen[entry - python_entries] = looks;
-	/* Another turn each time: it is not known that it had none. */
+	/* A new turn each time: it is unknown whether the thread held the GIL in between. */
 	turn = (entry->turn | 1) + 1;
 	__atomic_store_n(&entry->state, (void *)(uintptr_t)at, __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->turn, turn + (at == holder), __ATOMIC_RELEASE);
@@ -221,7 +221,7 @@ void python_seen_look(bool keep)
 	looks++;
 	if (!sample_peek(&at, interpreter + head_at, sizeof(at)))
 		at = NULL;
-	/* The list may change under our eyes: what does not lead on ends it for this time. */
+	/* The list may change while it is read: stop at the first invalid link. */
 	while (at && nr++ < PYTHON_THREADS && sample_peek(state, at, sizeof(state)) &&
 	       state[INTERPRETER] == interpreter) {
 		tid = tid_of(state);
@@ -253,7 +253,7 @@ static struct python_entry *by_tid(uint32_t tid)
 	return NULL;
 }
 
-/* In the handler of a signal too. */
+/* Also called in a signal handler. */
 struct python_entry *python_seen_own(void)
 {
 	return by_tid((uint32_t)syscall(SYS_gettid));
@@ -301,7 +301,7 @@ bool python_seen_stands(const struct python_entry *entry, const struct python_re
 		return false;
 	if (last != entry->state && before.last != entry->state && before.switches == switches())
 		return true;
-	/* 0: its clock is not known. */
+	/* 0: its clock is unknown. */
 	if (before.cpu_ns && before.cpu_ns == cpu_ns(entry->tid))
 		return true;
 	return reads_again(r, entry->state) && !python_seen_holds(entry->state);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A signal of a thread's, as /proc has it: whether the thread blocks it, and whether one is on its
- * way. And which signals threads of ours block.
+ * Reads from /proc whether a thread blocks a signal and whether it is pending; and defines which
+ * signals our own threads block.
  */
 #include <fcntl.h>
 #include <pthread.h>

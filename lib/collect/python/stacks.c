@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Stacks of samples: Python's functions, and those of C in between where they are known. In the
- * place of each frame of the evaluator stand the functions that it evaluates.
+ * Builds the stacks of samples from Python functions and, if known, the native frames between them.
+ * Each evaluator frame is replaced by the functions that it evaluates.
  *
- * C that called the first function of Python is left out: stacks of a thread begin alike, whether
- * its frames of C could be read or not.
+ * Native frames outside the first Python function are left out: a thread's stacks then begin alike
+ * whether or not its native frames could be read.
  */
 #include <string.h>
 
@@ -12,14 +12,14 @@
 
 #define ALL	(PYTHON_DEPTH + NATIVE_FRAMES + 1)
 
-/* Python's part. @entered: from C. */
+/* The Python part. @entered: entered from C. */
 struct functions {
 	uint32_t	nr;
 	uint64_t	frame[PYTHON_DEPTH];
 	bool		entered[PYTHON_DEPTH];
 };
 
-/* A stack on its way into the recording. */
+/* A stack to be recorded. */
 struct stack {
 	uint32_t	nr;
 	uint32_t	left;
@@ -28,7 +28,7 @@ struct stack {
 	uint32_t	id;
 };
 
-/* Names what is new. */
+/* Names the functions that are new. */
 static void take_functions(struct python_reading *r, struct functions *f)
 {
 	f->nr = 0;
@@ -38,7 +38,7 @@ static void take_functions(struct python_reading *r, struct functions *f)
 		if (!code->name && !code->hidden)
 			python_code_name(code, r->at[i]);
 		if (code->hidden) {
-			/* It stands where C called the one before. */
+			/* A frame from C belongs to the evaluator of the next function. */
 			if (f->nr)
 				f->entered[f->nr - 1] = true;
 			continue;
@@ -53,7 +53,7 @@ static uint64_t evals_of(uint64_t word)
 	return word & XSPROF_FRAME_NAMED || !(word & NATIVE_EVALS) ? 0 : word & ~NATIVE_EVALS;
 }
 
-/* Where the interpreter runs itself there is nothing but frames of the evaluator. */
+/* Native frames contain only the evaluator where the interpreter calls itself. */
 static bool has_code(const struct native_stack *native)
 {
 	for (uint32_t i = 0; i < native->nr; i++)
@@ -63,8 +63,8 @@ static bool has_code(const struct native_stack *native)
 }
 
 /*
- * Does each frame of the evaluator have its functions? Not while one begins or ends, nor where a
- * part of the evaluator has another place in memory. Of a walk that came to no end it is not known.
+ * Does each evaluator frame have its functions? Not while one begins or ends, nor if part of the
+ * evaluator is elsewhere in memory. Unknown if the walk did not reach the end of the stack.
  */
 static bool fits(const struct functions *f, const struct native_stack *native, uint32_t left)
 {
@@ -77,7 +77,7 @@ static bool fits(const struct functions *f, const struct native_stack *native, u
 	return evals == entered || !native->whole || (left && evals > entered);
 }
 
-/* Up to one that was called from C.  Return: how many. */
+/* Adds functions up to one that was entered from C. Return: their number. */
 static uint32_t put_entered(uint64_t *to, const struct functions *f, uint32_t *at)
 {
 	uint32_t n = 0;
@@ -90,7 +90,7 @@ static uint32_t put_entered(uint64_t *to, const struct functions *f, uint32_t *a
 	return n;
 }
 
-/* Return: how many. */
+/* Return: the number of frames. */
 static uint32_t merge(uint64_t *to, const struct functions *f, const struct native_stack *native,
 		      uint32_t left)
 {
@@ -100,7 +100,7 @@ static uint32_t merge(uint64_t *to, const struct functions *f, const struct nati
 	for (uint32_t i = 0; i < native->nr && at < f->nr; i++) {
 		uint64_t evals = evals_of(native->frame[i]);
 
-		/* What C called in turn is not known: all of them follow. */
+		/* The order with the native frames is unknown from here on: add all the others. */
 		if (evals && !turns)
 			break;
 		if (!evals)
@@ -114,7 +114,7 @@ static uint32_t merge(uint64_t *to, const struct functions *f, const struct nati
 
 static uint64_t begin_key(uint32_t left)
 {
-	/* What is left out is nothing that a name may be. */
+	/* The number of left-out frames differs from any name's value. */
 	return (left + 1ull) * 0x9e3779b97f4a7c15u;
 }
 
@@ -129,7 +129,7 @@ static uint64_t key_of(const struct stack *stack, uint32_t unloads)
 	return unloads ? native_mix(key, unloads) : key;
 }
 
-/* As key_of() has it: a handler has no room for what that needs. */
+/* The key of key_of(), computed without the memory for a stack: a handler has little room. */
 uint32_t python_stack_known(const struct python_reading *r, xsprof_name_t *name)
 {
 	uint64_t key = begin_key(r->left);
@@ -154,14 +154,14 @@ static void add(void *stack)
 	s->id = python_user.stack_add(s->key, s->frame, s->nr, s->left);
 }
 
-/* Return: false: it has to do without frames of C. */
+/* Return: false: the stack must do without native frames. */
 static bool find_merged(struct stack *stack, const struct functions *f,
 			const struct native_stack *native, uint32_t unloads)
 {
 	stack->nr = merge(stack->frame, f, native, stack->left);
 	if (stack->nr == f->nr)
 		return false;
-	/* Other code may be where code of these addresses was. */
+	/* After an unload other code may be at these addresses. */
 	stack->key = key_of(stack, unloads);
 	stack->id = python_user.stack_find(stack->key);
 	return stack->id || python_native_guard(unloads, add, stack);

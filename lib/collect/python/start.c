@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * When threads are sampled: where that is asked for (XSPROF_PYTHON), once Python has said in a
- * pending call of ours what is where in its memory, while somebody records.
+ * Starts sampling on request (XSPROF_PYTHON) while the process is recorded, after a pending call of
+ * ours has found the layout of Python's memory.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 enum { OFF, NEW, BUSY, ASKED, READY };
 
 static int state;
-static bool met;	/* a lock was made */
+static bool met;	/* a GIL was initialised */
 
-/* Return: times a second; 0: threads are not sampled. */
+/* Return: samples per second; 0: threads are not sampled. */
 static uint32_t asked_hz(void)
 {
 	const char *text = getenv("XSPROF_PYTHON");
@@ -73,14 +73,14 @@ static void *told(void *self, void *is)
 	return python.none;
 }
 
-/* No error is set. */
+/* Leaves no exception set. */
 static const char *why_not_found(void)
 {
 	static struct python_callee method = { "xsprof", told, PYTHON_METH_O, NULL };
 
 	if (sample_peek_refused())
 		return "this process may not read its own memory by process_vm_readv()";
-	/* Versions before 3.12 have no such function. */
+	/* Versions before 3.12 lack the function. */
 	if (!python_run("import sys\nxsprof(sys.is_stack_trampoline_active())\n", &method))
 		python.err_clear();
 	if (calls_by_trampolines)
@@ -97,7 +97,7 @@ bool python_sample_find(void)
 	if (found)
 		return true;
 	python.err_fetch(&type, &value, &trace);
-	/* A build that has more in each object has other offsets than those that are known. */
+	/* A debug build adds fields to each object: the known offsets do not apply. */
 	found = !strcmp(*(char *const *)((const char *)python.code_type + PYTHON_TYPE_NAME),
 			"code") &&
 		python_layout_find() && python_code_find();
@@ -112,7 +112,7 @@ bool python_sample_find(void)
 	return found;
 }
 
-/* The lock is held, in the main thread. */
+/* Called with the GIL, in the main thread. */
 static int look_around(void *unused)
 {
 	bool found = python_sample_find();
@@ -135,9 +135,9 @@ static void ask_python(void)
 	if (!python_find(&initialized, "Py_IsInitialized", NULL) ||
 	    !python_find(&add_pending, "Py_AddPendingCall", NULL))
 		return;
-	/* No room among those that are pending: at a later time. */
+	/* The queue of pending calls is full: try later. */
 	is = initialized() && !add_pending(look_around, NULL) ? ASKED : NEW;
-	/* It may have run already. */
+	/* The call may have run already. */
 	if (is == NEW)
 		__atomic_store_n(&state, NEW, __ATOMIC_RELAXED);
 }
@@ -169,7 +169,7 @@ void python_sample_forked(void)
 	sample_peek_forked();
 	python_threads_forked();
 	python_ask_forked();
-	/* The parent's other thread may have been in the middle of it. */
+	/* In a forked child: another thread of the parent may have been in it. */
 	if (state == BUSY)
 		state = NEW;
 	python_tick_forked();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is said in a process that ran before we were loaded: its standard error is the program's,
- * and may be any file. It is said to the recorder, by a message in its session, as processes say
- * why they are not recorded: a link, which is there whole and needs no descriptor.
+ * Messages of a process that we attached to: its standard error belongs to the program and may be
+ * any file. So they go to the recorder, as a message in its session like those of processes that
+ * cannot be recorded: a symbolic link, created atomically and without a descriptor.
  */
 #include <errno.h>
 #include <limits.h>
@@ -12,17 +12,17 @@
 #include "collect/common/say.h"
 #include "collect/python/local.h"
 
-#define MESSAGES	4u	/* as many as the recorder hears of a process */
-#define MESSAGE		256u	/* and bytes of each */
+#define MESSAGES	4u	/* the recorder reads no more of a process */
+#define MESSAGE		256u	/* bytes of a message */
 
 static const char *to;
 
-/* When the recording has ended there is nobody to tell. */
+/* After the end of the recording there is no one to tell: the error is ignored. */
 static void tell(const char *line)
 {
 	char path[PATH_MAX + 64], text[MESSAGE];
 
-	/* By the first character the recorder knows that it is recorded all the same. */
+	/* The first character tells the recorder that the process is recorded nevertheless. */
 	snprintf(text, sizeof(text), ": %s", line);
 	for (unsigned int i = 0; i < MESSAGES; i++) {
 		snprintf(path, sizeof(path), "%s/e.%d.0.%u", to, (int)getpid(), i);

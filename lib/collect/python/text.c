@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Python's strings, read as memory: where they keep their length, what kind they are of, and their
- * characters is found by strings of our own, one of each kind.
+ * Reads Python's strings from memory: the offsets of length, kind and characters are found with
+ * strings of our own, one of each kind.
  */
 #include <string.h>
 
@@ -9,17 +9,17 @@
 
 enum { ASCII, LATIN, TWO, FOUR, KINDS };
 
-#define HEAD	96u	/* bytes of a string that are looked at */
-#define LENGTH	13u	/* of ours */
+#define HEAD	96u	/* bytes searched of a string object */
+#define LENGTH	13u	/* length of our strings */
 
 /**
  * struct layout - offsets in bytes
- * @length: of it: characters
- * @hash: of what Python has as its hash, -1 until it was asked for; 0: not found
- * @state: of the byte that says of which kind it is
- * @mask: the bits of that
- * @kind: what they are
- * @data: where the characters begin
+ * @length: of the length in characters
+ * @hash: of Python's hash, -1 until it is computed; 0: not found
+ * @state: of the byte that contains the kind
+ * @mask: bits of the kind in that byte
+ * @kind: values of these bits
+ * @data: of the characters
  */
 static struct {
 	uint32_t	length;
@@ -32,7 +32,7 @@ static struct {
 
 static const uint32_t width[KINDS] = { 1, 1, 2, 4 };
 
-/* 13 characters, of which the last differs; as Python has them in memory. */
+/* 13 characters, the last one differs; as Python stores them. */
 static const char *const samples[KINDS] = {
 	"xsprof-text-y", "xsprof-text-\xc3\xa9", "xsprof-text-\xe2\x86\x92",
 	"xsprof-text-\xf0\x9f\x90\x8d",
@@ -62,7 +62,7 @@ static bool find_data(uint32_t kind, const char *bytes, uint32_t size)
 	return false;
 }
 
-/* A word that is the same length in all. */
+/* Finds a word that equals the length in all of them. */
 static bool find_length(char bytes[KINDS][HEAD + LENGTH * 4])
 {
 	uint64_t v;
@@ -82,7 +82,7 @@ static bool find_length(char bytes[KINDS][HEAD + LENGTH * 4])
 	return false;
 }
 
-/* A byte by which each is told from all others, in as few bits as that takes. */
+/* Finds a byte that differs between all kinds, and the fewest bits needed. */
 static bool find_state(char bytes[KINDS][HEAD + LENGTH * 4])
 {
 	for (uint32_t i = 16; i < 48; i++) {
@@ -106,7 +106,7 @@ static bool find_state(char bytes[KINDS][HEAD + LENGTH * 4])
 	return false;
 }
 
-/* Python keeps it once it was asked for. */
+/* Python stores the hash once it was computed. */
 static void find_hash(void *const object[KINDS])
 {
 	intptr_t (*hash)(void *object), of[KINDS], v;
@@ -139,7 +139,7 @@ bool python_text_find(void)
 		uint32_t size = HEAD - 16 + LENGTH * width[k];
 
 		object[k] = make(samples[k]);
-		/* Its end may be that of what is mapped. */
+		/* The object's end may be the end of a mapping. */
 		while (object[k] && size > 48 && !sample_peek(bytes[k], object[k], size))
 			size -= 4;
 		found = object[k] && find_data(k, bytes[k], size);
@@ -153,7 +153,7 @@ bool python_text_find(void)
 	return found;
 }
 
-/* Return: bytes; 0: no more of them fit. */
+/* Return: bytes; 0: no room. */
 static uint32_t put_utf8(char *to, uint32_t room, uint32_t c)
 {
 	static const uint32_t first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
@@ -168,12 +168,12 @@ static uint32_t put_utf8(char *to, uint32_t room, uint32_t c)
 }
 
 /**
- * struct text - a string
- * @kind: of it
- * @length: characters
- * @from: of these the first that was read: of one that is too long the end is
- * @nr: how many were
- * @data: room for @size bytes of them
+ * struct text - a string being read
+ * @kind: its kind
+ * @length: length in characters
+ * @from: first character read: of a long string the end is read
+ * @nr: number of characters read
+ * @data: buffer of @size bytes for them
  */
 struct text {
 	uint32_t	kind;
@@ -184,7 +184,7 @@ struct text {
 	uint32_t	size;
 };
 
-/* @head: its first @known bytes.  Return: false: it is no such string. */
+/* @head: its first @known bytes. Return: false: not such a string. */
 static bool read_text(struct text *t, const void *object, const char *head, size_t known)
 {
 	uint32_t most;
@@ -194,7 +194,7 @@ static bool read_text(struct text *t, const void *object, const char *head, size
 	for (t->kind = 0; t->kind < KINDS; t->kind++)
 		if (((uint8_t)head[layout.state] & layout.mask) == layout.kind[t->kind])
 			break;
-	/* No more fit into memory: it is none. */
+	/* A length beyond any memory: not a string. */
 	if (t->kind == KINDS || t->length > 1ull << 40)
 		return false;
 	most = t->size / width[t->kind];
@@ -228,7 +228,7 @@ uint64_t python_text_id(const void *object, const char *head, size_t known, char
 	return hash ? hash : 1;
 }
 
-/* Half a pair stands for a byte that was no text; a 0 would end the name. */
+/* A lone surrogate stands for a byte that was not text; a 0 would end the name. */
 static uint32_t character(const struct text *t, uint32_t i)
 {
 	uint32_t c = 0;
@@ -247,7 +247,7 @@ bool python_text_read(const void *object, char *to, uint32_t size, char *data, u
 	if (!object || !sample_peek(head, object, sizeof(head)) ||
 	    !read_text(&t, object, head, sizeof(head)))
 		return false;
-	/* Of what is too long the end tells more: of a path, and of names within others. */
+	/* Cut at the begin: of paths and qualified names the end says more. */
 	for (uint32_t i = 0; i < t.nr; i++)
 		bytes += put_utf8(one, sizeof(one), character(&t, i));
 	for (; bytes + (first || t.from ? sizeof(mark) - 1 : 0) >= size; first++)

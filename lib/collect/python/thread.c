@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Threads of ours: how they are made in a program that has its own ideas of stacks and signals.
+ * Creates threads of ours, in programs that set up stacks and signals in their own way.
  *
- * glibc puts the thread-local data of all objects on each stack, and refuses one that is too small
- * for them: ours is what is left beside them.
+ * glibc puts the thread-local data of all objects on each stack and refuses one that is too small
+ * for them: our size is what remains beside that data.
  */
 #include <errno.h>
 #include <link.h>
@@ -14,7 +14,7 @@
 
 #define TRIES	6	/* each with twice the stack of the one before */
 
-/* With alignment, what an object may take of each stack. */
+/* Adds what an object may take of each stack, with alignment. */
 static int add_data(struct dl_phdr_info *info, size_t size, void *sum)
 {
 	(void)size;
@@ -35,7 +35,7 @@ int python_thread_make(pthread_t *thread, size_t stack, void *(*run)(void *), vo
 		return err;
 	dl_iterate_phdr(add_data, &data);
 	stack = (stack + data + page - 1) / page * page;
-	/* The program's signals are its own threads'. */
+	/* The program's signals are for its own threads. */
 	python_signals_of_others(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (int i = 0; i < TRIES; i++, stack *= 2) {

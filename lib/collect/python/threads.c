@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Python's threads, as far as they have had the lock: which one has it, and whether another one had
- * it since it was looked at. Each writes its own entry, only where threads are sampled.
+ * Tracks Python's threads that have held the GIL: the current holder, and whether a thread held it
+ * since it was last read. Each thread writes its own entry, only while threads are sampled.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,13 +14,13 @@ struct python_entry python_entries[PYTHON_THREADS];
 bool python_late;
 bool python_crowded;
 
-/* Where all places are taken: that of the thread that has the lock, until it leaves it. */
+/* With all slots taken: the entry of the GIL's holder until it releases it. */
 static struct python_entry spare;
-static bool full;	/* since the last sweep */
+static bool full;	/* set since the last sweep */
 
 static uint32_t nr_entries;
-static struct python_entry *holder;	/* NULL: none, or not known */
-/* Not the general model: that needs the dynamic linker of glibc by its name. */
+static struct python_entry *holder;	/* NULL: none, or unknown */
+/* Not the general TLS model: it refers to glibc's dynamic linker by name. */
 static __thread struct python_entry *own __attribute__((tls_model("initial-exec")));
 
 uint32_t python_entries_nr(void)
@@ -38,12 +38,12 @@ struct python_entry *python_thread_holder(void)
 	return __atomic_load_n(&holder, __ATOMIC_RELAXED);
 }
 
-/* The mutex of the lock is held: there is one at a time that looks for a place. */
+/* Called with the GIL's mutex held: one thread at a time looks for a slot. */
 static __attribute__((noinline)) struct python_entry *enter(void)
 {
 	uint32_t nr = nr_entries, i = 0;
 
-	/* What the handler of a signal cannot ask. */
+	/* Asked now, as a signal handler cannot. */
 	if (python_native)
 		native_thread_begins();
 	if (__atomic_load_n(&full, __ATOMIC_RELAXED))
@@ -104,7 +104,7 @@ void python_thread_takes(void *state)
 	__atomic_store_n(&entry->state, state, __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->turn, entry->turn | 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&holder, entry, __ATOMIC_RELAXED);
-	/* Whoever sees a change of its frames sees as well that it has taken the lock. */
+	/* Release: a thread that sees a change of its frames also sees that it took the GIL. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
@@ -115,9 +115,9 @@ void python_thread_leaves(void *state)
 	__atomic_store_n(&holder, NULL, __ATOMIC_RELAXED);
 	if (!entry)
 		return;
-	/* One that is about to end has none any more, though it was the last that had the lock. */
+	/* A thread that is ending has no state any more, though it was the last holder. */
 	__atomic_store_n(&entry->state, python.this_state() ? state : NULL, __ATOMIC_RELAXED);
-	/* Release: whoever sees it sees the frames as they stay. */
+	/* Release: a thread that sees the turn also sees the frames, which then stay unchanged. */
 	__atomic_store_n(&entry->turn, (entry->turn | 1) + 1, __ATOMIC_RELEASE);
 	if (__builtin_expect(entry == &spare, 0)) {
 		__atomic_store_n(&entry->tid, 0, __ATOMIC_RELEASE);

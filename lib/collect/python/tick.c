@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The thread that ticks: at each tick it asks the thread that has the lock, reads those that have
- * not, and records where each was. A thread that has not had the lock since it was read is where it
- * was. What could not be found out is recorded as that: at each tick a thread has one sample, or
- * one that was missed, unless it has no frames.
+ * The ticking thread: at each tick it asks the thread that holds the GIL, reads the frames of all
+ * others, and records a sample of each. A thread that has not held the GIL since it was read is
+ * still at the same place. What cannot be found out is recorded as missed: at each tick a thread
+ * gets one sample or one missed sample, unless it has no frames.
  *
- * It runs while somebody records, and not across a fork: Python warns programs that fork with more
- * than one thread.
+ * It runs while the process is recorded, and not across a fork: Python warns programs that fork
+ * with more than one thread.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -24,23 +24,23 @@
 #define SECOND	1000000000ull
 #define STACK	(256u << 10)
 #define AT_ONCE	(SECOND / 250)	/* ns */
-#define GOES_ON	(SECOND / 10)	/* how often that is asked */
-#define PATIENCE	8u	/* ticks that an answer is waited for */
+#define GOES_ON	(SECOND / 10)	/* interval of calls of @goes_on */
+#define PATIENCE	8u	/* ticks to wait for an answer */
 
 bool python_sampling;
 
 static struct {
 	uint32_t	hz;
-	xsprof_name_t	missed;		/* of the category, as all samples are */
+	xsprof_name_t	missed;		/* in the category of all samples */
 	pthread_t	thread;
 	pid_t		tid;
 	bool		stop;
-	bool		mute;		/* it was told that there is no signal */
-	bool		mute_crowd;	/* and that there are more threads */
-	uint64_t	next;		/* tick, ns; 0: there was none */
+	bool		mute;		/* the message "no free signal" was printed */
+	bool		mute_crowd;	/* the message "too many threads" was printed */
+	uint64_t	next;		/* time of the next tick, ns; 0: no tick yet */
 } ticker;
 
-/* Who is asked, and for how many ticks. */
+/* The asked thread, and since how many ticks. */
 static struct {
 	struct python_entry	*entry;
 	uint32_t		tid;
@@ -60,8 +60,8 @@ static uint64_t clock_ns(clockid_t clock)
 }
 
 /*
- * What a thread of this process has run: programs have no name for the number of its clock.
- * Return: 0: there is no such thread, or the kernel does not say.
+ * CPU time of a thread of this process; programs have no name for its clock's number. Return: 0:
+ * the thread does not exist, or the kernel does not tell.
  */
 static uint64_t cpu_ns(uint32_t tid)
 {
@@ -70,13 +70,13 @@ static uint64_t cpu_ns(uint32_t tid)
 
 /* ---- what is recorded ------------------------------------------------------------------------ */
 
-/* @tid: 0: of each thread */
+/* @tid: 0: for each thread */
 static void missed(uint32_t tid, uint32_t n)
 {
 	python_user.sample(ticker.missed, tid, n, XSPROF_SAMPLE_MISSED, 0);
 }
 
-/* Of a thread that has not got the lock. */
+/* State of a thread that does not hold the GIL. */
 static uint32_t how(struct python_entry *entry, uint64_t cpu, uint64_t now)
 {
 	bool ran = entry->at_ns && cpu > entry->cpu_ns &&
@@ -89,7 +89,7 @@ static uint32_t how(struct python_entry *entry, uint64_t cpu, uint64_t now)
 	return ran ? XSPROF_SAMPLE_NATIVE : XSPROF_SAMPLE_OFF;
 }
 
-/* Return: false: it cannot be said where it is. */
+/* Return: false: its frames could not be read. */
 static bool read_thread(struct python_entry *entry, uint32_t turn)
 {
 	void *state = __atomic_load_n(&entry->state, __ATOMIC_RELAXED);
@@ -106,7 +106,7 @@ static bool read_thread(struct python_entry *entry, uint32_t turn)
 		python_seen_reads(entry);
 	if (!python_read_frames(&reading, state))
 		return false;
-	/* Had it the lock meanwhile? */
+	/* Did it hold the GIL meanwhile? */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (!python_entry_stands(entry, turn, &reading))
 		return false;
@@ -116,7 +116,7 @@ static bool read_thread(struct python_entry *entry, uint32_t turn)
 	return true;
 }
 
-/* @ticks: at which it was where it is */
+/* @ticks: number of ticks that the thread spent at this place */
 static bool look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, uint64_t now)
 {
 	uint64_t cpu;
@@ -125,7 +125,7 @@ static bool look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, u
 	if (turn & 1 || !read_thread(entry, turn))
 		return false;
 	cpu = entry->stack ? cpu_ns(entry->tid) : 0;
-	/* It has no frames, or has ended with them. */
+	/* It has no frames, or has ended. */
 	if (!entry->stack || (!cpu && python_thread_ended(entry->tid)))
 		return true;
 	did = how(entry, cpu, now);
@@ -136,19 +136,21 @@ static bool look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, u
 
 /* ---- the thread that has the lock ------------------------------------------------------------ */
 
-/* It was to be asked, and has left the lock, or has ended, or does not answer. */
+/* The asked thread has released the GIL, has ended, or does not answer. */
 static void give_up(uint64_t now)
 {
 	struct python_entry *entry = asked.entry;
 	uint32_t turn = __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE);
 
-	/* It has left it once, and has not had it since: it was there all the time. */
+	/*
+	 * It released the GIL once and has not taken it again: it was at this place all the time.
+	 */
 	if (entry->tid != asked.tid || turn != asked.turn + 1 ||
 	    !look_at(entry, turn, asked.ticks, now))
 		missed(asked.tid, asked.ticks);
 }
 
-/* Return: the thread that has had its part of this tick by that; NULL: none has the lock. */
+/* Return: the thread whose share of this tick is done; NULL: no thread holds the GIL. */
 static struct python_entry *ask(struct python_entry *entry, uint64_t now)
 {
 	uint32_t tid = entry ? __atomic_load_n(&entry->tid, __ATOMIC_ACQUIRE) : 0;
@@ -173,7 +175,7 @@ static struct python_entry *ask(struct python_entry *entry, uint64_t now)
 	return entry;
 }
 
-/* Return: whether it is still waited for. */
+/* Return: true if the answer is still awaited. */
 static bool waits_on(uint64_t now)
 {
 	bool over = asked.entry->tid != asked.tid ||
@@ -200,7 +202,7 @@ static void take_stack(const struct python_reply *reply)
 		native = python_ask_native(&unloads);
 		stack = python_stack_of(reply->reading, native, unloads, &name);
 	}
-	/* Until it answered it did not run: so long it was where it is. */
+	/* It did not run until it answered: it was at this place for all these ticks. */
 	for (uint32_t i = reply->recorded; stack && i < asked.ticks; i++)
 		python_user.sample(name, asked.tid, stack, XSPROF_SAMPLE_RUNS,
 				   reply->reading->line);
@@ -226,8 +228,8 @@ static void take_answer(void)
 }
 
 /*
- * A thread that takes the lock now is asked where none has been, else missed; one that had it when
- * it was read is read again, once. @done: who has had its part already
+ * Handles a thread that took the GIL during this tick: it is asked if no other was, else missed;
+ * one that held the GIL while it was read is read again, once. @done: the thread already handled.
  */
 static struct python_entry *look(struct python_entry *entry, struct python_entry *done,
 				 uint64_t now)
@@ -252,7 +254,7 @@ static void tick(uint64_t now)
 	uint32_t nr;
 
 	if (python_late)
-		/* One that is asked keeps its entry until it has answered. */
+		/* An asked thread keeps its entry until it has answered. */
 		python_seen_look(python_ask_pending());
 	nr = python_entries_nr();
 	take_answer();
@@ -269,7 +271,7 @@ static void tick(uint64_t now)
 
 /* ---- its life -------------------------------------------------------------------------------- */
 
-/* Being woken is what costs most: where ticks are close, the next one takes the answer. */
+/* Waking up costs most: at short periods an answer is left to the next tick. */
 static void sleep_until(uint64_t at)
 {
 	while (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE) && clock_ns(CLOCK_MONOTONIC) < at) {
@@ -287,9 +289,9 @@ static void stop(void)
 static void ticks(bool (*goes_on)(void))
 {
 	uint64_t period = SECOND / ticker.hz, now, swept = clock_ns(CLOCK_MONOTONIC);
-	/* Ticks while forks were under way are missed as well. */
+	/* Ticks during forks count as missed. */
 	uint64_t next = ticker.next ? ticker.next : swept;
-	/* A program that forks often begins this as often. */
+	/* static: a program that forks often calls this as often. */
 	static uint64_t asked_at;
 	uint32_t late;
 
@@ -306,7 +308,7 @@ static void ticks(bool (*goes_on)(void))
 			python_sampling = false;
 			break;
 		}
-		/* Ticks that were missed are not made up for: they would tell of one moment. */
+		/* Missed ticks are not made up for: all would sample the same moment. */
 		late = (uint32_t)((now - next) / period);
 		next += (late + 1ull) * period;
 		ticker.next = next;
@@ -344,11 +346,11 @@ void python_tick_here(bool (*goes_on)(void))
 	snprintf(hz, sizeof(hz), "%u", ticker.hz);
 	(void)python_user.fact("python.hz", hz);
 	ticks(goes_on);
-	/* A fork ends it for a while. */
+	/* A fork ends the thread for a while. */
 	if (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE))
 		ticker.next = 0;
 	take_answer();
-	/* What was asked and has not been answered is not waited for, unless it comes just now. */
+	/* An unanswered question is given up, unless the thread is just answering. */
 	if (python_ask_cancel())
 		missed(asked.tid, asked.ticks);
 	for (uint32_t i = 0; python_ask_pending() && i < PATIENCE; i++) {
@@ -394,11 +396,11 @@ void python_ticker_end(void)
 	int cancel;
 
 	stop();
-	/* A fork is no place at which a thread may be cancelled. */
+	/* A fork is not a cancellation point: disable cancellation. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_join(ticker.thread, NULL);
 	pthread_setcancelstate(cancel, &cancel);
-	/* Until then the kernel counts it among the threads. */
+	/* Wait until the kernel no longer counts it as a thread of the process. */
 	for (int i = 0; i < 10000 && !syscall(SYS_tgkill, pid, ticker.tid, 0); i++)
 		sched_yield();
 }

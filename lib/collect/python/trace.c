@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Each call of a Python function as a range, on request: by sys.monitoring from 3.12 on, else by
- * the profile hook, which each thread has of its own. A generator is in its function from where it
- * goes on to where it yields; an exception ends the calls that it leaves.
+ * Records each call of a Python function as a range, on request: with sys.monitoring since 3.12,
+ * else with the profile hook, which is per thread. A generator is in its function from a resume to
+ * the next yield; an exception ends the calls that it leaves.
  *
- * A call is written when it is over, as one record: what the function begins may end behind it, and
- * the other way round, as where a context manager has a range.
+ * A call is written at its end, as one record: ranges that the function begins may end after it,
+ * and the other way round, as with a range made by a context manager.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,21 +15,21 @@
 #include "collect/common/say.h"
 #include "collect/python/local.h"
 
-#define FEW	64u	/* calls of a thread that there is room for at first */
-#define DEEP	65536u	/* calls inside each other beyond these are not recorded */
+#define FEW	64u	/* initial room for the calls of a thread */
+#define DEEP	65536u	/* deeper calls are not recorded */
 #define NEAR	256u	/* with greenlets the call that ends is not always the innermost */
 
-/* A call under way. */
+/* A call in progress. */
 struct call {
 	uint64_t	begin;		/* ticks */
 	xsprof_name_t	name;
 };
 
 /**
- * struct calls - a thread's calls under way, the innermost last
- * @depth: how many
- * @room: of @call
- * @call: they
+ * struct calls - a thread's calls in progress, the innermost last
+ * @depth: number of calls
+ * @room: size of @call
+ * @call: the calls
  */
 struct calls {
 	uint32_t	depth;
@@ -37,10 +37,10 @@ struct calls {
 	struct call	*call;
 };
 
-/* Not the general model: that needs the dynamic linker of glibc by its name. */
+/* Not the general TLS model: it refers to glibc's dynamic linker by name. */
 static __thread struct calls *calls __attribute__((tls_model("initial-exec")));
 
-/* glibc's; other C libraries have none of that name. */
+/* glibc's; other C libraries lack it. */
 extern int __cxa_thread_atexit_impl(void (*call)(void *), void *arg, void *dso)
 	__attribute__((weak));
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
@@ -56,14 +56,14 @@ static void thread_ends(void *mem)
 	free(c);
 }
 
-/* Calls that are open in the parent are not the child's. */
+/* In a forked child: calls open at the fork are recorded by the parent. */
 static void forked(void)
 {
 	if (calls)
 		calls->depth = 0;
 }
 
-/* Return: NULL: there is no memory, or no end of a thread to free it at. */
+/* Return: NULL: no memory, or no way to free it at the thread's end. */
 static __attribute__((cold, noinline)) struct calls *make_calls(void)
 {
 	struct calls *c = __cxa_thread_atexit_impl ? calloc(1, sizeof(*c)) : NULL;
@@ -104,7 +104,7 @@ static void begins(xsprof_name_t name)
 	c->call[c->depth++].begin = python_user.now();
 }
 
-/* A call that was under way when tracing began, or found no room, is none of these. */
+/* Ignores calls in progress when tracing began, and those that found no room. */
 static void ends(xsprof_name_t name)
 {
 	struct calls *c = calls;
@@ -125,7 +125,7 @@ static void ends(xsprof_name_t name)
 
 /* ---- sys.monitoring -------------------------------------------------------------------------- */
 
-static void *disable;	/* what a callback returns that wants no more of that place */
+static void *disable;	/* return value of a callback that disables events at that location */
 
 static void *answer(void *object)
 {
@@ -157,7 +157,7 @@ static void *monitor_ends(void *self, void *const *arguments, intptr_t nr)
 	return answer(cpython.none);
 }
 
-/* The same of events of all places, which cannot be disabled for one. */
+/* The same for events that cannot be disabled per location. */
 static void *monitor_throws(void *self, void *const *arguments, intptr_t nr)
 {
 	const struct python_code *code = nr ? python_code(arguments[0], false) : NULL;
@@ -198,7 +198,7 @@ static bool succeeded(void *result)
 	return result;
 }
 
-/* Return: the events, 0: one could not be had. */
+/* Return: the events, 0: an event does not exist. */
 static long register_callbacks(void *monitoring, void *events, int tool)
 {
 	long all = 0;
@@ -220,7 +220,7 @@ static long register_callbacks(void *monitoring, void *events, int tool)
 	return all;
 }
 
-/* Return: whether it has what it needs, and nobody else has the places of tools. */
+/* Return: true if monitoring works and a tool id was free. */
 static bool monitor(void *monitoring)
 {
 	void *events = cpython.attribute(monitoring, "events");
@@ -228,7 +228,7 @@ static bool monitor(void *monitoring)
 	long all;
 
 	disable = cpython.attribute(monitoring, "DISABLE");
-	/* 3 and 4 are nobody's in particular. */
+	/* Tool ids 3 and 4 are not reserved for a purpose. */
 	for (int tool = 4; events && disable && tool > 2 && !done; tool--) {
 		if (!succeeded(cpython.call_method(monitoring, "use_tool_id", "is", tool,
 						  "xsprof")))
@@ -245,9 +245,9 @@ static bool monitor(void *monitoring)
 
 enum { HOOK_CALL = 0, HOOK_RETURN = 3 };
 
-static void *sys;			/* the module; NULL: it is not done by the hook */
+static void *sys;			/* module sys; NULL: the profile hook is not used */
 static xsprof_name_t taken_name, back_name;
-/* The hook of this thread was ours, and is another's. */
+/* The hook of this thread was replaced by another tool's. */
 static __thread bool taken __attribute__((tls_model("initial-exec")));
 
 static int hook(void *object, void *frame, int what, void *argument)
@@ -271,14 +271,14 @@ static int hook(void *object, void *frame, int what, void *argument)
 	return 0;
 }
 
-/* Somebody else has set the hook of this thread, or it ends: when its calls end is not seen. */
+/* The hook of this thread was replaced, or the thread ends: ends of calls are no longer seen. */
 static void hook_is_gone(void *capsule)
 {
 	(void)capsule;
 	taken = true;
 	if (calls)
 		calls->depth = 0;
-	/* Of other threads it is not known whether they end. */
+	/* Not for other threads: it is unknown whether they are ending. */
 	if (python_recorded() && (pid_t)syscall(SYS_gettid) == getpid() && cpython.finalizing &&
 	    !cpython.finalizing())
 		python_user.instant(taken_name, NULL, 0);
@@ -295,7 +295,7 @@ static bool set_hook(void)
 	}
 	taken = false;
 	cpython.set_profile(hook, capsule);
-	/* The thread has a reference, as long as the hook is ours. */
+	/* The thread holds a reference as long as the hook is ours. */
 	cpython.decref(capsule);
 	return true;
 }
@@ -314,13 +314,13 @@ void python_trace_look(void)
 	cpython_drop(current);
 }
 
-/* threading.setprofile()'s: (frame, event, argument), the first in a new thread. */
+/* Callback of threading.setprofile(): (frame, event, argument); first call in a new thread. */
 static void *thread_begins(void *self, void *arguments)
 {
 	const char *event = cpython_text_of(arguments, 1);
 
 	(void)self;
-	/* The program may call it by itself, with anything. */
+	/* The program may call it itself, with any arguments. */
 	if (!event || cpython_type(cpython.tuple_item(arguments, 0)) != cpython.frame_type)
 		return answer(cpython.none);
 	if (set_hook() && !strcmp(event, "call"))
@@ -362,7 +362,7 @@ void python_trace_begin(void)
 
 	if (!wanted || !*wanted)
 		return;
-	/* That was said. */
+	/* The user has been told. */
 	if (python_is_free_threaded())
 		return;
 	module = cpython.import("sys");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * libxsprof-user, opened when a Python begins: the one that the program has
- * already, else the one beside us. What most processes of a command are has nothing of it.
+ * Opens libxsprof-user when an interpreter starts: the copy that the program has loaded, else the
+ * one beside us. Most processes of a command never load it.
  */
 #include <dlfcn.h>
 #include <string.h>

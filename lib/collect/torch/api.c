@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The functions of libtorch that the collector calls, by the names that compilers make of them.
- * Python loads libtorch with RTLD_LOCAL: it is looked for among all that is loaded.
+ * Looks up the functions of libtorch that the collector calls, by their mangled names. Python loads
+ * libtorch with RTLD_LOCAL, so all loaded libraries are searched.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -51,7 +51,9 @@ void *torch_real(const char *part, const char *symbol, const void *caller)
 	void *library = torch_library(part);
 	void *function = library ? dlsym(library, symbol) : NULL;
 
-	/* libtorch may be linked into another library, which then exports it. */
+	/*
+	 * libtorch may be linked statically into another library, which then exports the function.
+	 */
 	if (!function)
 		function = dlsym(RTLD_NEXT, symbol);
 	if (!function)
@@ -59,7 +61,10 @@ void *torch_real(const char *part, const char *symbol, const void *caller)
 	return function;
 }
 
-/* A program that is linked with libtorch may have it copied into itself, and all use that one. */
+/*
+ * A program linked with libtorch may have copies of its variables (copy relocations), which all
+ * libraries then use.
+ */
 static const char *find_undefined(void *library)
 {
 	static const char symbol[] = "_ZN3c1019UndefinedTensorImpl10_singletonE";

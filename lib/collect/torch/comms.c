@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What a collective is of: "record_param_comms" is the op by which process groups tell profilers.
- * Its arguments (name, group, ranks, elements, sequence number) are asked for with the function
- * that PyTorch's own profiler asks, so that both have the same.
+ * Metadata of collectives. Process groups report a collective to profilers as an op
+ * "record_param_comms". Its arguments (name, group, ranks, elements, sequence number) are requested
+ * with the function that PyTorch's own profiler calls, so that both get the same.
  *
- * It returns a std::unordered_map<std::string, std::string> of libstdc++, which is walked here.
- * That what is there is one is seen in the first maps, whose memory is read by a call that fails
- * where none is.
+ * The function returns a std::unordered_map<std::string, std::string> of libstdc++, which is walked
+ * here. The first maps are read with collect_peek(), which fails on unmapped memory, to verify that
+ * the layout is as expected.
  */
 #include <stdlib.h>
 
 #include "collect/torch/inputs.h"
 
 #define OP	"record_param_comms"
-#define ENOUGH	16u	/* maps that are looked at with care */
+#define ENOUGH	16u	/* maps read with collect_peek() before the layout is trusted */
 #define LONGEST	2048u	/* bytes of a key or a value */
 
-/* SaveNcclMetaConfig: shorten lists, say what it is; not where its tensors are. */
+/* SaveNcclMetaConfig: shorten lists, include metadata; leave inputs and outputs out. */
 static const bool config[32] = { true, true };
 
 struct map {
@@ -58,7 +58,7 @@ static bool is_text(const struct torch_text *t, const struct node *node, const s
 
 	if (t->len >= LONGEST)
 		return false;
-	/* A short one is in itself. */
+	/* Short strings are stored inside the object. */
 	if (t->len < sizeof(t->own))
 		return t->data == own;
 	return collect_peek(copy, t->data, t->len + 1) && !copy[t->len];
@@ -96,7 +96,7 @@ static void free_map(struct map *map)
 		torch_api.free(map->buckets);
 }
 
-/* They are JSON: a number, a string, or a list, which is kept as a text. */
+/* Values are JSON: a number, a string, or a list, which is kept as text. */
 static struct xsprof_kv kv_of(const struct node *node)
 {
 	xsprof_name_t key = torch_user.name(torch_category, node->key.data);
@@ -105,7 +105,7 @@ static struct xsprof_kv kv_of(const struct node *node)
 	unsigned long long number;
 	char *end;
 
-	/* Hashes have all 64 bits; of what is below 0 those are the same. */
+	/* Hashes use all 64 bits; negative numbers have the same bits. */
 	number = strtoull(v->data, &end, 10);
 	if (v->len && end == v->data + v->len)
 		return *v->data == '-' ? xsprof_i64(key, (int64_t)number) : xsprof_u64(key, number);
@@ -130,7 +130,9 @@ void torch_comms_read(const void *fn, struct torch_comms *comms)
 			if (!__atomic_exchange_n(&differs, true, __ATOMIC_RELAXED))
 				collect_say("PyTorch: what collectives are of is not what it was "
 					  "expected to be: they are recorded without it");
-			/* It stays: what would be given back is not known. */
+			/*
+			 * Leak the map: it is not what we expected, so it cannot be freed safely.
+			 */
 			memset(comms->map, 0, sizeof(comms->map));
 			return;
 		}

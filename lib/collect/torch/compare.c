@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What libtorch itself says of a tensor, against what is in its memory.  Nothing there is taken for
- * granted: it is asked for by a call that fails where no memory is.
+ * Compares what libtorch reports of a tensor with the tensor's memory. That memory is read with
+ * collect_peek() only, as its layout is not trusted yet.
  */
 #include "collect/torch/inputs.h"
 
-/* Before there was a function to ask, up to 2.1, they were here; nothing changes these any more. */
+/* Offset up to 2.1, which has no function to ask; no later release changes these versions. */
 #define SIZES_OF_OLD	72
 
-/* What a tensor has from its sizes on, as far as it is read; and as far as they may be in it. */
+/* Bytes read from the sizes on, and the largest offset at which the sizes may be. */
 #define TENSOR_READ	(POLICIES + 2)
 
 unsigned int torch_compared;
 
-/* An input that is a tensor: its first bytes in @copy. */
+/* Copies the first bytes of an input that is a tensor to @copy. */
 bool torch_tensor_copy(const char *value, char *copy)
 {
 	return collect_peek(copy, torch_ptr(value, 0), TORCH_FOUND(sizes) + TENSOR_READ);
@@ -23,12 +23,12 @@ void torch_verify_over(int *state)
 {
 	int there = TORCH_VERIFY;
 
-	/* Release: a thread that reads the word sees the layout that was found. */
+	/* Release: a thread that reads the word also sees the layout that was found. */
 	(void)__atomic_compare_exchange_n(state, &there, TORCH_VERIFIED, false, __ATOMIC_RELEASE,
 					  __ATOMIC_RELAXED);
 }
 
-/* Where libtorch's own pointer to the sizes leads. */
+/* Finds the offset of the pointer to the sizes that libtorch returns. */
 static bool find_sizes(const char *value, uint64_t ndim)
 {
 	int64_t *sizes = NULL;
@@ -43,15 +43,15 @@ static bool find_sizes(const char *value, uint64_t ndim)
 	at = (const char *)sizes - torch_ptr(value, 0) - SIZES_INLINE;
 	if (at < 16 || at > 256)
 		return false;
-	/* Another place than another thread found: the comparison fails. */
+	/* Fails if another thread has found another offset. */
 	(void)torch_find16(&torch_layout.sizes, (uint16_t)at);
 	return true;
 }
 
 /*
- * Where the device is: three bytes, of which one says that there is any, the first with the C10 of
- * old and the last with the standard's. With most devices, and the CPU first of all, only one of
- * the two can be meant.
+ * Finds the offset of the optional device: three bytes, of which one is the flag that it is set:
+ * the first in c10::optional of old versions, the last in std::optional. For most devices, and
+ * always for the CPU, only one of the two interpretations is valid.
  */
 static bool find_device(const char *sizes)
 {
@@ -62,7 +62,7 @@ static bool find_device(const char *sizes)
 	return torch_find16(&torch_layout.device, first == 1 ? DEVICE + 1 : DEVICE);
 }
 
-/* Is that the StorageImpl of this tensor, which has its first members at @at as a tensor has? */
+/* Is @storage the StorageImpl of this tensor, with its first members at offset @at? */
 static bool is_storage(const char *value, const char *sizes, const char *storage, uint16_t at)
 {
 	uint64_t offset = torch_u64(sizes, STORAGE_OFFSET), numel = torch_u64(sizes, NUMEL);
@@ -71,7 +71,9 @@ static bool is_storage(const char *value, const char *sizes, const char *storage
 	const char *data;
 	void *first;
 
-	/* The elements of a type may be smaller than a byte; others have their bytes here. */
+	/*
+	 * Types with less than a byte per element exist; all others have their size in the table.
+	 */
 	if (!numel || type >= torch_nr_types || !collect_peek(copy, storage + at, sizeof(copy)))
 		return false;
 	data = torch_ptr(copy, STORAGE_DATA);
@@ -83,9 +85,9 @@ static bool is_storage(const char *value, const char *sizes, const char *storage
 }
 
 /*
- * Where a tensor has its storage, and that its memory: behind reference counts, which are of one
- * or of two words in both.  Any tensor with elements shows it; where that is none of the first
- * ones, no storage is recorded.
+ * Finds the offset of a tensor's storage, and of the memory in the storage: each follows the
+ * reference counts, which take one or two words. Any tensor with elements can show it; until one
+ * does, no storage is recorded.
  */
 static void find_storage(const char *value, const char *tensor)
 {
@@ -105,7 +107,7 @@ bool torch_same_tensor(const char *value, const struct torch_vector *sizes)
 	const char *at;
 	int32_t type = -1;
 
-	/* Nothing is said of one that has no sizes, or none that are known. */
+	/* A tensor without sizes, or with unknown ones, proves nothing. */
 	if (!ndim || ndim > 64 || !find_sizes(value, ndim))
 		return true;
 	place = TORCH_FOUND(sizes);

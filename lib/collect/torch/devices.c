@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Devices among the inputs of ops.  Which tag they have differs from version to version: the
- * fourth input of aten::empty, which nearly every program calls, is a device or none by its schema,
- * and shows it.  A device is recorded as the name of a type, "Device cuda:0".
+ * Reads devices among the inputs of ops, and records them as the name of a type, "Device cuda:0".
+ *
+ * The IValue tag of a device differs between PyTorch versions, so it is learnt at run time from
+ * aten::empty, which nearly every program calls: by its schema, the fourth input is a device or
+ * None.
  */
 #include <stdio.h>
 
@@ -13,9 +15,9 @@
 #define OP_INPUTS	6
 #define OP_DEVICE	3
 
-#define KNOWN		32u	/* types, and as many indices, whose names are kept */
+#define KNOWN		32u	/* bounds of the name cache: types, and indices */
 
-/* By c10::DeviceType: numbers are added at the end, never changed. */
+/* Indexed by c10::DeviceType, which only grows at the end. */
 static const char *const types[] = {
 	"cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "maia", "xla",
 	"vulkan", "metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu", "mtia",
@@ -68,9 +70,9 @@ bool torch_device_read(const char *value, struct xsprof_input *to)
 
 	if (type >= sizeof(types) / sizeof(types[0]))
 		return false;
-	/* Without an index it is in front of those with one. */
+	/* Slot 0 of a type is the device without an index. */
 	kept = index >= -1 && index < (int)KNOWN - 1 ? &names[type][index + 1] : NULL;
-	/* Relaxed: threads that look at the same time find the same name. */
+	/* Relaxed: threads that race here store the same name. */
 	name = kept ? __atomic_load_n(kept, __ATOMIC_RELAXED) : 0;
 	if (__builtin_expect(!name, 0)) {
 		name = name_of(type, index);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How the collector gets into a program. It is preloaded, or loaded with RTLD_GLOBAL before
- * libtorch is, so two functions that PyTorch calls through the PLT are ours first:
+ * Entry into a program. The library is preloaded, or loaded with RTLD_GLOBAL before libtorch, so
+ * that it interposes two functions that PyTorch calls through the PLT:
  *
- * - initModule(), which Python's torch/_C.so calls while it is imported: all of libtorch has been
- *   initialised, no op has run, and no profiler would see the ops that layout.c makes.
- * - at::getStepCallbacksUnlessEmpty(), which every op calls: the moment for programs that are not
- *   Python, and from then on the one at which an observer comes and goes.
+ * - initModule(), which Python's torch/_C.so calls while it is imported: libtorch is initialised,
+ * no op has run yet, and no profiler would see the ops that layout.c makes.
+ * - at::getStepCallbacksUnlessEmpty(), which every op calls: the entry for programs other than
+ * Python, and later the place where the observer is added and removed.
  *
- * libtorch's own static constructors are too early for anything.  A program that loads the library
- * later than PyTorch says so: xsprof_torch_attach(), by late.c.
+ * The static constructors of libtorch run too early to use it. A program that loads this library
+ * after PyTorch calls xsprof_torch_attach(), and late.c binds PyTorch's calls.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,14 +34,16 @@ typedef void *steps_fn(void *ret, uint8_t scope);
 static int state;
 static steps_fn *real_steps;
 static int category;
-/* The program has sessions of its own, which may want lines. */
+/* The program makes sessions of its own, which may ask for lines. */
 static bool sessions;
 static bool lines_tried;
 
-/* Where it is said whether ops are wanted; NULL until it is known whether they can be recorded. */
+/*
+ * The word that tells whether ops are wanted; NULL until it is known whether they can be recorded.
+ */
 static const uint32_t *watched;
 
-/* A detail, or one and ",cstack". */
+/* Parses XSPROF_TORCH: a detail, optionally followed by ",cstack". */
 static enum torch_detail detail_wanted(bool *native)
 {
 	static const char *const words[] = {
@@ -63,14 +65,14 @@ static enum torch_detail detail_wanted(bool *native)
 	return TORCH_OFF;
 }
 
-/* Where ops are in the program.  Once: what is not known then is not known later. */
+/* Finds the layout of Python's frames. Once: a failure is final. */
 static void find_lines(void)
 {
 	if (lines_tried ||
 	    (torch_detail < TORCH_ALL && !sessions && !getenv("XSPROF_ONDEMAND")))
 		return;
 	lines_tried = true;
-	/* Where a recorder gets its lines, it says nothing to be in the interpreter. */
+	/* A recorder that wants lines gets no frames of the interpreter in native stacks. */
 	if (torch_python_init(category) && torch_detail >= TORCH_ALL)
 		torch_native_skip(python.code_type);
 }
@@ -109,14 +111,14 @@ static bool prepare(void)
 		torch_iterations_observe();
 	if (native)
 		torch_native_init(category);
-	/* A session that comes later may want lines as well. */
+	/* A later session may want lines too. */
 	find_lines();
 	return true;
 }
 
 /*
- * Once in a process. A second thread does not wait for the first: in a constructor of a library
- * that is being loaded it would hold the loader's lock, which the first needs.
+ * Runs once per process. A second thread does not wait for the first: it may be in a constructor of
+ * a library being loaded and hold the loader's lock, which the first thread needs.
  */
 static void enter(void)
 {
@@ -126,7 +128,7 @@ static void enter(void)
 					 __ATOMIC_RELAXED))
 		return;
 	there = prepare() ? READY : OFF;
-	/* Release: a thread that sees READY sees what was prepared. */
+	/* Release: a thread that sees READY also sees everything prepared. */
 	__atomic_store_n(&state, there, __ATOMIC_RELEASE);
 }
 
@@ -151,7 +153,9 @@ static steps_fn *find_steps(const void *caller)
 	return found;
 }
 
-/* The first ops, and those at which the observer comes or goes.  Return: PyTorch's own function. */
+/*
+ * Slow path of the first ops, and of ops at which the observer changes. Return: PyTorch's function.
+ */
 static __attribute__((noinline, cold)) steps_fn *look(const void *caller)
 {
 	static const uint32_t nothing;
@@ -163,7 +167,7 @@ static __attribute__((noinline, cold)) steps_fn *look(const void *caller)
 		__atomic_store_n(&real_steps, real, __ATOMIC_RELAXED);
 	}
 	now = entered();
-	/* Release: who sees the word sees the function as well. */
+	/* Release: a thread that sees the word also sees the function. */
 	if (now == READY || now == OFF)
 		__atomic_store_n(&watched, now == READY ? torch_user.wanted : &nothing,
 				 __ATOMIC_RELEASE);
@@ -172,10 +176,13 @@ static __attribute__((noinline, cold)) steps_fn *look(const void *caller)
 	return real;
 }
 
-/* Is the observer there, or not, as is wanted? */
+/* Does the observer's presence match what is wanted? */
 static inline bool as_wanted(void)
 {
-	/* Acquire: pairs with look(). Relaxed: an op that runs at a change is seen or not. */
+	/*
+	 * Acquire: pairs with look(). Relaxed: an op that races with a change may or may not be
+	 * seen.
+	 */
 	const uint32_t *word = __atomic_load_n(&watched, __ATOMIC_ACQUIRE);
 
 	return __builtin_expect(word && !__atomic_load_n(word, __ATOMIC_RELAXED) !=
@@ -184,14 +191,14 @@ static inline bool as_wanted(void)
 
 TORCH_EXPORT steps_fn STEPS;
 
-/* Every op calls this, also without a recorder. */
+/* Called by every op, with or without a recorder. */
 #ifdef __aarch64__
 static __attribute__((used)) steps_fn *steps_of_arm64(const void *caller)
 {
 	return as_wanted() ? __atomic_load_n(&real_steps, __ATOMIC_RELAXED) : look(caller);
 }
 
-/* x0 and x8 are for PyTorch's own. */
+/* x0 and x8 are passed on to PyTorch's function. */
 TORCH_ASM(TEXT(STEPS), "\t.globl " TEXT(STEPS) "\n"
 	  "\tstp x29, x30, [sp, #-32]!\n\t.cfi_def_cfa_offset 32\n"
 	  "\t.cfi_offset 29, -32\n\t.cfi_offset 30, -24\n\tmov x29, sp\n"
@@ -216,7 +223,7 @@ TORCH_EXPORT void *STEPS(void *ret, uint8_t scope)
 
 TORCH_EXPORT void *initModule(void);
 
-/* The name is not PyTorch's alone: who calls another library's function gets that one. */
+/* Other libraries export this name too: a call from one of them goes to that library's function. */
 TORCH_EXPORT void *initModule(void)
 {
 	void *library = torch_library("/libtorch_python.so");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * How a C function is called as one of C++ that returns no plain struct: the caller has the memory
- * for it. On x86-64 its address is the first argument, as C passes one. On arm64 it is in x8, of
- * which C knows nothing.
+ * Calls of C functions as C++ functions that return a non-trivial class: the caller passes the
+ * memory for the result. On x86-64 its address is the first argument, as in C. On arm64 it is in
+ * x8, which C cannot access.
  */
 #ifndef XSP_TORCH_ENTRY_H
 #define XSP_TORCH_ENTRY_H
@@ -13,7 +13,10 @@
 	    name ":\n\t.cfi_startproc\n\thint #34\n" code			\
 	    "\t.cfi_endproc\n\t.size " name ", . - " name "\n\t.popsection")
 
-/* An entry of @function, which has two arguments: that address, and what came as the first. */
+/*
+ * An entry that calls @function with two arguments: the address of the result, and the first
+ * argument.
+ */
 #define TORCH_X8(function)							\
 	void *function##_x8(void **ret, const void *fn)				\
 		__attribute__((visibility("hidden")));				\

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What Python's frames are called: "train.py(12): step". A stack is named once, when it is new;
- * what tells it from others is where its codes are in memory, so each code that is part of one is
- * kept from being freed, and its memory from being another's.
+ * Names of Python frames: "train.py(12): step". A stack is named once, when it is new. Stacks are
+ * identified by the addresses of their code objects, so a reference to each such object is held: it
+ * is not freed, and its address is not reused.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +12,16 @@
 #include "collect/torch/python.h"
 
 #define SLOTS		(1u << 16)	/* of the table, a power of two */
-#define CODES_MAX	(SLOTS / 2)	/* a program that makes more of them has stacks no more */
+#define CODES_MAX	(SLOTS / 2)	/* with more code objects, stacks are no longer named */
 #define TEXT_MAX	512u
-#define STACKS		(1u << 14)	/* that may have a line; the library keeps fewer */
+#define STACKS		(1u << 14)	/* stacks that may have a line; the library keeps fewer */
 
 /**
- * struct known_code - a code of which we have a reference
- * @code: that, NULL: a free place
- * @where: its file and function, as one allocation: "file", then "function"
- * @function: the latter
- * @foreign: of a package, or of Python's own library
+ * struct known_code - a code object that we hold a reference to
+ * @code: the object; NULL: free slot
+ * @where: file and function in one allocation: "file\\0function"
+ * @function: points to the function in @where
+ * @foreign: belongs to a package or to Python's standard library
  */
 struct known_code {
 	void		*code;
@@ -34,12 +34,13 @@ const void *python_calls[PYTHON_CALLS];
 const void *python_entry;
 
 /*
- * By stacks: names of their lines, and above them half of the stack's key: in a forked child stacks
- * are numbered anew, and another thread may know the number before the line.
+ * By stack: name of its line, with half of the stack's key in the upper bits, which identifies the
+ * stack: a forked child numbers stacks anew, and another thread may see the number before the line
+ * is stored.
  */
 static uint64_t lines[STACKS];
 
-static struct known_code *codes;	/* made at the first stack, and kept */
+static struct known_code *codes;	/* allocated at the first stack, never freed */
 static uint32_t nr_codes;
 static int frames_category;
 
@@ -48,14 +49,14 @@ void python_frames_init(int category)
 	frames_category = category;
 }
 
-/* Return: NULL: it has no such attribute, or there is no memory. */
+/* Return: NULL: no such attribute, or no memory. */
 static char *copy_of(void *code, const char *name)
 {
 	void *object = python.attribute(code, name), *bytes = NULL;
 	const char *text = object ? python.text(object) : NULL;
 	char *copy;
 
-	/* Of a path that is no text Python keeps the bytes in a way of its own. */
+	/* A path that is not valid text: use the bytes of Python's own encoding. */
 	if (object && !text) {
 		python.err_clear();
 		bytes = python.encode(object, "utf-8", "backslashreplace");
@@ -79,7 +80,7 @@ static bool ends_with(const char *text, const char *end)
 	return len >= n && !strcmp(text + len - n, end);
 }
 
-/* Is its first argument, the module that is called, no variable of inner functions as well? */
+/* Is the first argument, the module called, not also a cell variable of inner functions? */
 static bool has_plain_self(void *code)
 {
 	void *cells = python.attribute(code, "co_cellvars");
@@ -108,7 +109,7 @@ static bool note_call(void *code)
 	for (uint32_t i = 0; i < PYTHON_CALLS; i++) {
 		if (python_calls[i])
 			continue;
-		/* Others walk without the lock: each sees it now or at its next op. */
+		/* Other threads walk without the GIL: they see it now or at their next op. */
 		__atomic_store_n(&python_calls[i], code, __ATOMIC_RELAXED);
 		return true;
 	}
@@ -128,7 +129,7 @@ static bool describe(struct known_code *known, void *code, bool *more)
 	const char *shown = file ? python_file_shown(file) : NULL;
 	size_t len;
 
-	/* Before 3.11 a code knows the last part alone. */
+	/* Before 3.11 code objects have only the last part of the qualified name. */
 	if (!function)
 		function = copy_of(code, "co_name");
 	len = file && function ? strlen(shown) + strlen(function) + 2 : 0;
@@ -146,7 +147,7 @@ static bool describe(struct known_code *known, void *code, bool *more)
 	return known->where;
 }
 
-/* Return: NULL: there is no room for one more. */
+/* Return: NULL: the table is full. */
 static const struct known_code *get(void *code, bool *more)
 {
 	uint32_t at = (uint32_t)(((uintptr_t)code * 0x9e3779b97f4a7c15u) >> 40) % SLOTS;
@@ -173,7 +174,7 @@ static void set_line(uint32_t stack, uint64_t key, xsprof_name_t line)
 		__atomic_store_n(&lines[stack], (key >> 32 << 32) | line, __ATOMIC_RELAXED);
 }
 
-/* Remembered, so that it is not tried again, which takes the lock each time. */
+/* Adds the stack without names, so that it is not tried again with the GIL at every op. */
 static uint32_t add_unnamed(uint64_t key, uint32_t nr)
 {
 	const uint64_t frame = XSPROF_FRAME_NAMED |
@@ -204,10 +205,10 @@ uint32_t python_stack(uint64_t key, const struct python_frames *frames, bool *mo
 		if (!known)
 			return add_unnamed(key, nr + left);
 		line = python.addr_line(frame[i].code, frame[i].at);
-		/* Python has made up the code for itself; PyTorch's profiler has none of it. */
+		/* Python made this code up; PyTorch's profiler does not show it either. */
 		if (line < 0 && (n || i + 1 < nr))
 			continue;
-		/* Of a path that is too long the end tells more. */
+		/* Cut a path that is too long at its begin: the end says more. */
 		if (snprintf(text, sizeof(text), "%s(%d): %s", known->where, line,
 			     known->function) >= (int)sizeof(text))
 			snprintf(text, sizeof(text), "...%.*s(%d): %.*s", 200,
@@ -221,10 +222,13 @@ uint32_t python_stack(uint64_t key, const struct python_frames *frames, bool *mo
 		if (!own && !known->foreign && line >= 0)
 			own = name;
 	}
-	/* What called the interpreter; where C++ called it in between is not told apart. */
+	/*
+	 * Frames outside the interpreter. Native frames between two evaluators are not placed
+	 * between the Python frames.
+	 */
 	memcpy(named + n, native->frame + native->inner, outer * sizeof(*all));
 	stack = torch_user.stack_add(key, all, native->nr + n, left);
-	/* Of a program that is all packages (python -m) it is the innermost. */
+	/* If all frames are of packages (python -m), the line is the innermost one. */
 	set_line(stack, key, own ? own : (xsprof_name_t)named[0]);
 	return stack;
 }
@@ -235,7 +239,7 @@ xsprof_name_t python_line(uint32_t stack, uint64_t key)
 
 	if (stack >= STACKS)
 		return PYTHON_NO_LINE;
-	/* Relaxed: a thread that finds none takes the lock, and looks again under it. */
+	/* Relaxed: a thread that sees none takes the GIL and looks again. */
 	line = __atomic_load_n(&lines[stack], __ATOMIC_RELAXED);
 	return line >> 32 == key >> 32 ? (xsprof_name_t)line : 0;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which rank this process is, of how many, and by which backend they communicate: what the program
- * says when it makes its first process group, which is that of all ranks. The constructors and
- * setGroupName() are called through the PLT: ours come first, and go on to c10d's.
+ * Rank, world size and backends of this process, as the program states them when it makes its first
+ * process group, which contains all ranks. The constructors and setGroupName() are called through
+ * the PLT: ours interpose them and call c10d's.
  *
- * A backend is known by its class, which an object has once its constructor is over: it is looked
- * at when the group that it is of gets its name.
+ * A backend is identified by its class, which an object has once its constructor has finished: it
+ * is read when the group of the backend gets its name.
  */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -19,19 +19,19 @@
 
 #define TEXT_(x)	#x
 #define TEXT(x)		TEXT_(x)
-/* c10::intrusive_ptr<c10d::Store>, which is passed by its address; and what is behind it. */
+/* c10::intrusive_ptr<c10d::Store>, passed by address. */
 #define WHOLE_STORE	_ZN4c10d12ProcessGroupC1EN3c1013intrusive_ptrINS_5StoreENS1_6detail34\
 intrusive_target_default_null_typeIS3_EEEEii
 #define BASE_STORE	_ZN4c10d12ProcessGroupC2EN3c1013intrusive_ptrINS_5StoreENS1_6detail34\
 intrusive_target_default_null_typeIS3_EEEEii
-/* The same up to 2.4, which has options as well, passed by their address too. */
+/* The same up to 2.4, with options, passed by address too. */
 #define WHOLE_OPTIONS	_ZN4c10d12ProcessGroupC1ERKN3c1013intrusive_ptrINS_5StoreENS1_6detail34\
 intrusive_target_default_null_typeIS3_EEEEiiNS2_INS0_7OptionsENS5_ISA_EEEE
 #define BASE_OPTIONS	_ZN4c10d12ProcessGroupC2ERKN3c1013intrusive_ptrINS_5StoreENS1_6detail34\
 intrusive_target_default_null_typeIS3_EEEEiiNS2_INS0_7OptionsENS5_ISA_EEEE
 #define NAME	_ZN4c10d12ProcessGroup12setGroupNameERKNSt7__cxx1112basic_stringIcSt11char_\
 traitsIcESaIcEEE
-#define NAME_OLD	_ZN4c10d12ProcessGroup12setGroupNameERKSs	/* of old strings */
+#define NAME_OLD	_ZN4c10d12ProcessGroup12setGroupNameERKSs	/* old string ABI */
 
 enum { NONE, MADE, NAMED };
 
@@ -40,8 +40,8 @@ static struct {
 	int		rank;
 	int		size;
 	uint32_t	nr;
-	const void	*backends[BACKENDS];	/* made since the group was */
-	char		names[64];		/* theirs: "gloo", "gloo,nccl"; empty: not known */
+	const void	*backends[BACKENDS];	/* backends made since the group */
+	char		names[64];		/* "gloo", "gloo,nccl"; empty: unknown */
 } world;
 
 static void tell(const char *key, int value)
@@ -56,7 +56,7 @@ void torch_groups_tell(void)
 {
 	int state = __atomic_load_n(&world.state, __ATOMIC_ACQUIRE);
 
-	/* Not recorded: it is told again when ops are. */
+	/* Not recorded now: torch_groups_tell() states it when recording starts. */
 	if (state == NONE || !torch_user.fact)
 		return;
 	tell("distributed.rank", world.rank);
@@ -65,7 +65,7 @@ void torch_groups_tell(void)
 		torch_user.fact("distributed.backend", world.names);
 }
 
-/* Of several threads that make one at once the first is meant. */
+/* If several threads make a group at the same time, the first one counts. */
 static void made(int rank, int size)
 {
 	static int begun;
@@ -74,7 +74,7 @@ static void made(int rank, int size)
 		return;
 	world.rank = rank;
 	world.size = size;
-	/* Release: who sees the state sees them. */
+	/* Release: a thread that sees the state also sees rank and size. */
 	__atomic_store_n(&world.state, MADE, __ATOMIC_RELEASE);
 	torch_groups_tell();
 }
@@ -87,7 +87,7 @@ static void made_backend(const void *object)
 		world.backends[world.nr++] = object;
 }
 
-/* "N4c10d16ProcessGroupGlooE", as compilers name classes. */
+/* The mangled class name, e.g. "N4c10d16ProcessGroupGlooE". */
 static const char *class_of(const void *object)
 {
 	const char *table = torch_ptr(object, 0);
@@ -104,7 +104,7 @@ static void add_backend(const void *object)
 		return;
 	name += strlen(CLASS);
 	len = strcspn(name, "E");
-	/* What checks the calls of another one. */
+	/* A wrapper that checks the calls of another backend. */
 	if (!len || !strncmp(name, "Wrapper", len) || at + len + 2 > sizeof(world.names))
 		return;
 	if (at)
@@ -124,12 +124,12 @@ static void named(void)
 	torch_groups_tell();
 }
 
-/* Return: c10d's own function. */
+/* Return: c10d's function. */
 static void *real(const char *symbol, const void *caller)
 {
 	void *function = torch_real("/libtorch_cpu.so", symbol, caller);
 
-	/* It was linked to it. */
+	/* Found through the caller's own dependencies. */
 	if (!function)
 		abort();
 	return function;
@@ -148,7 +148,7 @@ typedef void store_fn(void *object, void *store, int rank, int size);
 typedef void options_fn(void *object, void *store, int rank, int size, void *options);
 typedef void name_fn(void *object, const void *name);
 
-/* Constructors, of the whole object and as a base: both are called by name. */
+/* Constructors of the complete object and of the base: both are called by name. */
 #define PLAIN(symbol, note) \
 	TORCH_EXPORT plain_fn symbol; \
 	TORCH_EXPORT void symbol(void *object, int rank, int size) \

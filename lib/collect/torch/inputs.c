@@ -13,7 +13,7 @@ void torch_inputs_init(int category)
 	object = torch_user.name(category, "object");
 }
 
-/* What is neither none, a number nor a tensor. */
+/* Reads a value that is neither None, a number nor a tensor. */
 static __attribute__((noinline)) void read_other(const char *value, bool lists,
 						 struct torch_inputs *in, struct xsprof_input *to)
 {
@@ -33,7 +33,7 @@ static __attribute__((noinline)) void read_other(const char *value, bool lists,
 	if (tag == TORCH_FOUND(tag_device) && torch_device_read(value, to))
 		return;
 	in->others++;
-	/* A generator, or what else is not looked into. */
+	/* A generator, or another object that is not read further. */
 	*to = (struct xsprof_input){ .kind = XSPROF_INPUT_OTHER, .u.type = object };
 }
 
@@ -46,12 +46,12 @@ static inline void read_tensor(const char *value, struct torch_inputs *in, struc
 		in->nr_tensors++;
 		return;
 	}
-	/* Its type is no type: the last number of the version. */
+	/* An undefined tensor has no type: its type number is the version's last. */
 	if (torch_undefined(value)) {
 		*to = (struct xsprof_input){ .kind = XSPROF_INPUT_NONE };
 		return;
 	}
-	/* One without sizes would look like a scalar. */
+	/* A tensor without sizes would look like a scalar. */
 	*to = (struct xsprof_input){
 		.kind = XSPROF_INPUT_OTHER, .u.type = t->dtype ? t->dtype : object,
 	};
@@ -68,7 +68,7 @@ uint32_t torch_inputs_read(const void *fn, uint32_t arguments, bool lists, struc
 	for (uint64_t i = 0; i < n; i++, value += IVALUE_SIZE) {
 		struct xsprof_input *to = &in->input[i];
 
-		/* As most are. */
+		/* The common case. */
 		if (__builtin_expect(torch_u32(value, IVALUE_TAG) == TAG_TENSOR &&
 				     in->nr_tensors < TORCH_TENSORS, 1)) {
 			read_tensor(value, in, to);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The inputs of ops, for the files that read them from libtorch's memory (inputs.c, tensor.c,
- * lists.c, strings.c), for those that hold what was read against libtorch's own answers (verify.c,
- * compare.c), and for who asks them.
+ * Inputs of ops: for the files that read them from libtorch's memory (inputs.c, tensor.c, lists.c,
+ * strings.c), those that compare what was read with libtorch's answers (verify.c, compare.c), and
+ * their callers.
  */
 #ifndef XSP_TORCH_INPUTS_H
 #define XSP_TORCH_INPUTS_H
@@ -10,37 +10,37 @@
 #include "collect/common/peek.h"
 #include "collect/torch/local.h"
 
-#define TORCH_INPUTS	32	/* of an op that are recorded */
-#define TORCH_TENSORS	96	/* of these, and in lists of these */
-#define TORCH_SCALARS	30	/* in a list, as in PyTorch's profiler */
-#define TORCH_NUMBERS	128	/* in all lists */
+#define TORCH_INPUTS	32	/* inputs recorded per op */
+#define TORCH_TENSORS	96	/* tensors per op, including those in lists */
+#define TORCH_SCALARS	30	/* elements per list, as in PyTorch's profiler */
+#define TORCH_NUMBERS	128	/* numbers in all lists of an op */
 
-/* c10::IValue: 16 bytes, and tags that have not moved. */
+/* c10::IValue: 16 bytes; these tags are the same in all versions. */
 enum { IVALUE_SIZE = 16, IVALUE_TAG = 8 };
 enum { TAG_NONE = 0, TAG_TENSOR = 1, TAG_DOUBLE = 3, TAG_INT = 5 };
 
-/* In a TensorImpl, from its sizes and strides on: the number of dimensions, then these. */
+/* Offsets in a TensorImpl from its sizes and strides on, which begin with the dimensions. */
 enum {
 	SIZES_INLINE = 8, STRIDES_INLINE = 48, MOST_INLINE = 5,
 	STORAGE_OFFSET = 88, NUMEL = 96, DTYPE = 104, DEVICE = 106, POLICIES = 110,
 };
 
-/* In a StorageImpl, from behind its reference counts on: its memory, on which device, its size. */
+/* Offsets in a StorageImpl after its reference counts: memory, device, size. */
 enum { STORAGE_DATA = 0, STORAGE_DEVICE = 24, STORAGE_BYTES = 32, STORAGE_READ = 40 };
 
-/* Bits of POLICIES: its own code says its strides, or its sizes as well. */
+/* Bits of POLICIES: the tensor's own code defines its strides, or its sizes too. */
 #define CUSTOM		0x0c
 #define CUSTOM_STRIDES	0x04
 
 /**
- * struct torch_inputs - the inputs of an op
- * @input: by their place
- * @tensor: those, and those in lists
- * @numbers: that are in lists
- * @nr_tensors: how many
- * @nr_numbers: likewise
- * @others: inputs of which it is not known what they are
- * @storages: wanted: where tensors have their memory
+ * struct torch_inputs - the inputs of an op as read
+ * @input: by position
+ * @tensor: tensors, including those in lists
+ * @numbers: numbers in lists
+ * @nr_tensors: number of tensors
+ * @nr_numbers: number of numbers
+ * @others: number of inputs of unknown kind
+ * @storages: set by the caller: read where tensors have their memory
  */
 struct torch_inputs {
 	struct xsprof_input	input[TORCH_INPUTS];
@@ -55,8 +55,8 @@ struct torch_inputs {
 #define TORCH_ALL_INPUTS	UINT32_MAX
 
 /*
- * The inputs of an op with so many @arguments: the last of those that are there, which are the
- * whole stack where TorchScript's interpreter calls it.  @nr: how many
+ * The inputs of an op with @arguments arguments: the last ones of the values it has, as for
+ * TorchScript's interpreter these are its whole stack. @nr: number of inputs.
  */
 static inline const char *torch_inputs_of(const void *fn, uint32_t arguments, uint64_t *nr)
 {
@@ -70,19 +70,19 @@ static inline const char *torch_inputs_of(const void *fn, uint32_t arguments, ui
 	return value;
 }
 
-/* Is an input that is a tensor an undefined one? */
+/* Is the tensor in this input undefined? */
 static inline bool torch_undefined(const char *value)
 {
 	return torch_ptr(value, 0) == torch_api.undefined;
 }
 
 /*
- * What the first ops find: 0 until then, and never changed again. Threads look at the same time,
- * each at its own op, and read from memory what they have compared themselves.
+ * Offsets found by the first ops: 0 until then, never changed afterwards. Threads find them
+ * concurrently, each from its own op, and read with the offsets that they have verified.
  */
 #define TORCH_FOUND(field)	__atomic_load_n(&torch_layout.field, __ATOMIC_RELAXED)
 
-/* Return: false: another thread found something else in the meantime. */
+/* Return: false: another thread stored a different offset first. */
 static inline bool torch_find16(uint16_t *field, uint16_t v)
 {
 	uint16_t there = 0;
@@ -91,27 +91,27 @@ static inline bool torch_find16(uint16_t *field, uint16_t v)
 					   __ATOMIC_RELAXED) || there == v;
 }
 
-/* The inputs of an op, read from its memory; @lists: and their lists.  Return: how many. */
+/* Reads the inputs of an op; @lists: including its lists. Return: the number of inputs. */
 uint32_t torch_inputs_read(const void *fn, uint32_t arguments, bool lists, struct torch_inputs *in);
-/* Names of types. */
+/* Interns the names of types. */
 void torch_inputs_init(int category);
 
 enum { TORCH_VERIFY = 0, TORCH_VERIFIED, TORCH_DIFFERS };
 
-/* TORCH_..., for the program's first ops: may inputs be read from memory? */
+/* TORCH_..., the state of verification: may inputs be read from memory? */
 extern int torch_verified;
 
 /*
- * Compares an op's inputs, as they would be read, with what libtorch says of them, until enough
- * were.  Return: true when this op's may be recorded.
+ * Compares an op's inputs as they would be read with libtorch's answers, until enough matched.
+ * Return: true if this op's inputs may be recorded.
  */
 bool torch_verify(const void *fn, uint32_t arguments);
-/* The same of its lists and bools, behind that. */
+/* The same for its lists and bools, after torch_verify(). */
 bool torch_verify_lists(const void *fn);
 
 /* ---- tensor.c ------------------------------------------------------------------------------- */
 
-/* By c10::ScalarType. */
+/* Indexed by c10::ScalarType. */
 struct torch_type {
 	xsprof_name_t	name;
 	uint32_t	size;
@@ -121,18 +121,18 @@ extern struct torch_type torch_types[];
 extern const uint32_t torch_nr_types;
 
 void torch_tensor_init(int category);
-/* Its own code says what is to be read of it: are its sizes? */
+/* The tensor's own code defines its strides: does it also define its sizes? */
 bool torch_tensor_has_sizes(const char *impl);
 
-/* Where the memory of a tensor begins, whose storage is at @storage: 0 for none. */
+/* Return: the address of the memory of the storage at @storage, 0: none. */
 static inline uint64_t torch_memory_of(const char *storage)
 {
 	return storage ? torch_u64(storage, TORCH_FOUND(storage) + STORAGE_DATA) : 0;
 }
 
 /*
- * A tensor in libtorch's memory; @storage: and where it has its own.  Return: false: what its sizes
- * are is not known.
+ * Reads a tensor from libtorch's memory; @storage: with its storage. Return: false: its sizes are
+ * unknown.
  */
 static inline __attribute__((always_inline)) bool torch_tensor_read(const char *impl, bool storage,
 								    struct xsprof_tensor *t)
@@ -150,7 +150,7 @@ static inline __attribute__((always_inline)) bool torch_tensor_read(const char *
 		.device = torch_device(torch_u16(s, device ? device : DEVICE)),
 		.id = (uintptr_t)impl,
 	};
-	/* Where its own code says what its sizes are, these are not them. */
+	/* If the tensor's own code defines its sizes, those in memory do not apply. */
 	if (ndim > 64 || (__builtin_expect(custom, 0) && !torch_tensor_has_sizes(impl)))
 		return false;
 	t->ndim = (uint32_t)ndim;
@@ -172,19 +172,19 @@ static inline __attribute__((always_inline)) bool torch_tensor_read(const char *
 
 /* ---- compare.c ------------------------------------------------------------------------------ */
 
-/* As many bytes of a tensor as are looked at, wherever its sizes are in it. */
+/* Bytes read of a tensor, for any offset of its sizes. */
 #define TORCH_TENSOR_SPAN	(256 + POLICIES + 2)
 
-/* Tensors that were compared. */
+/* Number of tensors compared. */
 extern unsigned int torch_compared;
-/* Enough were compared, unless another thread found one that differs. */
+/* Marks the verification as passed, unless another thread found a difference. */
 void torch_verify_over(int *state);
 
-/* An input that is a tensor: its first bytes in @copy. */
+/* Copies the first bytes of an input that is a tensor to @copy. */
 bool torch_tensor_copy(const char *value, char *copy);
 /*
- * Are its sizes what its own code says?  Not where that says its strides alone, as an undefined
- * tensor's does: that shows the bit.  @copy: where sizes are is known
+ * Does the tensor's own code define its sizes? The bit is known from tensors whose code defines
+ * strides only, such as an undefined one. @copy: read after the offset of sizes was found.
  */
 static inline bool torch_custom_sizes(const char *copy)
 {
@@ -195,31 +195,31 @@ static inline bool torch_custom_sizes(const char *copy)
 			  (torch_u8(torch_api.undefined, at) & CUSTOM) != CUSTOM_STRIDES);
 }
 
-/* Has the tensor of an input in libtorch's memory the sizes that it says? */
+/* Does the tensor in memory have the sizes that libtorch reports? */
 bool torch_same_tensor(const char *value, const struct torch_vector *sizes);
 void torch_free_sizes(const struct torch_vector *sizes);
 
 /* ---- lists.c -------------------------------------------------------------------------------- */
 
-/* TORCH_..., for lists and bools. */
+/* TORCH_..., the state of verification of lists and bools. */
 extern int torch_lists;
 
-/* Return: true when this op's may be recorded. */
+/* Return: true if the lists and bools of this op may be recorded. */
 bool torch_lists_compare(const void *fn);
-/* Return: false: it is one of which nothing is recorded but that it is there. */
+/* Return: false: only the presence of this list is recorded. */
 bool torch_list_read(const char *value, struct torch_inputs *in, struct xsprof_input *to);
 
 /* ---- strings.c ------------------------------------------------------------------------------ */
 
-/* Finds where the text of one is: makes one, the first time. */
+/* Finds the offset of the text in a string: makes one, at the first call. */
 void torch_strings_find(void);
-/* Is std::string of the old kind? */
+/* Does libtorch use the old ABI of std::string? */
 static inline bool torch_old_texts(void)
 {
 	return !torch_api.input_types;
 }
 
-/* The text of a std::string that is there.  Return: its length. */
+/* Sets *@text to the text of a std::string. Return: its length. */
 static inline size_t torch_text(const void *string, const char **text)
 {
 	*text = torch_ptr(string, 0);
@@ -228,17 +228,17 @@ static inline size_t torch_text(const void *string, const char **text)
 }
 
 /*
- * Of an IValue with a tag between those of bools and of lists: it is a tuple, a string or a blob,
- * and points to it.  Return: false: it is no string, or not one that is read.
+ * Reads an IValue whose tag is between those of bools and of lists: a tuple, a string or a blob,
+ * with a pointer to the object. Return: false: not a readable string.
  */
 bool torch_string_read(const char *value, struct xsprof_input *to);
 
 /* ---- devices.c ------------------------------------------------------------------------------ */
 
 void torch_devices_init(int category);
-/* Looks which tag they have at an op with that @name.  Return: it is known now, and was not. */
+/* Learns the tag of devices from an op called @name. Return: true if it became known now. */
 bool torch_devices_find(xsprof_name_t name, const void *fn);
-/* Return: false: it is of a type that is not known. */
+/* Return: false: the device has an unknown type. */
 bool torch_device_read(const char *value, struct xsprof_input *to);
 
 #endif /* XSP_TORCH_INPUTS_H */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The program's iterations, for requests that are about so many of them: one ends where its
- * optimizer does, as in PyTorch's own traces on demand. Of several optimizers the first one of the
- * thread that was first counts.
+ * The program's iterations, for on-demand requests counted in iterations: one ends at the end of an
+ * optimizer's step, as in PyTorch's own on-demand traces. With several optimizers, the first one
+ * used by the first such thread counts.
  *
- * One may step in the backward pass, one a parameter, in whatever thread runs the pass: where there
- * is no other, each such pass is an iteration, which ends where the first of them steps in the next
- * pass.
+ * Optimizers may step during the backward pass, one per parameter, in whatever thread runs the
+ * pass. If there are only such optimizers, each of these passes is an iteration; it ends when the
+ * first of them steps in the next pass.
  *
- * The observer for it is there from the beginning where the program listens to requests. It is
- * of ranges of the program alone: what every op asks finds none for its scope.
+ * The observer is present from the start if the program listens to requests. It observes only
+ * ranges of the program (USER_SCOPE), so ops of other scopes find no observer.
  */
 #include <stdlib.h>
 
@@ -21,21 +21,21 @@
 static uint64_t handle;
 static bool on;
 
-static int taken;	/* a thread has one outside of backward passes */
+static int taken;	/* a thread has an optimizer outside of backward passes */
 
 /*
- * Of the thread that makes them; the others have none.  @pass: the latest backward pass in which
- * the first thread that had any, @has_passes, had an optimizer.
+ * State of the thread whose iterations count; empty in others. @pass: the latest backward pass in
+ * which the first thread that had any, @has_passes, ran an optimizer.
  */
 static __thread struct {
 	bool		ours;
 	char		by[64];
-	const void	*inside;	/* the op that is its step */
+	const void	*inside;	/* the op that is the optimizer's step */
 	bool		has_passes;
 	int		pass;
 } iterations __attribute__((tls_model("initial-exec")));
 
-/* In backward pass @number an optimizer steps: is one over that had any? */
+/* An optimizer steps in backward pass @number: has a pass with optimizers ended? */
 static bool is_next_pass(int number)
 {
 	static int passes_taken;

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The keyword values of ops: of _RecordFunctionFast, as of the kernels that Inductor calls. They
- * are in a std::unordered_map<std::string, IValue> of libstdc++ in the RecordFunction, behind its
- * inputs. Where that is, layout.c sees by its empty ones; that what is there is such a map, the
- * first ones that are not empty show: their memory is read by a call that fails where none is.
- * If one differs, none is read any more in this process.
+ * Keyword values of ops: of _RecordFunctionFast, e.g. of kernels that Inductor calls. They are a
+ * std::unordered_map<std::string, IValue> of libstdc++ in the RecordFunction, after its inputs.
+ * layout.c finds the offset from empty maps; the first non-empty maps are read with collect_peek(),
+ * which fails on unmapped memory, to verify the layout. If one differs, no keyword is read any more
+ * in this process.
  *
- * Numbers and strings are recorded, and bools once lists.c knows them; what else there is, is
- * recorded as being there.
+ * Numbers and strings are recorded, and bools once lists.c knows their tag; of other values only
+ * the presence.
  */
 #include "collect/torch/inputs.h"
 
-#define ENOUGH	16u	/* maps that are looked at with care */
+#define ENOUGH	16u	/* maps read with collect_peek() before the layout is trusted */
 #define LONGEST	2048u	/* bytes of a key */
-#define LAST_TAG 64u	/* there are some thirty */
+#define LAST_TAG 64u	/* upper bound of tags; there are about thirty */
 
-/* In a node: the next one, a key, a value, and the hash of the key. */
+/* Offsets in a node: next node, key, value, hash of the key. */
 #define KEY	8
 #define NODE	(KEY + sizeof(struct torch_text) + IVALUE_SIZE + 8)
 
 static int torch_category;
 static uint32_t seen;
-static uint32_t text_tag;	/* of an IValue that is a string; 0 not known yet */
+static uint32_t text_tag;	/* tag of a string IValue; 0: not known yet */
 static bool differs;
 
 void torch_keywords_init(int category)
@@ -34,7 +34,7 @@ static size_t value_at(void)
 	return KEY + (torch_old_texts() ? sizeof(char *) : sizeof(struct torch_text));
 }
 
-/* @key: of a copy of the node at @at */
+/* @key: in a copy of the node at @at. */
 static bool is_text(const char *key, const char *at)
 {
 	char copy[LONGEST];
@@ -46,7 +46,7 @@ static bool is_text(const char *key, const char *at)
 			return false;
 	} else {
 		memcpy(&t, key, sizeof(t));
-		/* A short one is in itself. */
+		/* Short strings are stored inside the object. */
 		if (t.len < sizeof(t.own))
 			return t.data == at + KEY + offsetof(struct torch_text, own);
 	}
@@ -66,7 +66,7 @@ static bool is_map(const char *map)
 	return !at;
 }
 
-/* Has the object of an IValue the class of strings?  That shows the tag of these. */
+/* Does the IValue's object have the class of strings? If so, its tag is that of strings. */
 static bool is_string(const char *value, uint32_t tag)
 {
 	uint32_t known = __atomic_load_n(&text_tag, __ATOMIC_RELAXED);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Into a PyTorch that was loaded first.  Its calls go through slots that the loader fills with the
- * addresses of functions; preloaded, those of enter.c, memory.c and groups.c are found for them.
- * Here slots of the same functions are changed afterwards, in everything that is loaded.  No code
- * is changed, and no other slot.
+ * Attaches to a PyTorch that was loaded before this library. PyTorch's calls go through GOT slots
+ * that the loader fills; with preloading, it fills them with the functions of enter.c, memory.c and
+ * groups.c. Here the slots of these functions are changed afterwards, in all loaded objects. No
+ * code and no other slot is changed.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -22,17 +22,17 @@
 #define SLOT_ADDRESS	R_X86_64_GLOB_DAT
 #endif
 
-/* What the names of those functions begin with: what is asked for is exported by this library. */
+/* Prefixes of these functions' names: a slot is changed if this library exports its symbol. */
 static const char *const prefixes[] = {
 	"_ZN2at27getStepCallbacksUnlessEmpty", "_ZN3c102", "_ZN4c10d",
 };
 
 /**
- * struct bind - one walk over what is loaded
+ * struct bind - a walk over the loaded objects
  * @own: handle of this library
- * @base: where it is
- * @slots: how many slots of the function that every op calls are ours now
- * @err: the first that could not be changed
+ * @base: its load address
+ * @slots: changed slots of the function that every op calls
+ * @err: the first error
  */
 struct bind {
 	void		*own;
@@ -42,14 +42,14 @@ struct bind {
 };
 
 /**
- * struct object - what is needed of one
- * @base: what is added to its addresses
- * @symbols: its symbols
- * @strings: their names
- * @table: its relocations: those of calls, and all others
- * @size: bytes of these
- * @relro: what the loader has made read-only
- * @relro_end: end of that
+ * struct object - a loaded object
+ * @base: load bias
+ * @symbols: symbol table
+ * @strings: string table
+ * @table: relocation tables: of the PLT, and all others
+ * @size: their sizes in bytes
+ * @relro: begin of the segment that the loader made read-only
+ * @relro_end: its end
  */
 struct object {
 	uintptr_t		base;
@@ -61,7 +61,7 @@ struct object {
 	uintptr_t		relro_end;
 };
 
-/* C libraries other than glibc leave these addresses as they are in the file. */
+/* C libraries other than glibc do not relocate these addresses: add the load bias. */
 static const void *at(const struct object *o, ElfW(Addr) address)
 {
 	return (const void *)(address < o->base ? o->base + address : address);
@@ -109,7 +109,7 @@ static int write_slot(const struct object *o, uintptr_t slot, void *function)
 
 	if (guarded && mprotect((void *)start, page, PROT_READ | PROT_WRITE))
 		return -errno;
-	/* Release: a thread that calls by it sees what this library has set up. */
+	/* Release: a thread that calls through the slot sees everything this library has set up. */
 	__atomic_store_n((void **)slot, function, __ATOMIC_RELEASE);
 	if (guarded && mprotect((void *)start, page, PROT_READ))
 		return -errno;

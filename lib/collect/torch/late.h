@@ -6,8 +6,8 @@
 #include "collect/torch/local.h"
 
 /*
- * Binds the calls of all that is loaded to this library.  Return: 0, also where they were already;
- * -ENOSYS: nothing calls what every op calls; or why memory could not be changed.
+ * Binds the calls of all loaded objects to this library. Return: 0, also if they were bound before;
+ * -ENOSYS: no object calls the function that every op calls; or an error of mprotect().
  */
 int torch_late_bind(void);
 

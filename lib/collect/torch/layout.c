@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Where things are in a RecordFunction. Versions of PyTorch and of the C++ library differ, and no
- * header says it: two ops of our own are begun with values that nothing else has, and their memory
- * is searched for these. No version number is looked at.
+ * Finds offsets in a RecordFunction. They differ between versions of PyTorch and of the C++
+ * library, and no header defines them: two ops of our own are begun with distinctive values, and
+ * their memory is searched for these. Version numbers are not used.
  */
 #include "collect/torch/entry.h"
 #include "collect/torch/local.h"
@@ -11,7 +11,7 @@
 #define SPAN		512	/* a RecordFunction has 264 to 344 bytes */
 #define PROBE		"xsprof-probe"
 
-/* Room for what a later version may add, so that its constructor writes into nothing else. */
+/* With spare room, in case a later version is larger: its constructor must not write elsewhere. */
 struct trial {
 	_Alignas(16) char	bytes[4 * SPAN];
 };
@@ -19,10 +19,10 @@ struct trial {
 struct torch_layout torch_layout;
 
 static struct {
-	const void	*seen;		/* the op that our observer was called with */
+	const void	*seen;		/* the op that our observer got */
 	uint16_t	sequence;
 	uint16_t	fn;
-	bool		own_text;	/* its name's text is in the op itself */
+	bool		own_text;	/* the text of its name is inside the op */
 	unsigned int	ends;
 } probe;
 
@@ -54,7 +54,9 @@ static void probe_ends(const void *fn, void *context)
 	probe.ends++;
 }
 
-/* Constructs one and begins it.  Return: false: our observer did not see it, or not what it is. */
+/*
+ * Constructs an op and begins it. Return: false: our observer was not called, or not with this op.
+ */
 static bool begin(struct trial *trial, uint8_t scope)
 {
 	struct torch_name name = { sizeof(PROBE) - 1, PROBE, 0 };
@@ -69,7 +71,10 @@ static bool begin(struct trial *trial, uint8_t scope)
 	return probe.seen == trial->bytes && probe.sequence && probe.fn;
 }
 
-/* Is an empty std::unordered_map of libstdc++ there?  It points to its own only bucket. */
+/*
+ * Is there an empty std::unordered_map of libstdc++? Its bucket pointer points to its own single
+ * bucket.
+ */
 static bool is_empty_map(const struct trial *trial, uint16_t at)
 {
 	const char *map = trial->bytes + at;
@@ -81,7 +86,9 @@ static bool is_empty_map(const struct trial *trial, uint16_t at)
 	       !torch_u64(map, TORCH_MAP_BUCKET);
 }
 
-/* What both have to have in one place: the thread and the scope; numbers that count up. */
+/*
+ * Finds values that both ops have at one offset: the thread and the scope; numbers that count up.
+ */
 static const char *compare(const struct trial *a, const struct trial *b, uint8_t scope_a,
 			   uint8_t scope_b)
 {
@@ -93,7 +100,7 @@ static const char *compare(const struct trial *a, const struct trial *b, uint8_t
 		    torch_u8(a, i + 8) == scope_a && torch_u8(b, i + 8) == scope_b)
 			l->scope = i + 8;
 		number = torch_u64(a, i);
-		/* Before it is the forward thread, which is 0 here. */
+		/* The word before the number is the forward thread, 0 here. */
 		if (i > l->sequence && !l->handle && number && torch_u64(b, i) == number + 1 &&
 		    !torch_u64(a, i - 8)) {
 			l->handle = i;
@@ -104,14 +111,14 @@ static const char *compare(const struct trial *a, const struct trial *b, uint8_t
 		return "the scope of an op";
 	if (!l->handle)
 		return "the number of an op";
-	/* Behind a std::string, or behind a pointer and nothing else. */
+	/* After a std::string, or after a single pointer. */
 	l->fn_index = l->fn + (probe.own_text ? 32 : 8);
 	if (torch_u8(a, l->fn_index) || torch_u8(b, l->fn_index))
 		return "what an op's name is of";
 	l->inputs = l->sequence + 8;
 	if (torch_u64(a, l->inputs) || torch_u64(a, l->inputs + 8))
 		return "the inputs of an op";
-	/* Behind them; up to 1.13 there were none. */
+	/* The keyword values follow the inputs; up to 1.13 there are none. */
 	if (is_empty_map(a, l->inputs + 16) && is_empty_map(b, l->inputs + 16) &&
 	    l->inputs + 16 + TORCH_MAP_BUCKET + 8 < l->forward)
 		l->keywords = l->inputs + 16;
@@ -120,7 +127,7 @@ static const char *compare(const struct trial *a, const struct trial *b, uint8_t
 
 static const char *try_two(struct trial *a, struct trial *b)
 {
-	/* Two that no version has dropped: TORCHSCRIPT_FUNCTION and USER_SCOPE. */
+	/* Two scopes that all versions have: TORCHSCRIPT_FUNCTION and USER_SCOPE. */
 	enum { FIRST = 2, SECOND = 7 };
 	struct torch_layout *l = &torch_layout;
 	const char *wrong = "the begin of an op";
@@ -146,7 +153,7 @@ const char *torch_layout_find(void)
 
 	memset(cb.scopes, 1, sizeof(cb.scopes));
 	handle = torch_api.add_local(cb);
-	/* Another thread's op may take the number between those of ours. */
+	/* An op of another thread may take a number between ours: try again. */
 	for (int i = 0; i < 4; i++) {
 		memset(&torch_layout, 0, sizeof(torch_layout));
 		probe.ends = 0;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Bools, strings and lists among the inputs of ops. Which tag they have, and where a list keeps its
- * elements, differs from version to version: libtorch is asked for the types of the program's
- * first inputs that are neither numbers nor tensors, and for the shapes of the tensors in their
- * lists. If anything differs, lists and bools are recorded as being there, without what is in them.
+ * Bools, strings and lists among the inputs of ops. Their tags, and the offset of a list's
+ * elements, differ between versions: libtorch is asked for the types of the program's first inputs
+ * that are neither numbers nor tensors, and for the shapes of the tensors in their lists. If
+ * anything differs from what is read, only the presence of lists and bools is recorded.
  */
 #include "collect/torch/inputs.h"
 
-#define ENOUGH		16u	/* lists with elements, and a bool */
-#define ENOUGH_OPS	4096u	/* of a program that has none */
-#define LONGEST		64u	/* elements that are compared */
+#define ENOUGH		16u	/* non-empty lists that must match, and one bool */
+#define ENOUGH_OPS	4096u	/* give up after these, if the program uses no lists */
+#define LONGEST		64u	/* longer lists are not compared */
 
 int torch_lists;
 
 static unsigned int compared, ops;
 
-/* What one op's inputs are compared with. */
+/* libtorch's answers for one op's inputs. */
 struct answers {
 	const char			*types;
 	const struct torch_vector	*sizes, *end;
-	bool				unsure;	/* a list is not compared: long, or of others */
+	bool				unsure;	/* a list was not compared: long, or unsupported */
 };
 
-/* Is @tag the one that is @known if @is, and another if not?  The first time it becomes known. */
+/* Learns a tag from the first value: then @tag must equal @known if @is, and differ if not. */
 static bool learn(uint8_t *known, uint32_t tag, bool is)
 {
 	uint8_t there = __atomic_load_n(known, __ATOMIC_RELAXED);
@@ -39,7 +39,10 @@ static bool learn(uint8_t *known, uint32_t tag, bool is)
 					   __ATOMIC_RELAXED) || there == tag;
 }
 
-/* Copies the elements of the vector at @at of a list.  Return: how many, -1: no vector is there. */
+/*
+ * Copies the elements of the vector at offset @at of a list. Return: their number, -1: not a
+ * vector.
+ */
 static int elements(const char *impl, uint16_t at, char *copy, const char **where,
 		    struct answers *have)
 {
@@ -61,7 +64,7 @@ static int elements(const char *impl, uint16_t at, char *copy, const char **wher
 	return (int)(len / IVALUE_SIZE);
 }
 
-/* All of one tag, which is that of the list's type? */
+/* Do all elements have the tag that the list's type implies? */
 static bool is_of(const char *value, const char *copy, int n)
 {
 	uint32_t tag = torch_u32(copy, IVALUE_TAG);
@@ -75,7 +78,7 @@ static bool is_of(const char *value, const char *copy, int n)
 	       (tag == TAG_DOUBLE && torch_api.is_double_list(value));
 }
 
-/* Libtorch leaves out what is no tensor, or an undefined one. */
+/* libtorch's answer omits elements that are not tensors, and undefined tensors. */
 static bool are_tensors(const char *value, const char *copy, const char *where, int n,
 			struct answers *have)
 {
@@ -91,13 +94,13 @@ static bool are_tensors(const char *value, const char *copy, const char *where, 
 			return false;
 		a.sizes++;
 	}
-	/* Of none there is one empty answer. */
+	/* For a list without tensors there is one empty answer. */
 	a.sizes += a.sizes == have->sizes;
 	*have = a;
 	return true;
 }
 
-/* A list of symbolic sizes, of strings, of optional tensors, of objects. */
+/* A list of symbolic sizes, strings, optional tensors or objects. */
 static bool is_of_others(const char *value)
 {
 	return !torch_api.is_tensor_list(value) && !torch_api.is_int_list(value) &&
@@ -121,7 +124,7 @@ static bool fits(const char *value, const char *impl, uint16_t at, struct answer
 	return !have->unsure && is_of(value, copy, n);
 }
 
-/* A list of lists, strings or objects: nothing of it is read, and it proves nothing. */
+/* A list of lists, strings or objects: not read, so it proves nothing. */
 static bool is_unread(const char *value)
 {
 	return !torch_api.is_tensor_list(value) && !torch_api.is_int_list(value) &&
@@ -136,8 +139,8 @@ static bool is_empty(const char *impl, uint16_t at)
 }
 
 /*
- * A list in libtorch's memory: behind its reference counts, which are of one or of two words,
- * is the vector.
+ * Compares a list in libtorch's memory: the vector follows the reference counts, which take one or
+ * two words.
  */
 static bool same_list(const char *value, struct answers *have)
 {
@@ -162,7 +165,7 @@ static bool same_list(const char *value, struct answers *have)
 		__atomic_add_fetch(&compared, 1, __ATOMIC_RELAXED);
 		return torch_find16(&torch_layout.list, places[i]);
 	}
-	/* An empty one says nothing of where it is. */
+	/* An empty list does not show the offset. */
 	have->sizes++;
 	return is_unread(value) || (!place && (is_empty(impl, places[0]) ||
 					       is_empty(impl, places[1])));
@@ -208,7 +211,7 @@ static void free_texts(const struct torch_vector *v)
 	for (char *string = v->begin; string < v->end; string += text_size()) {
 		struct torch_text *t = (struct torch_text *)string;
 
-		/* Of the old kind it may be shared. */
+		/* Old-ABI strings may be shared: let libtorch destroy it. */
 		if (torch_old_texts())
 			torch_api.old_text_delete(string);
 		else if (t->data != t->own)
@@ -217,7 +220,7 @@ static void free_texts(const struct torch_vector *v)
 	torch_api.free(v->begin);
 }
 
-/* In a list libtorch leaves out an undefined one. */
+/* libtorch omits undefined tensors of a list. */
 static bool unasked(const char *value)
 {
 	char tensor[TORCH_TENSOR_SPAN];
@@ -226,7 +229,7 @@ static bool unasked(const char *value)
 	       (torch_tensor_copy(value, tensor) && torch_custom_sizes(tensor));
 }
 
-/* Does the list in @value, if it is one, hold a tensor that libtorch is not to be asked for? */
+/* Does @value hold a list with a tensor that libtorch must not be asked about? */
 static bool has_custom_sizes(const char *value, struct answers *have)
 {
 	static const uint16_t places[] = { 16, 24 };
@@ -245,8 +248,8 @@ static bool has_custom_sizes(const char *value, struct answers *have)
 }
 
 /*
- * May libtorch be asked for all sizes among these inputs?  Not where it would run a program's own
- * code for it, or raise an exception.
+ * May libtorch be asked for all sizes among these inputs? Not if it would run code of the program,
+ * or raise an exception.
  */
 static bool may_ask(const char *value, uint64_t n)
 {
@@ -304,7 +307,7 @@ bool torch_lists_compare(const void *fn)
 	free_texts(&types);
 	torch_free_sizes(&sizes);
 	asked = __atomic_add_fetch(&ops, 1, __ATOMIC_RELAXED);
-	/* A list that is not compared says nothing: the op has none, others go on. */
+	/* A list was not compared: leave the lists of this op out and go on with other ops. */
 	if (!good && a.unsure)
 		return false;
 	if (!good)
@@ -320,7 +323,7 @@ bool torch_lists_compare(const void *fn)
 static bool read_tensors(const char *value, const char *from, uint64_t n, struct torch_inputs *in,
 			 struct xsprof_input *to)
 {
-	/* A list of optional ones is none to PyTorch's profiler either. */
+	/* PyTorch's profiler omits lists of optional tensors too. */
 	if (!torch_api.is_tensor_list(value) || n > TORCH_TENSORS - in->nr_tensors)
 		return false;
 	*to = (struct xsprof_input){

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files of the PyTorch collector share: the functions of libtorch and of libxsprof-user,
- * and where things are in libtorch's objects.
+ * Private header of the PyTorch collector: functions of libtorch and of libxsprof-user, and offsets
+ * in libtorch's objects.
  *
- * The library is preloaded into every process of a recorded command, also those that have nothing
- * to do with PyTorch. It links the C library only, has no constructor, and opens libxsprof-user
- * when libtorch is there. It is built without PyTorch's headers: enter.c and late.c get in, api.c
- * finds the functions, layout.c, verify.c, compare.c, lists.c and strings.c find where things are
- * and hold it against libtorch's own answers, threads.c knows threads by PyTorch's numbers,
- * groups.c ranks, comms.c what collectives are of, keywords.c keyword values, iterations.c steps,
- * python.c lines and modules, native.c stacks of C and C++, observe.c writes the ops.
+ * The library is preloaded into every process of a recorded command, also those without PyTorch. It
+ * links only the C library, has no constructor, and opens libxsprof-user when libtorch is present.
+ * It is built without PyTorch's headers. enter.c and late.c are the entry points; api.c finds
+ * libtorch's functions; layout.c, verify.c, compare.c, lists.c and strings.c find offsets and
+ * verify them against libtorch's own answers; threads.c maps PyTorch's thread numbers; groups.c
+ * reports ranks, comms.c metadata of collectives, keywords.c keyword values, iterations.c steps,
+ * python.c lines and modules, native.c native stacks; observe.c writes the ops.
  */
 #ifndef XSP_TORCH_LOCAL_H
 #define XSP_TORCH_LOCAL_H
@@ -30,13 +30,14 @@
 
 /**
  * struct torch_callback - at::RecordFunctionCallback
- * @start: returns a std::unique_ptr<ObserverContext>: in the place that @ret is
- * @end: with what @start returned
- * @probability: that an op is observed
- * @scopes: which are
- * @needs_inputs: ops have their inputs while @start runs
- * @needs_outputs: and their outputs while @end does
- * @needs_ids: they have a number
+ * @start: called when an op begins; returns a std::unique_ptr<ObserverContext> in the memory at
+ *	@ret
+ * @end: called when it ends, with the result of @start
+ * @probability: probability that an op is observed
+ * @scopes: scopes to observe
+ * @needs_inputs: @start may read the op's inputs
+ * @needs_outputs: @end may read the op's outputs
+ * @needs_ids: ops get a number
  *
  * 40 bytes, trivially copyable, the same in each version since 1.13.
  */
@@ -50,32 +51,32 @@ struct torch_callback {
 	bool	needs_ids;
 };
 
-/* std::vector, of libstdc++ and of libc++. */
+/* std::vector of libstdc++ and of libc++. */
 struct torch_vector {
 	char	*begin;
 	char	*end;
 	char	*room;
 };
 
-/* std::string of the C++ library's new kind. One of the old kind has @data and nothing else. */
+/* std::string of libstdc++'s new ABI. In the old ABI it has @data only. */
 struct torch_text {
 	const char	*data;
 	size_t		len;
 	char		own[16];
 };
 
-/* c10::intrusive_ptr, which is returned in memory: so is a struct of C that has more words. */
+/* c10::intrusive_ptr returned in memory: C returns a struct in memory if it has more words. */
 struct torch_made {
 	const char	*object;
 	uint64_t	words[3];
 };
 
-/* In front of the text of one of the old kind: its length. */
+/* Offset before an old-ABI string's text at which its length is. */
 #define OLD_TEXT_LEN	24
 
 /*
- * std::variant<std::string_view, std::reference_wrapper<...>> as libstdc++ passes it: a view has
- * its length first.
+ * std::variant<std::string_view, std::reference_wrapper<...>> as libstdc++ passes it; a view begins
+ * with its length.
  */
 struct torch_name {
 	size_t		len;
@@ -85,33 +86,32 @@ struct torch_name {
 
 /**
  * struct torch_api - functions that libtorch_cpu.so exports
- * @add_global: an observer of all threads.  Return: its handle
- * @add_local: one of the calling thread
- * @remove: either
- * @thread_id: the calling thread's number, as ops have it
+ * @add_global: adds an observer of all threads. Return: its handle
+ * @add_local: adds an observer of the calling thread
+ * @remove: removes either
+ * @thread_id: PyTorch's number of the calling thread
  * @fn_new: constructs a RecordFunction
  * @fn_delete: destructs it, which ends the op
  * @before_text: begins the op; up to 2.8
- * @before_name: the same; from 2.9 on
- * @fn_name: an op's name
- * @nr_inputs: how many inputs an op has
- * @input_sizes: std::vector<std::vector<int64_t>>, one an input
- * @input_types: std::vector<std::string>, the same: "Bool", "GenericList", ...
- * @old_input_types: where std::string is of the old kind: wheels up to 2.6
- * @old_text_delete: destructs such a string
- * @is_tensor_list: what the list in an IValue is declared to be of; false of what is no list
- * @is_int_list: the same
- * @is_double_list: the same
- * @is_bool_list: the same
- * @string_new: what an IValue of a string points to
- * @get_sizes: of the tensor in an IValue, from 2.2 on, else NULL
- * @get_dtype: the same, its c10::ScalarType
- * @get_data: the same, of the same versions on: the address of its first element
- * @save_meta: what a collective is of, from 2.5 on, else NULL: std::unordered_map in @map
- * @backward: number of the backward pass that the thread is in a node of, -1: of none; from 2.0
- *	on, else NULL
- * @free: frees what a vector holds
- * @undefined: what all undefined tensors point to; NULL: not known
+ * @before_name: begins the op; since 2.9
+ * @fn_name: name of an op
+ * @nr_inputs: number of inputs of an op
+ * @input_sizes: std::vector<std::vector<int64_t>>, one per input
+ * @input_types: std::vector<std::string>, one per input: "Bool", "GenericList", ...
+ * @old_input_types: the same with old-ABI strings: wheels up to 2.6
+ * @old_text_delete: destroys an old-ABI string
+ * @is_tensor_list: is the IValue a list declared as a list of tensors?
+ * @is_int_list: ... of ints?
+ * @is_double_list: ... of doubles?
+ * @is_bool_list: ... of bools?
+ * @string_new: makes the object of a string IValue
+ * @get_sizes: sizes of the tensor in an IValue, since 2.2, else NULL
+ * @get_dtype: its c10::ScalarType, likewise
+ * @get_data: address of its first element, likewise
+ * @save_meta: metadata of a collective, as std::unordered_map in @map; since 2.5, else NULL
+ * @backward: number of the backward pass whose node the thread runs, -1: none; since 2.0, else NULL
+ * @free: frees the memory of a vector
+ * @undefined: the object of all undefined tensors; NULL: unknown
  */
 struct torch_api {
 	uint64_t		(*add_global)(struct torch_callback cb);
@@ -144,30 +144,30 @@ struct torch_api {
 
 extern struct torch_api torch_api;
 
-/* Return: the loaded library with @part in its path; NULL: there is none.  Not signal-safe. */
+/* Return: handle of the loaded library with @part in its path; NULL: none. Not signal-safe. */
 void *torch_library(const char *part);
-/* What the object of @caller finds in itself and in what it is linked with.  NULL: nothing. */
+/* Looks @symbol up in the object that contains @caller and its dependencies. NULL: not found. */
 void *torch_find_for(const void *caller, const char *symbol);
 /*
- * The function that one of ours with this name stands before: in that library, else behind us,
- * else what torch_find_for() finds: RTLD_NEXT finds nothing that is loaded with RTLD_LOCAL.
+ * The function that our function of the same name interposes: in the library @part, else with
+ * RTLD_NEXT, else by torch_find_for(), as RTLD_NEXT does not find libraries loaded with RTLD_LOCAL.
  */
 void *torch_real(const char *part, const char *symbol, const void *caller);
-/* Return: 0; -ENOENT: libtorch is not there; -ENOSYS: it has not what is needed. */
+/* Return: 0; -ENOENT: libtorch is not loaded; -ENOSYS: it lacks a required function. */
 int torch_api_find(void);
 
 /* ---- threads.c: thread ids by PyTorch's numbers ---------------------------------------------- */
 
 void torch_threads_init(void);
-/* The calling thread runs an op. */
+/* Notes the calling thread's id for its PyTorch number. */
 void torch_thread_enter(void);
-/* Return: the id of the thread with that number, 0: not known. */
+/* Return: the id of the thread with PyTorch's @number, 0: unknown. */
 uint64_t torch_thread(uint64_t number);
 
 /* ---- libxsprof-user ------------------------------------------------------------------------- */
 
 /**
- * struct torch_user - functions of libxsprof-user, as <xsprof/profiler.h> has them
+ * struct torch_user - functions of libxsprof-user, see <xsprof/profiler.h>
  * @wanted: xsprof_op_wanted
  * @details: xsprof_op_details
  * @category: xsprof_category()
@@ -207,15 +207,17 @@ struct torch_user {
 
 extern struct torch_user torch_user;
 
-/* Opens it, which makes the process a producer where it is recorded.  Return: 0; -ENOENT. */
+/*
+ * Opens libxsprof-user, which makes the process a producer if it is recorded. Return: 0; -ENOENT.
+ */
 int torch_user_open(void);
 
 static inline bool torch_wanted(void)
 {
-	/* Acquire: pairs with the release in user.c, behind which torch_user is set. */
+	/* Acquire: pairs with the release in user.c, which comes after torch_user is set. */
 	const uint32_t *wanted = __atomic_load_n(&torch_user.wanted, __ATOMIC_ACQUIRE);
 
-	/* Relaxed: an op that runs while this changes is recorded or not. */
+	/* Relaxed: an op that races with a change is recorded or not. */
 	return __atomic_load_n(wanted, __ATOMIC_RELAXED) != 0;
 }
 
@@ -229,9 +231,9 @@ struct torch_open_op {
 
 /**
  * struct torch_open - the open ops of a thread
- * @depth: how many
- * @room: of how many @op has room
- * @op: these, but those that are deeper
+ * @depth: number of open ops
+ * @room: size of @op
+ * @op: the open ops, except those deeper than @room
  */
 struct torch_open {
 	uint32_t		depth;
@@ -239,16 +241,16 @@ struct torch_open {
 	struct torch_open_op	*op;
 };
 
-/* A pointer: little static memory is there for libraries that are loaded late. */
+/* A pointer, as static TLS is scarce for libraries that are loaded late. */
 extern __thread struct torch_open *torch_open __attribute__((tls_model("initial-exec")));
-/* Some op has ended in another thread than it began in. */
+/* An op has ended in another thread than it began in. */
 extern bool torch_open_elsewhere;
 
 void torch_open_init(void);
 void torch_open_begin_slow(const struct xsprof_op *op);
 void torch_open_end_slow(uint64_t id, bool wanted);
 
-/* An op of this thread is about to begin in the trace. */
+/* To be called before an op of this thread begins in the trace. */
 static inline void torch_open_begin(const struct xsprof_op *op)
 {
 	struct torch_open *o = torch_open;
@@ -264,11 +266,11 @@ static inline void torch_open_begin(const struct xsprof_op *op)
 	};
 }
 
-/* The op with that record function id ends; @wanted: and ops are recorded. */
+/* The op with record function id @id ends. @wanted: ops are recorded. */
 static inline void torch_open_end(uint64_t id, bool wanted)
 {
 	struct torch_open *o = torch_open;
-	/* Of none that is open: beyond any room. */
+	/* UINT32_MAX: no op is open; it is beyond any @room. */
 	uint32_t top = o ? o->depth - 1 : UINT32_MAX;
 
 	if (__builtin_expect(!o || top >= o->room || o->op[top].id != id, 0)) {
@@ -284,23 +286,23 @@ static inline void torch_open_end(uint64_t id, bool wanted)
 
 /**
  * struct torch_layout - offsets in libtorch's objects, found at run time
- * @scope: of a RecordFunction: its scope
- * @fn: its name's text, or its schema
- * @fn_index: which of the two @fn is: 1 a schema
- * @sequence: its sequence number
- * @inputs: the address and the number of its inputs
- * @keywords: its keyword values; 0 none are known
- * @forward: its forward thread
- * @handle: its number
- * @sizes: of a TensorImpl: its sizes and strides; 0 not known yet
- * @device: of those sizes: its device, which is optional; 0 not known yet
- * @storage: of a TensorImpl: its storage, and of that its memory; 0 not known yet
- * @list: of a ListImpl: its elements; 0 not known yet
- * @text: of a ConstantString: its std::string; 0 not known
- * @text_class: its virtual functions
- * @tag_list: of an IValue that is a list; 0 not known yet
- * @tag_bool: of one that is a bool; the same
- * @tag_device: of one that is a device; the same
+ * @scope: in a RecordFunction: scope
+ * @fn: in a RecordFunction: text of the name, or schema
+ * @fn_index: in a RecordFunction: which of the two; 1: schema
+ * @sequence: in a RecordFunction: sequence number
+ * @inputs: in a RecordFunction: address and number of inputs
+ * @keywords: in a RecordFunction: keyword values; 0: unknown
+ * @forward: in a RecordFunction: forward thread
+ * @handle: in a RecordFunction: its number
+ * @sizes: in a TensorImpl: sizes and strides; 0: not known yet
+ * @device: relative to @sizes: optional device; 0: not known yet
+ * @storage: in a TensorImpl: storage; and in a StorageImpl: memory; 0: not known yet
+ * @list: in a ListImpl: elements; 0: not known yet
+ * @text: in a ConstantString: std::string; 0: unknown
+ * @text_class: vtable of ConstantString
+ * @tag_list: tag of a list IValue; 0: not known yet
+ * @tag_bool: tag of a bool IValue; 0: not known yet
+ * @tag_device: tag of a device IValue; 0: not known yet
  */
 struct torch_layout {
 	uint16_t	scope;
@@ -359,12 +361,12 @@ static inline const char *torch_ptr(const void *at, size_t offset)
 }
 
 /*
- * Finds where things are in a RecordFunction, by ops of our own that no other observer sees but
- * those that are registered already.  Return: NULL, or which check failed.
+ * Finds the offsets in a RecordFunction by running ops of our own, which only observers registered
+ * before see. Return: NULL, or the name of the failed check.
  */
 const char *torch_layout_find(void);
 
-/* c10::Device is two bytes: its type and its index, of which a CPU and others have none. */
+/* c10::Device is two bytes: type and index; a CPU and some others have no index (-1). */
 static inline uint32_t torch_device(uint16_t device)
 {
 	uint8_t index = device >> 8;
@@ -374,7 +376,7 @@ static inline uint32_t torch_device(uint16_t device)
 
 /* ---- groups.c ------------------------------------------------------------------------------- */
 
-/* States rank, world size and backend, where they are known. */
+/* States rank, world size and backend if they are known. */
 void torch_groups_tell(void);
 
 /* ---- comms.c -------------------------------------------------------------------------------- */
@@ -382,10 +384,10 @@ void torch_groups_tell(void);
 #define TORCH_COMMS	24u
 
 /**
- * struct torch_comms - what a collective is of
- * @map: libtorch's answer, which @kv points into
- * @kv: by its names
- * @nr: how many
+ * struct torch_comms - metadata of a collective
+ * @map: libtorch's map, which @kv points into
+ * @kv: the metadata as arguments
+ * @nr: number of arguments
  */
 struct torch_comms {
 	uint64_t		map[16];
@@ -394,19 +396,19 @@ struct torch_comms {
 };
 
 void torch_comms_init(int category);
-/* Is an op of that name a collective, of which it can be known? */
+/* Is an op of that name a collective, and can its metadata be read? */
 bool torch_is_comms(xsprof_name_t name);
 void torch_comms_read(const void *fn, struct torch_comms *comms);
 void torch_comms_free(struct torch_comms *comms);
 
 /* ---- keywords.c ----------------------------------------------------------------------------- */
 
-#define TORCH_KEYWORDS	16	/* of an op that are recorded */
+#define TORCH_KEYWORDS	16	/* keyword values recorded per op */
 
-/* In a std::unordered_map of libstdc++: after its buckets and their number. */
+/* Offsets in a std::unordered_map of libstdc++, after its buckets and their number. */
 enum { TORCH_MAP_FIRST = 16, TORCH_MAP_NR = 24, TORCH_MAP_FACTOR = 32, TORCH_MAP_BUCKET = 48 };
 
-/* One more: the op's name, where that found no room. */
+/* One more than TORCH_KEYWORDS: for the op's name if the name table is full. */
 struct torch_keywords {
 	struct xsprof_kv	kv[TORCH_KEYWORDS + 1];
 	uint32_t		nr;
@@ -418,32 +420,32 @@ void torch_keywords_read(const void *fn, struct torch_keywords *to);
 /* ---- iterations.c --------------------------------------------------------------------------- */
 
 void torch_iterations_observe(void);
-/* Its observer is called after one that has been registered since. */
+/* Registers our observer again, so that it is called after one registered since. */
 void torch_iterations_last(void);
 
 /* ---- names.c, observe.c, memory.c ----------------------------------------------------------- */
 
-/* The name of an op, and how many arguments it has; TORCH_ALL_INPUTS: its inputs are these. */
+/* The name of an op and its number of arguments; TORCH_ALL_INPUTS: all inputs are arguments. */
 xsprof_name_t torch_name(const void *fn, uint32_t *arguments);
 void torch_names_init(int category);
-/* There was no room for its text, which is an argument with this key then. */
+/* The name table was full: the text then becomes an argument with this key. */
 static inline bool torch_names_full(xsprof_name_t name)
 {
 	return (name & XSPROF_NAME_MASK) == XSPROF_NAME_FULL;
 }
 extern xsprof_name_t torch_name_key;
 
-/* Begins to observe where ops are wanted, ends it where they are not any more. */
+/* Adds the observer if ops are wanted, removes it if not. */
 void torch_observe(void);
-/* Does an observer have to be registered or removed? */
+/* Must an observer be added or removed? */
 extern bool torch_observing;
 
-/* What a recorder gets beside names: XSPROF_TORCH. */
+/* Details that a recorder gets: XSPROF_TORCH. */
 enum torch_detail { TORCH_OFF, TORCH_NAMES, TORCH_SHAPES, TORCH_ALL };
 
 extern enum torch_detail torch_detail;
 
-/* A session says itself what it records.  @detail: XSPROF_DETAIL_*; while ops are wanted. */
+/* Is @detail recorded? A session chooses XSPROF_DETAIL_* itself. Only while ops are wanted. */
 static inline bool torch_records(uint32_t detail, enum torch_detail least)
 {
 	uint32_t details = __atomic_load_n(torch_user.details, __ATOMIC_RELAXED);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Allocations of tensors. PyTorch's allocators ask memoryProfilingEnabled() and then call
- * reportMemoryUsageToProfiler(), or reportOutOfMemoryToProfiler() where there was no memory,
- * through the PLT: preloaded, ours come first. What its own profiler has to get goes on to it.
+ * Allocations of tensors. PyTorch's allocators call memoryProfilingEnabled(), and then
+ * reportMemoryUsageToProfiler(), or reportOutOfMemoryToProfiler() if an allocation failed, through
+ * the PLT: ours interpose them. Calls meant for PyTorch's own profiler are passed on.
  */
 #include <dlfcn.h>
 
 #include "collect/torch/local.h"
 
-/* c10::Device: two bytes, its type and its index. */
+/* c10::Device: two bytes, type and index. */
 typedef void (*report_fn)(void *ptr, int64_t size, size_t total, size_t reserved, uint16_t device);
 typedef void (*failed_fn)(int64_t size, size_t total, size_t reserved, uint16_t device);
 typedef bool (*enabled_fn)(void);
@@ -52,7 +52,7 @@ static bool find(void)
 		failed = dlsym(library, TEXT(FAILED_1_13));
 	memcpy(&real_enabled, &enabled, sizeof(enabled));
 	memcpy(&real_failed, &failed, sizeof(failed));
-	/* Release: a thread that sees it sees the others. */
+	/* Release: a thread that sees this pointer also sees the others. */
 	__atomic_store_n((void **)&real_report, report, __ATOMIC_RELEASE);
 	return true;
 }

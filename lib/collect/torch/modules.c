@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What a program's modules are called: "Net.encoder.0.linear", by the attributes of those that call
- * them, as the program sees it in state_dict(). A module is named at the first op in it and known
- * by where it is in memory, until a weak reference of ours dies with it; none is kept alive. One
- * that was called by none has its class as a name, until it is called by one that has it.
+ * Names of a program's modules: "Net.encoder.0.linear", made of the attribute names in the modules
+ * that call them, as in state_dict(). A module is named at the first op in it and identified by its
+ * address until a weak reference tells that it was freed; no module is kept alive. A module that no
+ * other module has called (a root) is named after its class, until one that contains it calls it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,19 +11,19 @@
 #include "collect/torch/python.h"
 
 #define SLOTS		(1u << 15)	/* of the table, a power of two */
-#define MODULES_MAX	(SLOTS / 2)	/* at a time */
+#define MODULES_MAX	(SLOTS / 2)	/* at the same time */
 #define TEXT_MAX	512u
-#define DEPTH_MAX	8u		/* of a module below the one that calls it */
+#define DEPTH_MAX	8u		/* depth searched below the calling module */
 #define LOOKED_AT_MAX	65536u
 
 /**
- * struct known_module - a module
- * @module: where it is; NULL: a free place, DEAD: it was one
- * @weak: our reference
+ * struct known_module - a named module
+ * @module: its address; NULL: free slot; DEAD: freed slot
+ * @weak: our weak reference
  * @path: its name
- * @name: id of that
- * @number: of a root, among those of its class; 0: it is none
- * @settled: a caller of it was looked at, and has it not
+ * @name: name id of @path
+ * @number: of a root: its number among those of its class; 0: not a root
+ * @settled: a caller was searched and does not contain it
  */
 struct known_module {
 	const void	*module;
@@ -37,9 +37,9 @@ struct known_module {
 #define DEAD	((const void *)1)
 #define NO_ROOM	"(no room for its name)"
 
-static struct known_module *modules;	/* made at the first module, and kept */
-static uint32_t nr_places;		/* that are not free, dead ones too */
-static xsprof_name_t no_room;		/* what a module is called while there is none, else 0 */
+static struct known_module *modules;	/* allocated at the first module, never freed */
+static uint32_t nr_places;		/* slots that are not free, including DEAD ones */
+static xsprof_name_t no_room;		/* name of modules while the table is full, else 0 */
 static int modules_category;
 
 void python_modules_init(int category)
@@ -53,8 +53,8 @@ static uint32_t first_place(const void *module)
 }
 
 /*
- * Acquire: pairs with the releases in new_place() and add(). Whoever looks without the lock looks
- * for a module that is alive, and its place stays: what others become meanwhile is no matter.
+ * Acquire: pairs with the releases in new_place() and add(). A lookup without the lock is for a
+ * module that is alive, so its slot does not change; changes of other slots do not matter.
  */
 static struct known_module *find(const void *module)
 {
@@ -74,10 +74,10 @@ xsprof_name_t python_module_known(const void *module, bool called)
 {
 	const struct known_module *known = find(module);
 
-	/* Once there is no room for more, nobody waits for the lock to be told so. */
+	/* With a full table, do not wait for the lock just to learn that. */
 	if (!known)
 		return __atomic_load_n(&no_room, __ATOMIC_RELAXED);
-	/* Relaxed: a thread that sees the old words asks once more. */
+	/* Relaxed: a thread that sees the old value asks once more. */
 	if (called && __atomic_load_n(&known->number, __ATOMIC_RELAXED) &&
 	    !__atomic_load_n(&known->settled, __ATOMIC_RELAXED))
 		return 0;
@@ -87,15 +87,15 @@ xsprof_name_t python_module_known(const void *module, bool called)
 /* ---- classes of roots ----------------------------------------------------------------------- */
 
 #define CLASSES		256u
-#define NUMBERS		1024u	/* of a class at a time; further ones share the last */
+#define NUMBERS		1024u	/* roots of a class; further ones share the last */
 
-/* The numbers that living roots of a class have; the lowest free one is taken. */
+/* Numbers of the living roots of a class; a new root gets the lowest free one. */
 static struct root_class {
 	char		*name;
 	uint64_t	used[NUMBERS / 64];
 } classes[CLASSES];
 
-/* Return: NULL: there is no room for one more. */
+/* Return: NULL: the table is full. */
 static struct root_class *class_of(const char *name, size_t len)
 {
 	for (uint32_t i = 0; i < CLASSES; i++) {
@@ -108,7 +108,7 @@ static struct root_class *class_of(const char *name, size_t len)
 	return NULL;
 }
 
-/* Return: from 1 on. */
+/* Return: a number from 1 on. */
 static uint32_t take_number(const char *name)
 {
 	struct root_class *class = class_of(name, strlen(name));
@@ -136,12 +136,12 @@ static void give_number(const struct known_module *known)
 
 /* ---- the end of one ------------------------------------------------------------------------- */
 
-/* Of dead places behind which nothing is, none is needed any more. */
+/* Frees DEAD slots that end a probe sequence: no lookup needs them. */
 static void free_places(struct known_module *known)
 {
 	uint32_t at = (uint32_t)(known - modules);
 
-	/* Relaxed: whoever sees it late goes without a name once more. */
+	/* Relaxed: a thread that sees the change late leaves one more name out. */
 	__atomic_store_n(&no_room, 0, __ATOMIC_RELAXED);
 	if (modules[(at + 1) % SLOTS].module)
 		return;
@@ -151,7 +151,7 @@ static void free_places(struct known_module *known)
 	}
 }
 
-/* Relaxed stores: nobody looks for it any more. */
+/* Relaxed stores: the module was freed, so no thread looks for it. */
 static void forget(struct known_module *known)
 {
 	give_number(known);
@@ -163,7 +163,7 @@ static void forget(struct known_module *known)
 	free_places(known);
 }
 
-/* Called with our number of it, by a weak reference whose module is gone. */
+/* Callback of a weak reference whose module was freed, with its index. */
 static void *died(void *number, void *weak)
 {
 	struct known_module *known = python.pointer_get(number);
@@ -195,7 +195,7 @@ static void *watch(struct known_module *known, void *module)
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* A place for one more; dead ones are taken again. */
+/* Return: a slot for a module; DEAD slots are reused. */
 static struct known_module *new_place(const void *module)
 {
 	uint32_t at = first_place(module);
@@ -248,7 +248,7 @@ static void set_path(struct known_module *known, const char *path)
 	__atomic_store_n(&known->name, name, __ATOMIC_RELAXED);
 }
 
-/* A root that turned out to be a part of another module, and what is named after it. */
+/* Renames a root that turned out to be part of another module, and the modules named after it. */
 static void rename_root(struct known_module *root, const char *path)
 {
 	size_t len = strlen(root->path);
@@ -277,7 +277,7 @@ struct search {
 	char		path[TEXT_MAX];
 };
 
-/* Borrowed. Looked for by keys that are strs and nothing else: no code of a class is run. */
+/* Borrowed reference. Compares only keys that are str, so that no code of a class runs. */
 static void *children_of(void *own)
 {
 	void *key, *value;
@@ -296,7 +296,7 @@ static void *children_of(void *own)
 	return NULL;
 }
 
-/* Adds ".NAME" for what leads to it. */
+/* Appends ".NAME" for the attribute that leads to the module. */
 static bool is_below(void *parent, struct search *s, size_t len, uint32_t depth)
 {
 	void *own = python.own_dict(parent, NULL), *children, *key, *child;
@@ -326,7 +326,7 @@ static bool is_below(void *parent, struct search *s, size_t len, uint32_t depth)
 	return found;
 }
 
-/* Does one of those that call it have it?  Then its path is in @s. */
+/* Is the module part of one of its callers? If so, its path is in @s. */
 static bool is_below_callers(void *const *module, uint32_t i, uint32_t nr, struct search *s)
 {
 	const struct known_module *parent;
@@ -344,14 +344,14 @@ static bool is_below_callers(void *const *module, uint32_t i, uint32_t nr, struc
 	return false;
 }
 
-/* One that no other has: its class, with a number from the second of these on. */
+/* A module contained in no other: named after its class, numbered from the second one on. */
 static const struct known_module *add_root(void *module)
 {
 	void *type = python.type(module);
 	char name[128], path[TEXT_MAX];
 	uint32_t number;
 
-	/* As the type has it: what its own code says of its name is not run. */
+	/* From the type itself: runs no code that a class has for its name. */
 	snprintf(name, sizeof(name), "%s", type ? torch_ptr(type, PYTHON_TYPE_NAME) : "?");
 	if (type)
 		python.decref(type);
@@ -382,7 +382,7 @@ xsprof_name_t python_module(void *const *module, uint32_t nr)
 {
 	const struct known_module *known = NULL;
 
-	/* Those that call first: their names begin those of what they call. */
+	/* Name the callers first: their names begin those of the modules they call. */
 	for (uint32_t i = nr; i--;)
 		known = name_one(module, i, nr);
 	if (known)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Names of ops, and how many arguments they have. An operator's schema lives as long as the
- * operator does: its address is the key of a table that is only ever filled. An operator that is
- * defined later may have the same address, so each lookup compares the text: a schema begins with
- * its name, a string, whose first word points to the text. If it differs, libtorch is asked for the
- * name of each of that operator's ops. Ops without a schema have a text whose memory is reused.
+ * Names of ops and their numbers of arguments. An operator's schema lives as long as the operator:
+ * its address is the key of a table that only grows. A later operator may get the same address, so
+ * each lookup compares the text: a schema begins with its name, a string whose first word points to
+ * the text. If it differs, libtorch is asked for the name of each op of that operator. The text of
+ * an op without a schema is in memory that is reused.
  *
- * That what is read there is a schema's address is believed after some hundred answers of the table
- * that libtorch's own name of the op has confirmed. If one differs, each name is asked for.
+ * The layout of schemas is trusted after some hundred table lookups that agreed with the name that
+ * libtorch returned for the op. If one disagrees, libtorch is asked for every name.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +16,21 @@
 
 #define USER_SCOPE	7	/* at::RecordScope::USER_SCOPE */
 
-#define PLACES	8192u	/* a power of two; PyTorch has some 3,000 operators */
-#define NEAR	8u	/* places looked at */
-#define ENOUGH	512u	/* answers that are looked at */
+#define PLACES	8192u	/* a power of two; PyTorch has about 3,000 operators */
+#define NEAR	8u	/* slots probed */
+#define ENOUGH	512u	/* lookups that are checked against libtorch */
 
 static struct {
 	uint64_t	schema;
-	const char	*text;	/* a copy of its name; NULL: not there yet */
-	uint64_t	size;	/* of its arguments in memory */
+	const char	*text;	/* copy of its name; NULL: not set yet */
+	uint64_t	size;	/* bytes of its arguments */
 	xsprof_name_t	name;
 	uint32_t	arguments;
 } names[PLACES];
 
 xsprof_name_t torch_name_key;
 static int torch_category;
-static uint32_t confirmed;	/* answers; ENOUGH: it is believed */
+static uint32_t confirmed;	/* lookups that agreed; ENOUGH: trusted */
 static bool no_schema;
 static bool old_strings;
 
@@ -51,7 +51,7 @@ static xsprof_name_t by_text(const void *fn, uint32_t *arguments)
 
 	*arguments = has_schema(fn) && torch_api.nr_inputs ? (uint32_t)torch_api.nr_inputs(fn) :
 		TORCH_ALL_INPUTS;
-	/* What the program calls its own ranges, as by the request that each is of, has no end. */
+	/* Names of the program's own ranges (one per request, say) are unbounded. */
 	if (torch_u8(fn, torch_layout.scope) == USER_SCOPE)
 		return torch_user.name_of_many(torch_category, text);
 	return torch_user.name(torch_category, text);
@@ -70,8 +70,8 @@ static xsprof_name_t confirm(const void *fn, xsprof_name_t name, uint32_t *argum
 }
 
 /*
- * Where the text of its name is, and, behind its overload's, its arguments: from where to where.  A
- * string is four words, of which the second is its length, or in the old ABI of C++ one.
+ * Offsets in a schema: the name's text, and, after the overload name, begin and end of the
+ * arguments. A string has four words, the second is its length; in the old C++ ABI it has one word.
  */
 #define TEXT	0
 #define WORDS	10
@@ -92,7 +92,7 @@ static bool is_still(uint32_t at, uint64_t schema, const char *text)
 	       names[at].size == size_of_arguments(words);
 }
 
-/* Not known at this address: at a place that is free for good. */
+/* Not in the table: adds it in a slot that was never used. */
 static __attribute__((cold)) void add(uint32_t at, const void *fn, uint64_t schema,
 				      xsprof_name_t name, uint32_t arguments)
 {
@@ -105,10 +105,10 @@ static __attribute__((cold)) void add(uint32_t at, const void *fn, uint64_t sche
 		__atomic_store_n(&no_schema, true, __ATOMIC_RELAXED);
 		return;
 	}
-	/* The same for all of them. */
+	/* All threads store the same value. */
 	__atomic_store_n(&old_strings, words[1] != strlen(text), __ATOMIC_RELAXED);
 	copy = strdup(text);
-	/* A place is taken once: its name is that of one schema for good. */
+	/* A slot is taken once and for good by one schema. */
 	if (!copy || !__atomic_compare_exchange_n(&names[at].schema, &there, schema, false,
 						  __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
 		free(copy);
@@ -117,7 +117,7 @@ static __attribute__((cold)) void add(uint32_t at, const void *fn, uint64_t sche
 	names[at].size = size_of_arguments(words);
 	names[at].name = name;
 	names[at].arguments = arguments;
-	/* Release: a thread that sees the text sees the rest. */
+	/* Release: a thread that sees the text also sees the rest. */
 	__atomic_store_n(&names[at].text, copy, __ATOMIC_RELEASE);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Native stacks of ops: whether they are recorded, what is no frame of them, and their ids in the
- * trace.  How a thread's frames are found is in collect/common/walk.c.
+ * Native stacks of ops: whether they are recorded, which code is left out of them, and their ids in
+ * the trace. collect/common/walk.c walks the frames.
  */
 #include "collect/torch/native.h"
 
-#define FRAMES	32u	/* of a stack that are kept */
+#define FRAMES	32u	/* frames kept of a stack */
 
 bool torch_native;
 struct native_known torch_native_known = { .frames = FRAMES };

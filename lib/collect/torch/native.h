@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The native side of an op: which functions of C and C++ run it, found by collect/common/walk.c.
+ * Native stacks of ops: their C and C++ frames, found by collect/common/walk.c.
  */
 #ifndef XSP_TORCH_NATIVE_H
 #define XSP_TORCH_NATIVE_H
@@ -15,21 +15,21 @@ extern bool torch_native;
 
 void torch_native_init(int category);
 extern struct native_known torch_native_known;
-/* Frames of the code around that address, Python's interpreter, are left out from now on. */
+/* From now on frames of the object that contains @inside, Python's interpreter, are left out. */
 void torch_native_skip(const void *inside);
-/* Return: its id in the trace, with no other frames behind; 0: it has none. */
+/* Return: the stack's id in the trace, if no outer frames follow; 0: none. */
 uint32_t torch_native_stack(const struct native_stack *stack);
-/* Of the stack with further frames behind, which @more is the key of. */
+/* The key of the stack followed by outer frames whose key is @more. */
 uint64_t torch_native_key(const struct native_stack *stack, uint64_t more);
 
 /* ---- unload.c: code that goes --------------------------------------------------------------- */
 
-/* How often code was unloaded: other code may be at its address now.  From 1 on. */
+/* Number of unloads, from 1 on: after an unload other code may be at an address. */
 uint32_t torch_unloads(void);
-/* Is the program's dlclose() ours?  Else that count misses some. */
+/* Do the program's dlclose() calls reach ours? If not, the number above misses some. */
 bool torch_sees_unloads(void);
 
-/* Where the calling thread is. */
+/* Walks the calling thread's stack. */
 static inline void torch_native_walk(struct native_stack *stack)
 {
 	native_walk(stack, &torch_native_known, torch_unloads());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The observer of PyTorch's ops. It is registered while ops are wanted, and only then: one that is
- * there makes each op a tenth slower, whatever it does.
+ * The observer of PyTorch's ops. It is registered only while ops are wanted: a registered observer
+ * makes each op about a tenth slower, whatever it does.
  */
 #include "collect/torch/entry.h"
 #include "collect/torch/inputs.h"
@@ -15,13 +15,15 @@ enum torch_detail torch_detail;
 
 static uint64_t handle;
 static uint32_t changing;
-static uint32_t registered;	/* how often */
+static uint32_t registered;	/* number of registrations */
 
-/* Return: how many. */
+/* Return: the number of inputs read. */
 static uint32_t read_inputs(const void *fn, xsprof_name_t name, uint32_t arguments,
 			    struct torch_inputs *in)
 {
-	/* Acquire, both: pair with the releases in verify.c and lists.c, behind the layout. */
+	/*
+	 * Acquire, both: pair with the releases in verify.c and lists.c after the layout was found.
+	 */
 	int verified = __atomic_load_n(&torch_verified, __ATOMIC_ACQUIRE);
 	int lists = __atomic_load_n(&torch_lists, __ATOMIC_ACQUIRE);
 	uint32_t n;
@@ -39,7 +41,7 @@ static uint32_t read_inputs(const void *fn, xsprof_name_t name, uint32_t argumen
 	return n;
 }
 
-/* Where the op is in the program. */
+/* Sets line, stack and modules of the op. */
 static inline void read_place(struct xsprof_op *op)
 {
 	struct python_place place = { 0 };
@@ -56,7 +58,10 @@ static inline void read_place(struct xsprof_op *op)
 	op->module_name = place.module;
 }
 
-/* One that has keyword values, or no name of its own.  Apart: few are, and the frame is large. */
+/*
+ * Begins an op with keyword values, or without room for its name. Separate: rare, with a large
+ * frame.
+ */
 static __attribute__((cold, noinline)) void begin_with_words(const void *fn, struct xsprof_op *op,
 							     bool keywords)
 {
@@ -95,12 +100,15 @@ static __attribute__((used)) void *starts(void **ret, const void *fn)
 	number = torch_u64(fn, l->forward);
 	if (number) {
 		op.forward_thread = torch_thread(number);
-		/* Of a thread that was not seen: it would link to an op of any. */
+		/*
+		 * The forward thread is unknown: without it, the op would link to an op of any
+		 * thread.
+		 */
 		if (!op.forward_thread)
 			op.sequence = XSPROF_NO_SEQUENCE;
 	}
 	op.record_function_id = torch_u64(fn, l->handle);
-	/* What a scripted function has as inputs is kept in another way. */
+	/* The inputs of a scripted function are stored in another way. */
 	if (op.scope != SCRIPT_SCOPE && shapes) {
 		op.nr_inputs = read_inputs(fn, op.name, arguments, &in);
 		op.inputs = in.input;
@@ -139,12 +147,12 @@ void torch_observe(void)
 		.needs_inputs = torch_records(XSPROF_DETAIL_INPUTS, TORCH_SHAPES),
 		.needs_ids = true };
 
-	/* One thread does it; others go on, and their next op looks again. */
+	/* One thread does it; others go on and check again at their next op. */
 	if (__atomic_exchange_n(&changing, 1, __ATOMIC_ACQUIRE))
 		return;
 	if (torch_wanted() && !torch_observing) {
 		memset(cb.scopes, 1, sizeof(cb.scopes));
-		/* Relaxed: it is compared with itself. */
+		/* Relaxed: only compared with its own later values. */
 		__atomic_store_n(&registered, registered + 1, __ATOMIC_RELAXED);
 		handle = torch_api.add_global(cb);
 		torch_iterations_last();

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which ops of a thread are open.  PyTorch ends them in any order: a range of the program that is
- * open across an await ends while one that began later goes on, and one may end in another thread
- * than it began in.  A trace has one stack a thread, where an end is that of the innermost: so one
- * around others ends with them, and they go on as ranges of their own.
+ * Tracks the open ops of each thread. PyTorch ends them in any order: a range that is open across
+ * an await ends while one that began later goes on, and an op may end in another thread. A trace
+ * has one stack per thread, whose ends close the innermost range: when an op around others ends,
+ * they end with it and continue as new ranges.
  */
 #include <stdlib.h>
 
 #include "collect/torch/local.h"
 
-#define FEW		64u	/* there is room for at first */
-#define DEPTH		4096u	/* ops deeper than this are taken to nest; they are in no trace */
-#define ELSEWHERE	4096u	/* latest ops that ended in another thread than they began in */
+#define FEW		64u	/* initial room */
+#define DEPTH		4096u	/* deeper ops are assumed to nest */
+#define ELSEWHERE	4096u	/* latest ops that ended in another thread */
 
 __thread struct torch_open *torch_open __attribute__((tls_model("initial-exec")));
 bool torch_open_elsewhere;
 
-static struct torch_open no_memory;	/* of a thread that could not have any */
+static struct torch_open no_memory;	/* for a thread without memory */
 static uint64_t elsewhere[ELSEWHERE];
 static xsprof_name_t continues;
 
@@ -30,13 +30,13 @@ extern void *__dso_handle __attribute__((visibility("hidden")));
 /* ---- ops that ended in another thread ------------------------------------------------------- */
 
 /*
- * The thread in which it began removes it when it next begins an op inside it, ends one around it,
- * or ends itself.  If another id has replaced this one by then, the op stays open.  Ops that began
- * before recording was on are on no stack.
+ * Remembers an op that ended in another thread. The thread in which it began removes it when it
+ * next begins an op inside it, ends one around it, or exits. If another id has replaced this one by
+ * then, the op stays open. Ops that began before recording started are on no stack.
  */
 static void ended_elsewhere(uint64_t id)
 {
-	/* Relaxed, as below: nothing is read by way of them but the number. */
+	/* Relaxed, here and below: only the number itself is read. */
 	__atomic_store_n(&torch_open_elsewhere, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&elsewhere[id % ELSEWHERE], id, __ATOMIC_RELAXED);
 }
@@ -46,7 +46,7 @@ static bool has_ended(uint64_t id)
 	return id && __atomic_load_n(&elsewhere[id % ELSEWHERE], __ATOMIC_RELAXED) == id;
 }
 
-/* The innermost ones are no more. */
+/* Removes innermost ops that ended in another thread. */
 static void drop_ended(struct torch_open *o, bool wanted)
 {
 	while (o->depth && o->depth <= o->room && has_ended(o->op[o->depth - 1].id)) {
@@ -68,7 +68,7 @@ static void thread_ends(void *mem)
 	free(o);
 }
 
-/* What the parent of a fork has open is in its own trace. */
+/* In a forked child: the parent's trace has the ends of ops open at the fork. */
 static void forked(void)
 {
 	if (torch_open)
@@ -77,13 +77,13 @@ static void forked(void)
 
 void torch_open_init(void)
 {
-	/* Now: later there may be no room for it. */
+	/* Interned now: later the name table may be full. */
 	continues = torch_user.name(0, "continues");
 	if (__register_atfork)
 		(void)__register_atfork(NULL, NULL, forked, NULL);
 }
 
-/* With no memory for it the thread's ops are taken to nest. */
+/* Without memory the thread's ops are assumed to nest. */
 static __attribute__((cold)) struct torch_open *make(void)
 {
 	struct torch_open *mem = __cxa_thread_atexit_impl ? calloc(1, sizeof(*mem)) : NULL;
@@ -124,7 +124,7 @@ void torch_open_begin_slow(const struct xsprof_op *op)
 
 /* ---- ends out of order ---------------------------------------------------------------------- */
 
-/* It says so: the same id, in another range. */
+/* Begins an op again, with an argument saying so and the same id. */
 static void begin_again(const struct torch_open_op *open)
 {
 	struct xsprof_kv again = xsprof_bool(continues, true);

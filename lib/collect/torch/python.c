@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Where a thread is in its Python program: the walk over its frames, and what is looked up by it.
+ * Finds a thread's position in its Python program: walks its frames and looks up their names.
  */
 #include "collect/torch/native.h"
 #include "collect/torch/python.h"
 
-static bool ready;	/* set with release order: ops of other threads may be there already */
+static bool ready;	/* set with release: ops of other threads may already run */
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
-/* @key: of Python's frames; @stack: of these and the native ones. */
+/* @key: of the Python frames; @stack: of these and the native ones. */
 struct walk {
 	struct python_frames	frames;
 	void			*module[PYTHON_MODULES];
@@ -38,13 +38,13 @@ static void add_module(struct walk *w, const char *frame)
 {
 	void *self = python_untagged(torch_u64(frame, python_layout.self));
 
-	/* A call of the same goes by more than one function. */
+	/* One call of a module goes through several functions: count the module once. */
 	if (self && w->modules < PYTHON_MODULES &&
 	    (!w->modules || w->module[w->modules - 1] != self))
 		w->module[w->modules++] = self;
 }
 
-/* With and without the lock: see python.h. */
+/* Walks with or without the GIL: see python.h. */
 static void walk(const void *state, struct walk *w)
 {
 	const char *frame = innermost(state);
@@ -55,7 +55,7 @@ static void walk(const void *state, struct walk *w)
 		void *code = python_untagged(torch_u64(frame, python_layout.code));
 		int at;
 
-		/* Where C called Python there may be a frame of no code, or of one for that. */
+		/* A frame between C and Python may have no code object, or a special one. */
 		if (!code || torch_ptr(code, sizeof(void *)) != python.code_type ||
 		    code == __atomic_load_n(&python_entry, __ATOMIC_RELAXED))
 			continue;
@@ -76,17 +76,17 @@ static void walk(const void *state, struct walk *w)
 
 /* ---- what is new ---------------------------------------------------------------------------- */
 
-/* The thread holds the lock.  No collection is begun, and nothing raised is left behind. */
+/* Called with the GIL. Starts no garbage collection and leaves no exception behind. */
 static void look_up(const void *state, struct walk *w, struct python_place *place)
 {
 	bool collects = python.gc_disable && python.gc_disable(), more;
 	void *type, *value, *trace;
 
 	python.err_fetch(&type, &value, &trace);
-	/* Another thread may have named it meanwhile, and had the lock until it was done. */
+	/* Another thread may have named the stack while we waited for the GIL. */
 	place->stack = torch_user.stack_find(w->stack);
 	more = !place->stack;
-	/* What is known of codes then makes it another walk. */
+	/* Naming learnt about code objects (calls of modules): the walk has to be repeated. */
 	while (more) {
 		more = false;
 		place->stack = python_stack(w->stack, &w->frames, &more);
@@ -101,7 +101,7 @@ static void look_up(const void *state, struct walk *w, struct python_place *plac
 		python.gc_enable();
 }
 
-/* Return: 0: there is none, or something about it is to be found. */
+/* Return: 0: no module, or its name has to be found. */
 static xsprof_name_t known_module(const struct walk *w)
 {
 	xsprof_name_t name = 0;
@@ -115,8 +115,8 @@ static xsprof_name_t known_module(const struct walk *w)
 }
 
 /*
- * Is there one interpreter?  A thread that has the lock for another one would wait for itself: up
- * to 3.11 it cannot be seen which thread has it.
+ * Is there one interpreter only? A thread that holds the GIL of another interpreter would wait for
+ * itself: up to 3.11 it is not visible which thread holds it.
  */
 static bool may_wait(void)
 {
@@ -126,9 +126,10 @@ static bool may_wait(void)
 }
 
 /*
- * An observer that comes while the program runs may see the inner ops of one that it has not seen,
- * which holds what a thread that waits for us needs: until the thread's place is another one, it
- * does not wait for Python's lock.  Of the first registration the first op is an outermost one.
+ * If the observer is registered while the program runs, it may see inner ops of an outer one that
+ * it has not seen, and that outer op may hold a lock needed by the thread that has the GIL. So the
+ * thread does not wait for the GIL until its position has changed. After the first registration the
+ * first op is always an outermost one.
  */
 static bool may_be_inner(uint64_t key, uint32_t now)
 {
@@ -149,7 +150,7 @@ static bool may_be_inner(uint64_t key, uint32_t now)
 void torch_python_place(struct python_place *place, const struct native_stack *native,
 			uint32_t registered)
 {
-	/* Not the general model: that needs the dynamic linker of glibc by its name. */
+	/* Not the general TLS model: it refers to glibc's dynamic linker by name. */
 	static __thread bool busy __attribute__((tls_model("initial-exec")));
 	struct walk w;
 	void *state;
@@ -157,11 +158,11 @@ void torch_python_place(struct python_place *place, const struct native_stack *n
 	int lock;
 
 	*place = (struct python_place){ 0 };
-	/* Then states are freed, and whoever takes the lock is ended. */
+	/* During finalization thread states are freed, and a thread that takes the GIL is ended. */
 	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || python.finalizing())
 		return;
 	state = python.this_state();
-	/* An op of what is called meanwhile, if anything is, has no place. */
+	/* An op run by what is called here (if any) has no position. */
 	if (!state || busy)
 		return;
 	w.frames.native = native;
@@ -205,7 +206,7 @@ bool torch_python_init(int category)
 	state = python.this_state();
 	if (!state || python.current_state() != state)
 		return false;
-	/* A build that has more in each object has other offsets than those that are known. */
+	/* A debug build adds fields to each object: the known offsets do not apply. */
 	if (strcmp(torch_ptr(python.code_type, PYTHON_TYPE_NAME), "code")) {
 		collect_say("Python: objects are not as they are expected to be: ops are recorded "
 			  "without their lines and modules");

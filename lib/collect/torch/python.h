@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Python's side of an op: which line of the program runs it, in which of its modules.
+ * The Python position of an op: line and modules.
  *
- * Python is not linked and none of its headers is used: functions of its interface are looked up in
- * the process, and where frames keep what they are of is found by functions of our own
- * (common/python-layout.c). Nearly all ops run while Python's lock is released, so a walk only
- * reads: a thread that is in C does not change its frames, and they keep what they are of alive.
- * For what is seen for the first time the lock is taken, as it is where an op calls into Python.
+ * Python is not linked and its headers are not used: functions of its API are looked up in the
+ * process, and the layout of frames is found at run time (common/python-layout.c). Nearly all ops
+ * run while the GIL is released, so a walk only reads: a thread that is in C does not change its
+ * frames, and they keep their objects alive. The GIL is taken to name new frames and modules, and
+ * it is held when an op calls into Python.
  */
 #ifndef XSP_TORCH_PYTHON_H
 #define XSP_TORCH_PYTHON_H
@@ -15,7 +15,7 @@
 #include "collect/common/python-layout.h"
 #include "collect/torch/local.h"
 
-/* What is found of an op: name ids, and an id of xsprof_stack_add(). */
+/* The position of an op: name ids, and an id of xsprof_stack_add(). */
 struct native_stack;
 
 struct python_place {
@@ -25,30 +25,30 @@ struct python_place {
 };
 
 /*
- * Called once, while torch is imported.  Does nothing where there is no Python, one before 3.9, or
- * one without a global lock.  Return: whether places are found.
+ * To be called once, while torch is imported. Does nothing without Python, with a version before
+ * 3.9, or with a free-threaded build. Return: true if positions can be found.
  */
 bool torch_python_init(int category);
 /*
- * Where the calling thread is, zeros where it runs no Python.  It may have no Python at all.
+ * The position of the calling thread; zeros if it runs no Python.
  * @native: its native frames
- * @registered: how often the observer was
+ * @registered: number of registrations of the observer
  */
 void torch_python_place(struct python_place *place, const struct native_stack *native,
 			uint32_t registered);
 
 /* ---- frames.c: what frames are called ------------------------------------------------------- */
 
-#define PYTHON_FRAMES	64u	/* of a stack that are kept */
+#define PYTHON_FRAMES	64u	/* frames kept of a stack */
 #define PYTHON_CALLS	4u
 
-/* Where a frame is: its code, and how far into that. */
+/* A frame: its code object and the offset in it. */
 struct python_frame {
 	void	*code;
 	int	at;
 };
 
-/* Functions by which modules are called, as far as a stack with them was named. */
+/* Functions that call modules, learnt from named stacks. */
 extern const void *python_calls[PYTHON_CALLS];
 
 static inline bool python_is_call(const void *code)
@@ -59,16 +59,16 @@ static inline bool python_is_call(const void *code)
 	return false;
 }
 
-/* What 3.12 has as code where C calls Python, once a stack with it was named. */
+/* Code object that 3.12 uses where C calls Python, learnt from a named stack. */
 extern const void *python_entry;
 
 void python_frames_init(int category);
 /**
  * struct python_frames - the frames of a thread
- * @native: those around it
- * @frame: Python's, innermost first
- * @nr: how many of these
- * @left: how many more there are
+ * @native: native frames
+ * @frame: Python's frames, innermost first
+ * @nr: number of frames
+ * @left: number of further frames
  */
 struct python_frames {
 	const struct native_stack	*native;
@@ -78,32 +78,32 @@ struct python_frames {
 };
 
 /*
- * Names the frames of a stack that is new; the lock is held.  Return: its id; XSPROF_STACK_MISSED.
- * @more: set when more is known of codes than before: it has to be walked again.
+ * Names the frames of a new stack; called with the GIL. @more: set if that taught us more about
+ * code objects: the walk has to be repeated. Return: its id; XSPROF_STACK_MISSED.
  */
 uint32_t python_stack(uint64_t key, const struct python_frames *frames, bool *more);
 
 #define PYTHON_NO_LINE	UINT32_MAX
 
 /*
- * The innermost frame of a stack that is of the program itself, and of no package: its name.
- * Return: 0: it is not known yet; PYTHON_NO_LINE: there is none.
+ * Name of the innermost frame that belongs to the program and not to a package. Return: 0: not
+ * known yet; PYTHON_NO_LINE: none.
  */
 xsprof_name_t python_line(uint32_t stack, uint64_t key);
 
 /* ---- modules.c: what modules are called ----------------------------------------------------- */
 
-#define PYTHON_MODULES	64u	/* that call each other */
+#define PYTHON_MODULES	64u	/* nesting depth of modules */
 
 void python_modules_init(int category);
 /*
- * Of a module that is alive; the lock need not be held.  @called: by another one.  Return: 0: its
- * name is to be found.
+ * The name of a living module; the GIL need not be held. @called: by another module. Return: 0: its
+ * name has to be found.
  */
 xsprof_name_t python_module_known(const void *module, bool called);
 /*
- * Names the first, with those that have called it behind it; the lock is held.  Return: 0: not even
- * "(no room for its name)" found room.
+ * Names the first module; its callers follow it; called with the GIL. Return: 0: not even "(no room
+ * for its name)" fitted into the name table.
  */
 xsprof_name_t python_module(void *const *module, uint32_t nr);
 

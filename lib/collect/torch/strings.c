@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Strings among the inputs of ops. Libtorch makes one for us, which shows the offset of the text;
- * an input is read only if its object has the same class.
+ * Strings among the inputs of ops. libtorch makes a string for us, which shows the offset of the
+ * text; an input is read only if its object has the same class.
  */
 #include "collect/torch/inputs.h"
 
 #define PROBE	"xsprof-probe"
 
-/* Is that a std::string of libtorch's with our text?  There may be anything. */
+/* Is there a std::string of libtorch with our text? @at may hold anything. */
 static bool is_ours(const char *at)
 {
 	struct torch_text t = { 0 };
@@ -20,7 +20,7 @@ static bool is_ours(const char *at)
 	if (!collect_peek(text, t.data, sizeof(text)) || memcmp(text, PROBE, sizeof(text)))
 		return false;
 	if (!torch_old_texts())
-		/* A short one has its text in itself. */
+		/* Short strings are stored inside the object. */
 		return t.data == at + offsetof(struct torch_text, own) &&
 		       t.len == sizeof(PROBE) - 1;
 	return collect_peek(&t.len, t.data - OLD_TEXT_LEN, sizeof(t.len)) &&
@@ -34,7 +34,7 @@ void torch_strings_find(void)
 
 	if (__atomic_load_n(&asked, __ATOMIC_RELAXED) || !torch_api.string_new)
 		return;
-	/* It stays: what would give it back is inlined into its users. */
+	/* Never freed: the destructor is inlined into its users. */
 	made = torch_api.string_new(PROBE).object;
 	for (uint16_t at = 16; made && at <= 24; at += 8) {
 		if (!is_ours(made + at))
@@ -43,7 +43,7 @@ void torch_strings_find(void)
 		__atomic_store_n(&torch_layout.text, at, __ATOMIC_RELAXED);
 		break;
 	}
-	/* Threads that look at the same time find the same. */
+	/* Threads that race here find the same. */
 	__atomic_store_n(&asked, true, __ATOMIC_RELAXED);
 }
 
@@ -56,7 +56,7 @@ bool torch_string_read(const char *value, struct xsprof_input *to)
 	if (!TORCH_FOUND(text) || torch_u64(object, 0) != TORCH_FOUND(text_class))
 		return false;
 	len = torch_text(object + TORCH_FOUND(text), &text);
-	/* One that is longer than a record keeps is told of as cut; one with a 0 is no text. */
+	/* A text longer than a record is cut by the library; one with a 0 byte is not text. */
 	if (memchr(text, 0, len))
 		return false;
 	*to = (struct xsprof_input){ .kind = XSPROF_INPUT_STR, .u.str = text };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The types of tensors that are among the inputs of ops.
+ * Types of tensors among the inputs of ops.
  */
 #include "collect/torch/inputs.h"
 
 /*
- * c10::ScalarType: numbers are added at the end, never changed; behind the last of each version is
- * that of an undefined tensor, which has no type.
+ * Indexed by c10::ScalarType, which only grows at its end; in each version the number after the
+ * last type is that of an undefined tensor, which has no type.
  */
 static const struct {
 	const char	*name;

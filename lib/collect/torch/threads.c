@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * PyTorch numbers the threads that it sees, and a backward op names the thread of its forward op
- * by that number. Readers know threads by the system's: each thread enters its own at its first
- * op, which is before any op goes backward from it.
+ * Maps PyTorch's thread numbers to thread ids. A backward op names the thread of its forward op by
+ * PyTorch's number; readers need the system's id. Each thread stores its own id at its first op,
+ * which precedes all backward ops that refer to it.
  */
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "collect/torch/local.h"
 
-#define THREADS	65536u	/* backward ops of threads beyond have no link */
+#define THREADS	65536u	/* backward ops of later threads have no link */
 
 static uint32_t tids[THREADS];
-/* Not the general model: that needs the dynamic linker of glibc by its name. */
+/* Not the general TLS model: it refers to glibc's dynamic linker by name. */
 static __thread bool entered __attribute__((tls_model("initial-exec")));
 
-/* glibc's; other C libraries have none of that name, and no PyTorch. */
+/* glibc's; other C libraries lack it, and run no PyTorch. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *dso) __attribute__((weak));
 
-/* The one thread of a child has a number of its own, and PyTorch's is that of its parent. */
+/* The child's only thread has a new id; PyTorch's number for it is the parent's. */
 static void forked(void)
 {
 	entered = false;
@@ -27,7 +27,7 @@ static void forked(void)
 
 void torch_threads_init(void)
 {
-	/* Without memory for it a child's links name its parent's thread. */
+	/* If it fails, links in the child name the parent's thread. */
 	if (__register_atfork)
 		(void)__register_atfork(NULL, NULL, forked, NULL);
 }
@@ -40,7 +40,7 @@ void torch_thread_enter(void)
 		return;
 	entered = true;
 	number = torch_api.thread_id();
-	/* Relaxed: who reads it got the op that names it from this thread. */
+	/* Relaxed: a reader got the op that names the number from this thread. */
 	if (number < THREADS)
 		__atomic_store_n(&tids[number], (uint32_t)syscall(SYS_gettid), __ATOMIC_RELAXED);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * When code is unloaded: rules of unwinding that were read of it are those of other code then. Owns
- * the count of these times, and the dlclose() by which they are seen.
+ * Counts unloads of code, which make cached unwind rules wrong, and interposes dlclose() to see
+ * them.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -12,14 +12,14 @@ static uint32_t unloads = 1;
 
 uint32_t torch_unloads(void)
 {
-	/* Acquire: pairs with dlclose(): what comes then is not taken for what was there. */
+	/* Acquire: pairs with dlclose(): code loaded later is not taken for the old code. */
 	return __atomic_load_n(&unloads, __ATOMIC_ACQUIRE);
 }
 
 /*
- * The program's dlclose() where we are preloaded: it comes before the C library's. What is loaded
- * after it may be where other code was. Counted twice: rules of code that is unloaded may be read
- * meanwhile.
+ * Interposes the program's dlclose() if we are preloaded. A library loaded afterwards may get the
+ * addresses of the unloaded one. Counted before and after: rules of the code may be read while it
+ * is unloaded.
  */
 static int close_library(void *handle)
 {

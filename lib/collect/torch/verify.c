@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Are tensors where inputs.c reads them? What it would read of the program's first tensors is
- * compared with what libtorch itself says of them. One that differs, and no input is read in this
- * process any more: a shape is right or it is not there. Each thread compares its own ops: one that
- * waits for a CPU in the middle of it, or forks, keeps no other from its inputs.
+ * Verifies that tensors are where inputs.c reads them: compares what it would read of the program's
+ * first tensors with what libtorch reports. If one differs, no input is read any more in this
+ * process: a shape is right or absent. Each thread compares its own ops: a thread that is preempted
+ * or forks in the middle of it delays no other.
  */
 #include "collect/torch/inputs.h"
 
 #define ENOUGH		256u	/* tensors */
-#define MOST		65536u	/* values on the stack of an interpreter */
+#define MOST		65536u	/* values on the interpreter's stack */
 
 int torch_verified;
 
-/* An op inside the comparison has no inputs.  Not the general model: see threads.c. */
+/* Ops inside the comparison have no inputs. Not the general TLS model: see threads.c. */
 static __thread bool comparing __attribute__((tls_model("initial-exec")));
 
-/* @value: the last @n of its inputs */
+/* @value: the last @n inputs of the op. */
 static bool compare(const void *fn, const char *value, const char *values, uint64_t n)
 {
 	uint64_t there = torch_u64(fn, torch_layout.inputs + 8);
@@ -32,7 +32,7 @@ static bool compare(const void *fn, const char *value, const char *values, uint6
 
 enum { GOOD, SKIP, BAD };
 
-/* Are these inputs at all?  Not to be asked for: sizes that are what their own code says. */
+/* Are these inputs? Tensors whose own code defines their sizes must not be asked about. */
 static int look(const char *values, uint64_t n)
 {
 	int ret = GOOD;
@@ -70,7 +70,7 @@ static bool verify(const void *fn, uint32_t arguments)
 		give_up("the number of inputs");
 		return false;
 	}
-	/* There may be more than an operator has. */
+	/* The stack may hold more than the operator's inputs. */
 	if (torch_api.nr_inputs(fn) != n || there > MOST) {
 		give_up("the number of inputs");
 		return false;
