@@ -317,7 +317,25 @@ static struct miscdevice device = {
 
 /* ---- the module ---------------------------------------------------------------------------- */
 
-/* The parameters are there longer than the queue, and may be written: see set_uint_limit(). */
+/*
+ * The parameters exist before the queue and after it, and may be written meanwhile: writers, such
+ * as set_uint_limit(), hold the lock of parameters.
+ */
+static int make_queue(void)
+{
+	/* Unbound: none of it belongs to the CPU of the process that ends or attaches. */
+	struct workqueue_struct *wq = alloc_workqueue("xsprof", WQ_UNBOUND, 0);
+
+	if (!wq)
+		return -ENOMEM;
+	kernel_param_lock(THIS_MODULE);
+	xsp_wq = wq;
+	if (!xsp_max_bytes)
+		xsp_max_bytes = totalram_pages() / 4 << PAGE_SHIFT;
+	kernel_param_unlock(THIS_MODULE);
+	return 0;
+}
+
 static void destroy_queue(void)
 {
 	struct workqueue_struct *wq = xsp_wq;
@@ -336,14 +354,11 @@ static int __init xsprof_init(void)
 		pr_err("xsprof: mode=%#o: permissions are at most 0777\n", mode);
 		return -EINVAL;
 	}
-	if (!xsp_max_bytes)
-		xsp_max_bytes = totalram_pages() / 4 << PAGE_SHIFT;
-	/* Unbound: none of it belongs to the CPU of the process that ends or attaches. */
-	xsp_wq = alloc_workqueue("xsprof", WQ_UNBOUND, 0);
-	if (!xsp_wq)
-		return -ENOMEM;
 	xsp_counter_init();
 	xsp_retain_init();
+	err = make_queue();
+	if (err)
+		return err;
 	xsp_emit_init();
 	err = xsp_sched_init();
 	if (err)

@@ -37,7 +37,7 @@ static struct {
 	struct native_stack	native;
 	uint32_t		unloads;	/* unloads when rules were read */
 	uint32_t		ticks;		/* since the question was asked */
-	bool			at_once;	/* wake the ticking thread when the answer needs it */
+	bool			at_once;	/* wake the ticking thread for it */
 	struct python_reply	reply;
 } question;
 
