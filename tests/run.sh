@@ -3,7 +3,7 @@
 #
 # The test runner: runs what tests/*/tests.list registers and counts the results.
 #
-# Usage: tests/run.sh [-j N] [-k REGEX] [-b BUILD] [-x N] [-t TURN] [-l] [quick|full]
+# Usage: tests/run.sh [-c] [-j N] [-k REGEX] [-b BUILD] [-x N] [-t TURN] [-l] [quick|full]
 #
 # It starts the tests that last longest first (cost= in tests.list), so that all jobs have work
 # until the end, and those marked alone when the others are over.
@@ -22,6 +22,8 @@ usage()
 	sed -n 's/^# Usage: /usage: /p' "$0"
 	cat <<-END
 	  quick     tests of tier quick (default); full: of both tiers, with the full figures
+	  -c        continue the last run, which was interrupted or failed: what passed in it is
+	            counted and not run again
 	  -j N      N tests at once, except those marked alone (default: the number of CPUs)
 	  -k REGEX  only tests whose name, DIR/NAME, matches
 	  -b BUILD  only tests that name this build by builds=
@@ -38,8 +40,10 @@ wanted=
 slower=1
 list=
 turn_asked=
-while getopts j:k:b:x:t:lh opt; do
+continued=
+while getopts cj:k:b:x:t:lh opt; do
 	case $opt in
+	c) continued=1 ;;
 	j) jobs=$OPTARG ;;
 	k) pattern=$OPTARG ;;
 	b) wanted=$OPTARG ;;
@@ -343,7 +347,24 @@ if [ -n "$dup" ]; then
 	exit 1
 fi
 
-: >"$results"
+# Results count together only if they are of the same sources.
+sources=$tier:$(git rev-parse HEAD 2>/dev/null):$(git diff HEAD 2>/dev/null | cksum)
+declare -A passed_before=()
+if [ -n "$continued" ]; then
+	if [ "$(cat "$out/sources" 2>/dev/null)" != "$sources" ]; then
+		echo "run.sh: -c: the last run was of other sources or another tier" >&2
+		exit 2
+	fi
+	kept=$(awk -F '\t' '$4 == 0 && $3 > 0' "$results")
+	echo -n "${kept:+$kept$'\n'}" >"$results"
+	while IFS=$'\t' read -r name _; do
+		passed_before[$name]=1
+	done <"$results"
+	echo "continued: ${#passed_before[@]} programs passed before"
+else
+	: >"$results"
+	echo "$sources" >"$out/sources"
+fi
 trap 'echo "run.sh: interrupted" >&2; kill -TERM $(jobs -p) 2>/dev/null; wait; exit 130' INT TERM
 begin=$SECONDS
 
@@ -351,6 +372,7 @@ running=0
 for line in "${chosen[@]}"; do
 	IFS=$'\t' read -r -a f <<<"$line"
 	[ "$jobs" -gt 1 ] && [ "${f[3]}" != alone ] || continue
+	[ -z "${passed_before[${f[1]}]:-}" ] || continue
 	if [ "$running" -ge "$jobs" ]; then
 		wait -n
 		running=$((running - 1))
@@ -362,6 +384,7 @@ wait
 for line in "${chosen[@]}"; do
 	IFS=$'\t' read -r -a f <<<"$line"
 	[ "$jobs" = 1 ] || [ "${f[3]}" = alone ] || continue
+	[ -z "${passed_before[${f[1]}]:-}" ] || continue
 	run_one "${f[@]}"
 done
 

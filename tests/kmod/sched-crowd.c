@@ -20,6 +20,7 @@
 struct crowd {
 	uint32_t	ready;
 	uint32_t	failed;
+	int		err;		/* why the last one did */
 	uint64_t	id[MOST];
 };
 
@@ -31,6 +32,7 @@ FIXTURE(crowd)
 	pid_t		group;
 	int		go[2];		/* closed when all may leave */
 	long long	was;
+	long long	was_bytes;
 };
 
 static void __attribute__((noreturn)) join(struct crowd *c, unsigned int me, int go)
@@ -45,6 +47,8 @@ static void __attribute__((noreturn)) join(struct crowd *c, unsigned int me, int
 	a.nr_lock_rings = 1;
 	err = dev_attach_as(&d, &a) ?: sched_switch_to(d.fd, XSPROF_SCHED_ON, NULL);
 	c->id[me] = d.id;
+	if (err)
+		__atomic_store_n(&c->err, err, __ATOMIC_RELAXED);
 	__atomic_add_fetch(err ? &c->failed : &c->ready, 1, __ATOMIC_RELEASE);
 	/* The end of the pipe. */
 	while (!err && read(go, &err, 1) > 0)
@@ -60,7 +64,10 @@ FIXTURE_SETUP(crowd)
 	self->fd = dev_open();
 	ASSERT_GE(self->fd, 0);
 	self->was = env_parameter("uid_max_producers");
+	self->was_bytes = env_parameter("max_bytes");
 	ASSERT_EQ(0, env_parameter_set("uid_max_producers", 2 * MOST));
+	/* No limit: that by the machine's memory is too low for so many. */
+	ASSERT_EQ(0, env_parameter_set("max_bytes", 0));
 	self->c = mmap(NULL, sizeof(*self->c), PROT_READ | PROT_WRITE,
 		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->c);
@@ -84,6 +91,7 @@ FIXTURE_TEARDOWN(crowd)
 	EXPECT_EQ(0, wrong);
 	dev_drop_ended(self->fd);
 	EXPECT_EQ(0, env_parameter_set("uid_max_producers", self->was));
+	EXPECT_EQ(0, env_parameter_set("max_bytes", self->was_bytes));
 	close(self->fd);
 }
 
@@ -105,7 +113,10 @@ static void gather(struct __test_metadata *_metadata, FIXTURE_DATA(crowd) *self)
 	while (__atomic_load_n(&self->c->ready, __ATOMIC_ACQUIRE) +
 	       __atomic_load_n(&self->c->failed, __ATOMIC_ACQUIRE) < self->n)
 		env_nap(1000);
-	ASSERT_EQ(0, self->c->failed);
+	ASSERT_EQ(0, self->c->failed) {
+		TH_LOG("%u of %u processes: %s", self->c->failed, self->n,
+		       strerror(-self->c->err));
+	}
 }
 
 /* ---- wake-ups -------------------------------------------------------------------------------- */
