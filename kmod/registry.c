@@ -156,8 +156,9 @@ static bool capable_over(const struct xsp_producer *p, int cap)
 }
 
 /*
- * The same, of which no security module writes to the log: who lists asks for none of the
- * producers that are left out, and there may be thousands.
+ * The same, of which no security module writes to the log: nothing is refused to who has not the
+ * right.  Who lists asks for none of the producers that are left out, of which there may be
+ * thousands; who may only read has not asked to write.
  */
 static bool capable_over_quietly(const struct xsp_producer *p, int cap)
 {
@@ -188,7 +189,7 @@ static bool may_list(const struct xsp_producer *p)
  */
 bool xsp_registry_may_write(const struct xsp_producer *p)
 {
-	return is_own(p) || capable_over(p, CAP_SYS_ADMIN);
+	return is_own(p) || capable_over_quietly(p, CAP_SYS_ADMIN);
 }
 
 /* The first producer with a number above @after that the caller may read, or NULL. */
