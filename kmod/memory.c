@@ -105,7 +105,8 @@ static struct page *make_page(struct xsp_producer *p, unsigned long index)
 	if (!xsp_layout_find(&p->geo, index, &area))
 		return ERR_PTR(-EINVAL);
 	cpu = area.kind >= XSP_AREA_WRITER ? xsp_layout_cpu(&p->geo, area.ring) : -1;
-	if (cpu >= 0)
+	/* CPU numbers may have gaps: only a possible CPU has a node. */
+	if (cpu >= 0 && cpu_possible(cpu))
 		node = cpu_to_node(cpu);
 	if (area.kind == XSP_AREA_WRITER || area.kind == XSP_AREA_READER) {
 		err = open_ring(p, area.ring, node);
