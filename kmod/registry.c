@@ -63,7 +63,7 @@ int xsp_registry_add(struct xsp_producer *p)
 		mutex_lock(&xsp_registry_lock);
 		err = add_locked(p);
 		mutex_unlock(&xsp_registry_lock);
-	} while (err == -EUSERS && xsp_account_reclaim(p->payer.account));
+	} while (err == -EUSERS && xsp_account_reclaim(p->payer.account, NULL));
 	return err;
 }
 
