@@ -22,7 +22,7 @@
 
 #include "xsprof.h"
 
-bool (*xsp_account_reclaim)(struct xsp_account *account);
+bool (*xsp_account_reclaim)(struct xsp_account *account, const struct mem_cgroup *memcg);
 
 static DEFINE_MUTEX(lock);	/* the list, and the counts of references; innermost of mutexes */
 static LIST_HEAD(accounts);
@@ -110,7 +110,9 @@ void xsp_payer_init(struct xsp_payer *who, struct xsp_account *account)
 {
 	who->account = account;
 	who->user = current_user();
-	who->limit = capable(CAP_IPC_LOCK) ? LONG_MAX : rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	/* Without audit: most have not the right, and are refused nothing. */
+	who->limit = ns_capable_noaudit(&init_user_ns, CAP_IPC_LOCK) ?
+		     LONG_MAX : rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 	who->memcg = get_mem_cgroup_from_mm(current->mm);
 }
 
@@ -197,8 +199,23 @@ int xsp_payer_charge(struct xsp_payer *who, long pages)
 
 	do {
 		err = charge(who, pages);
-	} while (err && xsp_account_reclaim(who->account));
+	} while (err && xsp_account_reclaim(who->account, NULL));
 	return err;
+}
+
+/**
+ * xsp_payer_make_room() - memory that was charged could not be had
+ * @who: who pays
+ *
+ * The memory cgroup may be full, and what is kept of the account's ended processes may be in it.
+ * What is in another one would go for nothing.
+ *
+ * Return: some of that went: it may be had now.
+ */
+bool xsp_payer_make_room(struct xsp_payer *who)
+{
+	/* Who is killed does not want it any more. */
+	return !fatal_signal_pending(current) && xsp_account_reclaim(who->account, who->memcg);
 }
 
 /**

@@ -105,7 +105,8 @@ static struct page *make_page(struct xsp_producer *p, unsigned long index)
 	if (!xsp_layout_find(&p->geo, index, &area))
 		return ERR_PTR(-EINVAL);
 	cpu = area.kind >= XSP_AREA_WRITER ? xsp_layout_cpu(&p->geo, area.ring) : -1;
-	if (cpu >= 0)
+	/* CPU numbers may have gaps: only a possible CPU has a node. */
+	if (cpu >= 0 && cpu_possible(cpu))
 		node = cpu_to_node(cpu);
 	if (area.kind == XSP_AREA_WRITER || area.kind == XSP_AREA_READER) {
 		err = open_ring(p, area.ring, node);
@@ -119,7 +120,8 @@ static struct page *make_page(struct xsp_producer *p, unsigned long index)
  * @p: producer
  * @index: page of the layout
  *
- * Charged to who attached, in the memory cgroup that it was in then.
+ * Charged to who attached, in the memory cgroup that it was in then.  What is kept of the same
+ * account makes room there.
  *
  * Return: the page, which stays as long as the producer; -EINVAL beyond the layout; -ENOMEM,
  * -EPERM as xsp_payer_charge().
@@ -132,7 +134,9 @@ struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index)
 	if (page)
 		return page;
 	before = xsp_payer_begin(&p->payer);
-	page = make_page(p, index);
+	do {
+		page = make_page(p, index);
+	} while (page == ERR_PTR(-ENOMEM) && xsp_payer_make_room(&p->payer));
 	xsp_payer_end(before);
 	return page;
 }

@@ -155,7 +155,7 @@ int xsp_producer_rejoin(struct xsprof_attach *arg, struct xsp_producer **out)
 
 	if (arg->abi_major != XSPROF_ABI_MAJOR)
 		return -EPROTONOSUPPORT;
-	if (arg->flags != XSPROF_ATTACH_REJOIN)
+	if (arg->flags != XSPROF_ATTACH_REJOIN || arg->reserved)
 		return -EINVAL;
 	p = xsp_registry_mine(arg->id);
 	if (!p)

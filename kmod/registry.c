@@ -9,6 +9,8 @@
 
 #include "xsprof.h"
 
+#define LOOKS	64	/* at so many producers in one hold of the lock */
+
 /* The table, the counts, and what retain.c keeps. */
 DEFINE_MUTEX(xsp_registry_lock);
 DECLARE_WAIT_QUEUE_HEAD(xsp_registry_wait);
@@ -61,7 +63,7 @@ int xsp_registry_add(struct xsp_producer *p)
 		mutex_lock(&xsp_registry_lock);
 		err = add_locked(p);
 		mutex_unlock(&xsp_registry_lock);
-	} while (err == -EUSERS && xsp_account_reclaim(p->payer.account));
+	} while (err == -EUSERS && xsp_account_reclaim(p->payer.account, NULL));
 	return err;
 }
 
@@ -156,8 +158,9 @@ static bool capable_over(const struct xsp_producer *p, int cap)
 }
 
 /*
- * The same, of which no security module writes to the log: who lists asks for none of the
- * producers that are left out, and there may be thousands.
+ * The same, of which no security module writes to the log: nothing is refused to who has not the
+ * right.  Who lists asks for none of the producers that are left out, of which there may be
+ * thousands; who may only read has not asked to write.
  */
 static bool capable_over_quietly(const struct xsp_producer *p, int cap)
 {
@@ -188,45 +191,59 @@ static bool may_list(const struct xsp_producer *p)
  */
 bool xsp_registry_may_write(const struct xsp_producer *p)
 {
-	return is_own(p) || capable_over(p, CAP_SYS_ADMIN);
+	return is_own(p) || capable_over_quietly(p, CAP_SYS_ADMIN);
 }
 
-/* The first producer with a number above @after that the caller may read, or NULL. */
+/*
+ * The first producer with a number above @after that is @wanted, with a reference, or NULL.  There
+ * may be thousands that are not, and who asks may be anybody: the lock is let go between them.
+ */
+static struct xsp_producer *next(u64 after, bool (*wanted)(const struct xsp_producer *p))
+{
+	unsigned long id = after;
+	unsigned int looks = 0;
+	struct xsp_producer *p;
+
+	mutex_lock(&xsp_registry_lock);
+	while ((p = xa_find_after(&producers, &id, ULONG_MAX, XA_PRESENT)) && !wanted(p)) {
+		if (++looks % LOOKS)
+			continue;
+		mutex_unlock(&xsp_registry_lock);
+		cond_resched();
+		mutex_lock(&xsp_registry_lock);
+	}
+	if (p)
+		xsp_producer_get(p);
+	mutex_unlock(&xsp_registry_lock);
+	return p;
+}
+
+static bool is_live(const struct xsp_producer *p)
+{
+	return READ_ONCE(p->state) == XSPROF_STATE_LIVE;
+}
+
+static bool is_any(const struct xsp_producer *p)
+{
+	return true;
+}
+
+/* The first with a number above @after that the caller may read. */
 struct xsp_producer *xsp_registry_next(u64 after)
 {
-	struct xsp_producer *p;
-	unsigned long id;
-
-	if (after >= ULONG_MAX)
-		return NULL;
-	mutex_lock(&xsp_registry_lock);
-	xa_for_each_start(&producers, id, p, after + 1) {
-		if (!may_list(p))
-			continue;
-		xsp_producer_get(p);
-		mutex_unlock(&xsp_registry_lock);
-		return p;
-	}
-	mutex_unlock(&xsp_registry_lock);
-	return NULL;
+	return next(after, may_list);
 }
 
-/* The first whose process lives with a number above @after, whoever may read it, or NULL. */
+/* The first whose process lives, whoever may read it. */
 struct xsp_producer *xsp_registry_next_live(u64 after)
 {
-	struct xsp_producer *p;
-	unsigned long id;
+	return next(after, is_live);
+}
 
-	mutex_lock(&xsp_registry_lock);
-	xa_for_each_start(&producers, id, p, after + 1) {
-		if (READ_ONCE(p->state) != XSPROF_STATE_LIVE)
-			continue;
-		xsp_producer_get(p);
-		mutex_unlock(&xsp_registry_lock);
-		return p;
-	}
-	mutex_unlock(&xsp_registry_lock);
-	return NULL;
+/* The first. */
+struct xsp_producer *xsp_registry_next_any(u64 after)
+{
+	return next(after, is_any);
 }
 
 /* The caller's own, by number, or NULL; also when its user ids have changed since. */
@@ -236,7 +253,7 @@ struct xsp_producer *xsp_registry_mine(u64 id)
 
 	mutex_lock(&xsp_registry_lock);
 	p = xa_load(&producers, id);
-	if (p && xsp_producer_is_mine(p) && READ_ONCE(p->state) == XSPROF_STATE_LIVE)
+	if (p && xsp_producer_is_mine(p) && is_live(p))
 		xsp_producer_get(p);
 	else
 		p = NULL;
@@ -270,7 +287,7 @@ void xsp_registry_for_live(void (*fn)(struct xsp_producer *p, const void *data),
 
 	mutex_lock(&xsp_registry_lock);
 	xa_for_each(&producers, id, p)
-		if (READ_ONCE(p->state) == XSPROF_STATE_LIVE)
+		if (is_live(p))
 			fn(p, data);
 	mutex_unlock(&xsp_registry_lock);
 }
@@ -278,20 +295,6 @@ void xsp_registry_for_live(void (*fn)(struct xsp_producer *p, const void *data),
 u64 xsp_registry_live(void)
 {
 	return READ_ONCE(nr_live);
-}
-
-/* The first with a number above @after, with a reference, or NULL. */
-struct xsp_producer *xsp_registry_next_any(u64 after)
-{
-	struct xsp_producer *p;
-	unsigned long id = after;
-
-	mutex_lock(&xsp_registry_lock);
-	p = xa_find_after(&producers, &id, ULONG_MAX, XA_PRESENT);
-	if (p)
-		xsp_producer_get(p);
-	mutex_unlock(&xsp_registry_lock);
-	return p;
 }
 
 /* No producer is left. */

@@ -272,10 +272,10 @@ void xsp_retain_trim(void)
 }
 
 /*
- * Drops the account's oldest ended producer for the sake of one that lives.  Return: its memory was
- * freed: one that somebody reads is left alone.
+ * Drops the account's oldest ended producer, of this memory cgroup if it is one, for the sake of one
+ * that lives.  Return: its memory was freed: one that somebody reads is left alone.
  */
-static bool reclaim(struct xsp_account *account)
+static bool reclaim(struct xsp_account *account, const struct mem_cgroup *memcg)
 {
 	struct xsp_producer *p;
 
@@ -283,6 +283,8 @@ static bool reclaim(struct xsp_account *account)
 	list_for_each_entry(p, &ended, node) {
 		/* References come from here, under the lock, or from one that is there. */
 		if (p->payer.account != account || kref_read(&p->ref) > 1)
+			continue;
+		if (memcg && p->payer.memcg != memcg)
 			continue;
 		drop(p);
 		mutex_unlock(&xsp_registry_lock);

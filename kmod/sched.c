@@ -8,14 +8,19 @@
 
 #include "sched.h"
 
+static void free_parts(struct xsp_sched *s)
+{
+	kvfree(s->released);
+	kvfree(s->data);
+	kvfree(s);
+}
+
 static void free_worker(struct work_struct *work)
 {
 	struct xsp_sched *s = container_of(to_rcu_work(work), struct xsp_sched, free);
 
 	put_pid((struct pid *)s->key.pid);
-	kvfree(s->released);
-	kvfree(s->data);
-	kvfree(s);
+	free_parts(s);
 }
 
 static void free_sched(struct xsp_sched *s)
@@ -44,22 +49,21 @@ static struct xsp_sched *alloc_sched(struct xsp_producer *p)
 	if (err)
 		return ERR_PTR(err);
 	s = kvzalloc(struct_size(s, cpu, nr), XSP_GFP);
-	if (s) {
-		s->data = kvzalloc(data, XSP_GFP);
-		if (many_numbers)
-			s->released = kvcalloc(RELEASED, sizeof(*s->released), XSP_GFP);
-	}
-	if (!s || !s->data || (many_numbers && !s->released)) {
-		if (s) {
-			kvfree(s->data);
-			kvfree(s->released);
-		}
-		kvfree(s);
-		xsp_payer_undo(&p->payer, pages);
-		return ERR_PTR(-ENOMEM);
-	}
+	if (!s)
+		goto err_undo;
+	s->data = kvzalloc(data, XSP_GFP);
+	if (many_numbers)
+		s->released = kvcalloc(RELEASED, sizeof(*s->released), XSP_GFP);
+	if (!s->data || (many_numbers && !s->released))
+		goto err_free;
 	s->charged = pages;
 	return s;
+
+err_free:
+	free_parts(s);
+err_undo:
+	xsp_payer_undo(&p->payer, pages);
+	return ERR_PTR(-ENOMEM);
 }
 
 /* It was never published. */

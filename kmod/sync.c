@@ -24,6 +24,16 @@
 #define RATE_MAX_NS	(60ull * NSEC_PER_SEC)	/* and no more: what follows would overflow */
 #define RATE_SLACK	10			/* bits: 1/1024 of it may be the two readings' */
 
+/**
+ * struct xsp_conversion - of ticks to time, for producers of either kind
+ * @counter: of the machine's counter
+ * @raw: of nanoseconds, for those that count these though there is a counter
+ */
+struct xsp_conversion {
+	struct xsprof_clock	counter;
+	struct xsprof_clock	raw;
+};
+
 static DEFINE_MUTEX(lock);
 static struct xsprof_sync *syncs;	/* oldest first */
 static unsigned int nr_syncs;
@@ -135,7 +145,29 @@ static void convert_from(const struct xsprof_sync *s)
 	conversion.base_ns = s->mono;
 }
 
-static void take_sync(bool keep, struct xsprof_clock *now)
+/* For producers that count nanoseconds: in their unit, from the narrowest of a few readings. */
+static void convert_raw(struct xsprof_clock *c)
+{
+	u64 before, mono, after, best = U64_MAX;
+	unsigned long flags;
+	int i;
+
+	*c = (struct xsprof_clock){ .mult = 1 << 24, .shift = 24, .freq = NSEC_PER_SEC };
+	for (i = 0; i < TRIES; i++) {
+		local_irq_save(flags);
+		before = ktime_get_raw_ns();
+		mono = ktime_get_ns();
+		after = ktime_get_raw_ns();
+		local_irq_restore(flags);
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		c->base_ticks = before + best / 2;
+		c->base_ns = mono;
+	}
+}
+
+static void take_sync(bool keep, struct xsp_conversion *now)
 {
 	struct xsprof_sync s;
 
@@ -145,8 +177,9 @@ static void take_sync(bool keep, struct xsprof_clock *now)
 	read_sync(&s, xsp_counter_machine_kind());
 	add_sync(&s, keep);
 	convert_from(&s);
-	*now = conversion;
+	now->counter = conversion;
 	mutex_unlock(&lock);
+	convert_raw(&now->raw);
 	trace_xsp_clock_sync(&s);
 }
 
@@ -173,37 +206,16 @@ static void store_clock(struct xsprof_clock *to, const struct xsprof_clock *from
 	preempt_enable();
 }
 
-/* For a producer that counts nanoseconds: the same, in its unit, from the narrowest of a few. */
-static void convert_raw(struct xsprof_clock *c)
-{
-	u64 before, mono, after, best = U64_MAX;
-	unsigned long flags;
-	int i;
-
-	*c = (struct xsprof_clock){ .mult = 1 << 24, .shift = 24, .freq = NSEC_PER_SEC };
-	for (i = 0; i < TRIES; i++) {
-		local_irq_save(flags);
-		before = ktime_get_raw_ns();
-		mono = ktime_get_ns();
-		after = ktime_get_raw_ns();
-		local_irq_restore(flags);
-		if (after - before >= best)
-			continue;
-		best = after - before;
-		c->base_ticks = before + best / 2;
-		c->base_ns = mono;
-	}
-}
-
-/* A producer's page has the clocks of the producer's time namespace. */
+/*
+ * A producer's page has the clocks of the producer's time namespace.  No clock is read here: it is
+ * done for all producers in one hold of the registry's lock.
+ */
 static void update(struct xsp_producer *p, const void *data)
 {
+	const struct xsp_conversion *to = data;
 	struct xsprof_clock now;
 
-	if (p->clock == xsp_counter_machine_kind())
-		now = *(const struct xsprof_clock *)data;
-	else
-		convert_raw(&now);
+	now = p->clock == xsp_counter_machine_kind() ? to->counter : to->raw;
 	now.base_ticks += xsp_producer_ticks_offset(p);
 	now.base_ns += p->offset.mono;
 	store_clock(&p->ctl->clock, &now);
@@ -211,7 +223,7 @@ static void update(struct xsp_producer *p, const void *data)
 
 static void tick(struct work_struct *work)
 {
-	struct xsprof_clock now;
+	struct xsp_conversion now;
 
 	take_sync(false, &now);
 	xsp_registry_for_live(update, &now);
@@ -234,7 +246,7 @@ static void shift_sync(struct xsprof_sync *s, struct xsp_offset offset)
 void xsp_sync_start(struct xsp_producer *p)
 {
 	struct xsprof_sync *attach = &p->ctl->attach;
-	struct xsprof_clock now;
+	struct xsp_conversion now;
 
 	take_sync(false, &now);
 	read_sync(attach, p->clock);
@@ -295,7 +307,7 @@ int xsp_sync_copy(struct xsprof_syncs *arg)
 
 static int on_suspend(struct notifier_block *nb, unsigned long action, void *unused)
 {
-	struct xsprof_clock now;
+	struct xsp_conversion now;
 
 	switch (action) {
 	case PM_SUSPEND_PREPARE:

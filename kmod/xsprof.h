@@ -270,8 +270,11 @@ u64 xsp_counter_ticks_fast(u32 kind);
 bool xsp_counter_lost_trust(void);
 
 /* ---- account.c ---- */
-/* Memory is wanted for the account: what it can spare goes.  Return: something did. */
-extern bool (*xsp_account_reclaim)(struct xsp_account *account);
+/*
+ * Memory is wanted for the account: what it can spare goes, in a memory cgroup, or NULL: in any.
+ * Return: something did.
+ */
+extern bool (*xsp_account_reclaim)(struct xsp_account *account, const struct mem_cgroup *memcg);
 
 struct xsp_account *xsp_account_get(const struct cred *cred);
 void xsp_account_put(struct xsp_account *a);
@@ -281,6 +284,7 @@ void xsp_payer_free(struct xsp_payer *who);
 struct mem_cgroup *xsp_payer_begin(const struct xsp_payer *who);
 void xsp_payer_end(struct mem_cgroup *before);
 int xsp_payer_charge(struct xsp_payer *who, long pages);
+bool xsp_payer_make_room(struct xsp_payer *who);
 void xsp_payer_undo(struct xsp_payer *who, long pages);
 
 /* ---- memory.c ---- */

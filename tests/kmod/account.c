@@ -337,6 +337,34 @@ TEST_F(account, moved_to_another_cgroup)
 	rmdir(READER);
 }
 
+/* What is retained in a cgroup makes room there for its user's live producers. */
+TEST_F(account, cgroup_without_room)
+{
+	struct plan p = { .uid = USER, .ring_size = 8 * MIB, .kernel_size = 1, .cgroup = PAYER };
+	struct plan elsewhere = { .uid = USER, .ring_size = 16 * KIB, .kernel_size = 1,
+				  .cgroup = READER };
+	int err = env_cgroup(PAYER, "12582912\n") ?: env_cgroup(READER, "max\n");
+	static const char how[] = { 'r', 'f' };
+	uint64_t kept, other;
+
+	if (err)
+		SKIP(return, "no memory controller of cgroup v2 here: %s", strerror(-err));
+	for (unsigned int i = 0; i < sizeof(how); i++) {
+		other = end_of(self->fd, &elsewhere);
+		ASSERT_NE(0, other);
+		kept = end_of(self->fd, &p);
+		ASSERT_LT(8 * MIB, bytes_of(self->fd, kept));
+		ASSERT_EQ(0, begin(&self->s[0], &p));
+		EXPECT_EQ(0, tell(&self->s[0], how[i]));
+		EXPECT_EQ(0, bytes_of(self->fd, kept));
+		EXPECT_NE(0, bytes_of(self->fd, other));
+		EXPECT_EQ(0, end(self->fd, &self->s[0]));
+		drop_all(self->fd);
+	}
+	rmdir(PAYER);
+	rmdir(READER);
+}
+
 /* ---- threads that allocate the same ---------------------------------------------------------- */
 
 #define RACERS	4

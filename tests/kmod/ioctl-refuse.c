@@ -133,6 +133,32 @@ TEST_F(ioctl, reserved)
 	REFUSED(populate, offset, xsprof_populate, UINT64_MAX, -EINVAL);
 }
 
+/* A call that finds the producer again is checked like one that makes a producer. */
+TEST_F(ioctl, rejoin)
+{
+	const struct command *attach = &commands[0];
+	struct xsprof_attach a = dev_attach_defaults();
+
+	a.flags = XSPROF_ATTACH_REJOIN;
+	a.id = self->d.id;
+	EXPECT_EQ(0, try_call(attach, -1, &a));
+	for (unsigned int bit = 0; bit < 32; bit++) {
+		a.flags = XSPROF_ATTACH_REJOIN | 1u << bit;
+		if (a.flags != XSPROF_ATTACH_REJOIN)
+			EXPECT_EQ(-EINVAL, try_call(attach, -1, &a));
+	}
+	a.flags = XSPROF_ATTACH_REJOIN;
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		a.reserved = 1ull << bit;
+		EXPECT_EQ(-EINVAL, try_call(attach, -1, &a)) {
+			TH_LOG("reserved bit %u", bit);
+		}
+	}
+	a.reserved = 0;
+	a.abi_major++;
+	EXPECT_EQ(-EPROTONOSUPPORT, try_call(attach, -1, &a));
+}
+
 /* Calls on a descriptor of another kind. */
 TEST_F(ioctl, wrong_side)
 {

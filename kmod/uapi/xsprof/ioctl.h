@@ -42,8 +42,8 @@
  * @session: which recording this process belongs to, 0 for none
  * @wanted: categories enabled from the start
  * @id: out: the producer's id, unique until the module is unloaded; in: with XSPROF_ATTACH_REJOIN,
- *	the producer whose descriptor was lost (-ESRCH: not the caller's, or ended); all fields
- *	except @size and the ABI version are then output
+ *	the producer whose descriptor was lost (-ESRCH: not the caller's, or ended); all other
+ *	fields except @size, the ABI version and @reserved are then output
  * @kernel_size: bytes of data in one of the kernel's rings (XSPROF_IOC_SCHED), at most 64 MiB, 0
  *	for the default; out: actual size, a power of two
  * @reserved: must be 0
