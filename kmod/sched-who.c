@@ -118,7 +118,6 @@ void xsp_sched_who(struct xsp_sched *s, struct task_struct *task, struct xsprof_
 		kind = XSPROF_SCHED_IDLE;
 		name = false;
 	} else if (data_race(task->flags & PF_KTHREAD)) {
-		/* The task may change other flags just now; this one stays as it is. */
 		kind = XSPROF_SCHED_KERNEL;
 		name = may_know_name(s, task);
 	} else if (is_thread_of(s, task)) {
