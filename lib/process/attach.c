@@ -53,8 +53,8 @@ static void map_dormant_page(void)
 }
 
 /*
- * A recorder lives but cannot record us: enables markers, which then count their losses. A forked child still has its
- * parent's page; a program that never attached has its page in its own memory.
+ * A recorder lives but cannot record us: enables markers, which then count their losses. A forked
+ * child still has its parent's page; a program that never attached has its page in its own memory.
  */
 static void count_losses(void)
 {
