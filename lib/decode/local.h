@@ -6,23 +6,23 @@
  *
  *	source.c	bytes of a file, or of a pipe that was spooled
  *	chunk.c		one chunk: header, payload, checksum, decompression
- *	chunks.c	chunks taken in: producers, names, clocks, where rings' records are
- *	budget.c	how much memory all that may take
+ *	chunks.c	handles chunks: producers, names, clocks, offsets of ring chunks
+ *	budget.c	memory limit
  *	capture.c	the first pass over a capture, chunk by chunk
  *	snapshot.c	the same for a producer's ring file
  *	stream.c	one ring: its chunks, a window of it in memory (buffers.c)
- *	holes.c		where records are missing, before it is passed
+ *	holes.c		missing records, detected in advance
  *	run.c		the records of a window as events
- *	marks.c		events that no ring holds
+ *	marks.c		events that are not in rings
  *	merge.c		all streams as one, in time order
  *	clockfit.c	ticks to nanoseconds
- *	kernel.c	what is known of the kernel's tracer; kernel-kinds.c: the kinds of its
- *			events; kernel-page.c: its events
- *	texts.c		texts and facts; names.c: the public functions that look them up
- *	ends.c		when producers ended, as far as others tell
+ *	kernel.c	the kernel's tracer; kernel-kinds.c: kinds of its events;
+ *			kernel-page.c: its events
+ *	texts.c		texts; names.c: public functions that look them up
+ *	ends.c		end times of producers from other evidence
  *	thread-ends.c	threads that ended before their processes
- *	threads.c	threads, by what their process says
- *	arena.c producer.c args.c tids.c	what their names say
+ *	threads.c	names of threads, and reused thread numbers
+ *	arena.c producer.c args.c tids.c
  */
 #ifndef XST_TRACE_LOCAL_H
 #define XST_TRACE_LOCAL_H
