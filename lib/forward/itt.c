@@ -61,7 +61,7 @@ struct api {
 	int		group;
 };
 
-/* As of build 20180723; what later ones have at the end is there, and is nothing. */
+/* As of build 20180723; fields of later builds exist at the end, unused. */
 struct global {
 	unsigned char	magic[8];
 	unsigned long	major;
