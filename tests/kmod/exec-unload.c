@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module is unloaded while processes execute programs: its hook is removed, and the producers of
- * its last processes end by their exec.
+ * The module is unloaded while processes execute programs: its hook is removed, and the producers
+ * of its last processes end by their exec.
  */
 #include <signal.h>
 #include <sys/prctl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler's events of a process are as many as the switches that the kernel counts, also while
- * CPUs come and go.
+ * The scheduler's events of a process are as many as the switches that the kernel counts, also
+ * while CPUs come and go.
  */
 #include <sys/wait.h>
 
