@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The markers' clock in nanoseconds, for runtimes that ask for or give these; and clocks of devices
- * on it.
+ * The markers' clock in nanoseconds, for runtimes that need these; and devices' clocks relative to
+ * it.
  *
- * Pairs bound what lies between a device's clock and ours: the device said so much at a time of
- * ours that was no earlier than this and no later than that.  What the pairs of the last moments
- * agree on is what is known, so that clocks of different rates do no harm.
+ * Pairs bound the offset between a device's clock and ours: the device showed some time between two
+ * of our timestamps. The intersection of recent pairs is used, so that clocks of slightly different
+ * rates do no harm.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define BACK_SHIFT	60
 #define APART_NS	20000000u
 #define TRIES		16
-/* At 10 parts in a million, which is how well the rate of ours is known, 200 ns. */
+/* 20 ms: our clock's rate is known to 10 parts in a million, so the offset drifts by 200 ns. */
 #define WINDOW_NS	20000000u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -29,8 +29,8 @@ static struct {
 	bool		known;
 	uint64_t	ticks;
 	uint64_t	ns;
-	uint64_t	rate;		/* ns << SHIFT a tick */
-	uint64_t	back;		/* ticks << BACK_SHIFT a ns: no division for each time */
+	uint64_t	rate;		/* ns << SHIFT per tick */
+	uint64_t	back;		/* ticks << BACK_SHIFT per ns: avoids divisions */
 } base;
 
 static uint64_t now_ns(clockid_t clock)
@@ -46,7 +46,7 @@ uint64_t xsp_monotonic(void)
 	return now_ns(CLOCK_MONOTONIC);
 }
 
-/* Both clocks at one time: of several readings the one that took the shortest. */
+/* Reads both clocks at the same time: of several readings the fastest. */
 static void read_both(uint64_t *ticks, uint64_t *ns)
 {
 	uint64_t best = UINT64_MAX;
@@ -68,7 +68,7 @@ static void set_rate(uint64_t rate)
 	unsigned __int128 back = ((unsigned __int128)1 << (SHIFT + BACK_SHIFT)) / rate;
 
 	base.rate = rate;
-	/* Up to 16 ticks a ns. */
+	/* Up to 16 ticks per ns. */
 	base.back = back > UINT64_MAX ? UINT64_MAX : (uint64_t)back;
 }
 
@@ -106,7 +106,7 @@ static XSP_COLD void know(void)
 	errno = err;
 }
 
-/* Acquire: with the release in know(). */
+/* Acquire: pairs with the release in know(). */
 static inline bool has_rate(void)
 {
 	return likely(__atomic_load_n(&base.known, __ATOMIC_ACQUIRE));
@@ -139,9 +139,9 @@ uint64_t xsprof_ns_ticks(uint64_t ns)
 /* ---- clocks of devices ----------------------------------------------------------------------- */
 
 /**
- * struct bounds - where a device's clock is on ours
- * @low: our time less the device's is at least this, ns
- * @high: and at most this
+ * struct bounds - bounds of the offset between our clock and a device's
+ * @low: our time minus the device's is at least this, ns
+ * @high: ... and at most this
  */
 struct bounds {
 	int64_t	low;
@@ -149,10 +149,10 @@ struct bounds {
 };
 
 /**
- * struct pair - the device said so much at a time of ours
- * @device_ns: so much
- * @before: no earlier than that, ticks
- * @after: and no later, ticks
+ * struct pair - a reading of a device's clock
+ * @device_ns: its time
+ * @before: our time before it, ticks
+ * @after: our time after it, ticks
  */
 struct pair {
 	uint64_t	device_ns;
@@ -161,18 +161,18 @@ struct pair {
 };
 
 /**
- * struct clock - the same, as far as it is known lately
- * @lock: of all that follows
- * @name: of the counter
- * @now: in the window that is
- * @before: in the one before
- * @until: the window's end, ns of our clock
- * @offset: what times are moved by; it stays while it is within the bounds
- * @known: whether it is any
- * @early: the latest pair of before the rate of our clock was known
- * @has_early: there is one
- * @said: when the counter was written, ns of our clock
- * @shown: what it says
+ * struct clock - a device's clock
+ * @lock: guards the fields below
+ * @name: name of its counter in the trace
+ * @now: bounds in the current window
+ * @before: bounds in the previous window
+ * @until: end of the current window, ns of our clock
+ * @offset: offset in use; unchanged while it is within the bounds
+ * @known: @offset is valid
+ * @early: latest pair before our clock's rate was known
+ * @has_early: @early is valid
+ * @said: time of the counter's last record, ns of our clock
+ * @shown: value of that record
  */
 struct clock {
 	pthread_mutex_t	lock;
@@ -188,10 +188,10 @@ struct clock {
 	uint64_t	shown;
 };
 
-/* By number; never freed. */
+/* By device number; never freed. */
 static struct clock *clocks[XSP_DEVICES];
 
-/* Acquire: with the release in xsp_clock_add(). */
+/* Acquire: pairs with the release in xsp_clock_add(). */
 static struct clock *clock_of(uint32_t number)
 {
 	return number < XSP_DEVICES ? __atomic_load_n(&clocks[number], __ATOMIC_ACQUIRE) : NULL;
@@ -210,7 +210,7 @@ int xsp_clock_add(uint32_t number, const char *kind)
 	pthread_mutex_init(&c->lock, NULL);
 	snprintf(text, sizeof(text), "clock of device %u: known within ns", number);
 	c->name = xsprof_name_in(xsprof_category(kind), text);
-	/* Another thread may have been quicker. */
+	/* Another thread may have been faster. */
 	if (!__atomic_compare_exchange_n(&clocks[number], &none, c, false, __ATOMIC_RELEASE,
 					 __ATOMIC_RELAXED))
 		free(c);
@@ -232,7 +232,7 @@ static struct bounds agreed(const struct clock *c)
 	return b.low <= b.high ? b : c->now;
 }
 
-/* Return: when, ns of our clock. */
+/* Adds a pair. Return: its time, ns of our clock. */
 static uint64_t see(struct clock *c, const struct pair *pair)
 {
 	uint64_t low = xsprof_ticks_ns(pair->before), high = xsprof_ticks_ns(pair->after);
@@ -247,7 +247,7 @@ static uint64_t see(struct clock *c, const struct pair *pair)
 		c->until = high + WINDOW_NS;
 	} else {
 		c->now = both(&c->now, &seen);
-		/* The clock was set, or what was seen before was not so. */
+		/* No overlap: the clock was set, or an earlier pair was wrong. */
 		if (c->now.low > c->now.high)
 			c->now = c->before = seen;
 	}
@@ -258,7 +258,7 @@ static uint64_t see(struct clock *c, const struct pair *pair)
 	return high;
 }
 
-/* How well it is known is said in the trace, where a time of the device is drawn. */
+/* Records the uncertainty of the clock, where an activity is drawn. */
 static void show(struct clock *c, uint64_t now)
 {
 	struct bounds b = agreed(c);
@@ -281,7 +281,7 @@ void xsprof_device_clock(uint32_t device, uint64_t device_ns, uint64_t before, u
 	if (!c || after < before)
 		return;
 	pthread_mutex_lock(&c->lock);
-	/* This may be a call of the program, which is not to wait for the rate. */
+	/* This may be a call of the program, which must not wait for the rate to be measured. */
 	if (!has_rate()) {
 		c->early = pair;
 		c->has_early = true;
@@ -332,7 +332,7 @@ void xsp_clocks_forget(void)
 		if (!clocks[i])
 			continue;
 		pthread_mutex_init(&clocks[i]->lock, NULL);
-		/* A thread that is not here may have been changing it. */
+		/* Another thread of the parent may have been changing it. */
 		clocks[i]->known = clocks[i]->has_early = false;
 		clocks[i]->offset = 0;
 		clocks[i]->said = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Numbers of devices, and what is said of devices, contexts and streams: facts of the process.
+ * Numbers of devices, and descriptions of devices, contexts and streams: facts of the process.
  *
- * A kind of device has a block of numbers: those of the first kinds are the same in all processes,
- * others get theirs when they are first named.  The facts are not kept here.
+ * Each kind of device has a block of numbers: built-in kinds have the same in all processes, others
+ * get one when first used. The facts themselves are not kept here.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #define KINDS		(XSP_DEVICES / XSPROF_DEVICES_OF_KIND)
 #define KIND_BYTES	24u
-#define KNOWN_MAX	1900u	/* bytes of what is said of a device */
+#define KNOWN_MAX	1900u	/* maximum size of a device's description */
 #define NAME_MAX_BYTES	256u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -36,7 +36,7 @@ static int block_of(const char *kind)
 	return i < KINDS ? (int)(i * XSPROF_DEVICES_OF_KIND) : -ENOSPC;
 }
 
-/* The kinds stay: the same device has the same number in the child. */
+/* Kinds are kept: a device has the same number in the child. */
 void xsp_devices_forget(void)
 {
 	pthread_mutex_init(&lock, NULL);
@@ -44,7 +44,7 @@ void xsp_devices_forget(void)
 
 /* ---- what is said ---------------------------------------------------------------------------- */
 
-/* JSON, written up to @end; @p is NULL once it was too much. */
+/* JSON output up to @end; @p becomes NULL when it does not fit. */
 struct json {
 	char	*p;
 	char	*end;
@@ -66,7 +66,7 @@ static void put(struct json *j, const char *fmt, ...)
 	j->p = n >= 0 && (size_t)n < room ? j->p + n : NULL;
 }
 
-/* Leaves out bytes that JSON would escape.  Return: @to. */
+/* Leaves out bytes that JSON would escape. Return: @to. */
 static char *plain(char *to, size_t size, const char *text)
 {
 	size_t n = 0;
@@ -89,7 +89,7 @@ static void put_property(struct json *j, const struct xsprof_device_property *p)
 		put(j, "%llu", (unsigned long long)p->number);
 }
 
-/* In the words of Kineto's "deviceProperties". */
+/* In the format of Kineto's "deviceProperties". */
 static int state(const struct xsprof_device *d, uint32_t number)
 {
 	char key[32], known[KNOWN_MAX], text[NAME_MAX_BYTES];
@@ -120,7 +120,7 @@ int xsprof_device_add(const struct xsprof_device *device)
 	first = block_of(device->kind);
 	if (first < 0)
 		return first;
-	/* The child of a fork may come here first. */
+	/* A forked child may call this first. */
 	if (!xsp_attached())
 		(void)xsprof_init(NULL);
 	ret = state(device, (uint32_t)first + device->index);

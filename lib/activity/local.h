@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files of activity/ call of each other, from bottom to top:
+ * Private header of activity/. Its files from bottom to top:
  *
  *	clock.c		the markers' clock in nanoseconds, and clocks of devices
- *	device.c	numbers of devices, and what is said of them
+ *	device.c	numbers and descriptions of devices
  *	put.c		many activities, and the account of those that are not recorded
  *	thread.c	collectors, and their threads
  *	trust.c		files that no other user can write to
@@ -23,15 +23,15 @@
 #define XSP_SECOND	1000000000u
 
 /* ---- clock.c ---- */
-#define XSP_DEVICES	1024u	/* numbers that there are */
+#define XSP_DEVICES	1024u	/* limit of device numbers */
 
-/* Of CLOCK_MONOTONIC, ns: for what is waited for. */
+/* CLOCK_MONOTONIC in ns, for timeouts. */
 uint64_t xsp_monotonic(void) XSP_HIDDEN;
-/* A device has a clock from now on, if it has none.  Return: 0; -ENOMEM. */
+/* Gives a device a clock, if it has none. Return: 0; -ENOMEM. */
 int xsp_clock_add(uint32_t number, const char *kind) XSP_HIDDEN;
-/* The counter of each clock that is known better or worse than its counter says. */
+/* Records the counter of each clock whose uncertainty has changed. */
 void xsp_clocks_show(void) XSP_HIDDEN;
-/* In the child of a fork.  The same of the others. */
+/* In a forked child. Likewise the other _forget(). */
 void xsp_clocks_forget(void) XSP_HIDDEN;
 
 /* ---- device.c ---- */
@@ -39,24 +39,24 @@ void xsp_devices_forget(void) XSP_HIDDEN;
 
 /**
  * struct xsp_collector - a collector
- * @c: what it said, with zeros for fields that it does not know
- * @lock: of @rung to @done
- * @wake: something of these has changed
- * @thread: where @pid is this process
- * @pid: process of @thread; 0 for none.  Under the lock of all collectors
- * @category: that of @c as a number
- * @rung: @work is to be called
+ * @c: its description, with zeros in fields that it does not know
+ * @lock: guards the fields from @rung to @done
+ * @wake: signalled when one of them changes
+ * @thread: its thread, if @pid is this process
+ * @pid: process of @thread; 0: no thread. Guarded by the lock of all collectors
+ * @category: number of its category
+ * @rung: call @work now
  * @end: the program ends
- * @over: the thread has done its last
- * @asked: times that somebody wanted what is known by now
- * @done: @asked of before the last @work
- * @on: @start was called, and @stop was not: the thread's
- * @told: one of them was called: the thread's
- * @written: bytes since the recorder was waited for: the thread's
- * @stalled: since when the recorder takes nothing, ns of CLOCK_MONOTONIC; 0: it does
- * @patience: until when it is waited for, 0: always
- * @off: activities that came while recording was off
- * @next: another
+ * @over: the thread has finished
+ * @asked: number of flush requests
+ * @done: value of @asked before the last @work
+ * @on: @start was called, and @stop was not; used by the thread
+ * @told: @start or @stop was called; used by the thread
+ * @written: bytes since the last wait for the recorder; used by the thread
+ * @stalled: time since when the recorder reads nothing, ns of CLOCK_MONOTONIC; 0: it reads
+ * @patience: time until when to wait for it, 0: no limit
+ * @off: number of activities that came while recording was off
+ * @next: next collector
  */
 struct xsp_collector {
 	struct xsprof_collector	c;
@@ -80,23 +80,23 @@ struct xsp_collector {
 };
 
 /* ---- put.c ---- */
-/* The recorder takes nothing any more, and has for @ns. */
+/* Has the recorder read nothing for @ns? */
 bool xsp_recorder_gone(struct xsp_collector *k, uint64_t ns) XSP_HIDDEN;
-/* A counter of each that has changed. */
+/* Records the counter of each miss that has changed. */
 void xsp_misses_show(struct xsp_collector *k) XSP_HIDDEN;
-/* In the child of a fork: it has missed nothing yet. */
+/* In a forked child: resets the counts. */
 void xsp_misses_forget(struct xsp_collector *k) XSP_HIDDEN;
 
 /* ---- trust.c ---- */
 /**
- * xsp_trust_file() - can nobody but this user and root change what is in a file?
- * @path: absolute, without links and dots: of realpath()
- * @why: set to the reason and the cure where it is not so
- * @size: bytes of @why
+ * xsp_trust_file() - can no user but this one and root change a file?
+ * @path: absolute, without links and dots: from realpath()
+ * @why: set to the reason and a remedy if not
+ * @size: size of @why
  *
- * Looks at it and at all folders above it.
+ * Checks the file and all folders above it.
  *
- * Return: 0; -EISDIR, -EINVAL: no regular file; -EACCES; another negative errno.
+ * Return: 0; -EISDIR, -EINVAL: not a regular file; -EACCES; another negative errno.
  */
 int xsp_trust_file(const char *path, char *why, size_t size) XSP_HIDDEN;
 

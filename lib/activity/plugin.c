@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Finds collectors that are files, opens them and adds what they give.  It does so by the
- * constructor of the library, which is where a process that is recorded attaches, or where a
- * session of the program's begins to record: never in a marker, which may be in a signal handler.
+ * Finds, opens and adds collectors that are plug-ins. Called by the library's constructor, where a
+ * recorded process attaches, or when a session of the program starts to record: never in a marker,
+ * which may be in a signal handler.
  *
- * A process that is not recorded, or that has more rights than its caller, opens no plug-in.  Nor
- * is a file opened that another user could have written.
+ * A process that is not recorded, or that has more rights than its caller, opens no plug-in. A file
+ * that another user can write is not opened.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -28,13 +28,13 @@
 #define ENTRY		"xsprof_collector_init"
 #define WHY		(PATH_MAX + 200)
 
-/* A program linked statically has no loader, and an old C library has it elsewhere. */
+/* Weak: missing in static programs, and in another library in old glibc. */
 #pragma weak dladdr
 #pragma weak dlopen
 #pragma weak dlsym
 #pragma weak dlerror
 
-/* Those that were opened: a file that is named twice is one collector. */
+/* Opened plug-ins: a file that is named twice is one collector. */
 static struct opened {
 	void		*lib;
 	struct opened	*next;
@@ -112,7 +112,7 @@ static void open_file(const char *path)
 		xsp_say(VARIABLE ": %s: %s: it is not opened", path, strerror(errno));
 		return;
 	}
-	/* dlopen() would take what is behind it for a word of the loader's: for another file. */
+	/* dlopen() would expand "$..." to another path. */
 	if (strchr(real, '$')) {
 		xsp_say("%s: its path has a '$' in it: move or rename it; it is not opened", path);
 		return;
@@ -128,7 +128,7 @@ static void open_file(const char *path)
 		add(path, lib);
 }
 
-/* The paths of the variable, separated by ':'. */
+/* Opens the paths in the variable, separated by ':'. */
 static void open_named(const char *list)
 {
 	char path[PATH_MAX];
@@ -171,8 +171,8 @@ static void open_folder(const char *folder)
 }
 
 /*
- * The folder that the library is in.  False for the copy in a program that was linked with the
- * archive: a collector uses the shared library, which is another producer.
+ * The folder of the library. False in a program linked with the archive: collectors use the shared
+ * library, which would be another producer.
  */
 static bool find_ours(char folder[PATH_MAX])
 {
@@ -207,7 +207,7 @@ void xsp_plugins_open(void)
 				"opens none: link it with " OURS);
 		return;
 	}
-	/* A copy: what is opened may change the environment. */
+	/* A copy: a plug-in may change the environment. */
 	if (named && *named)
 		list = strdup(named);
 	if (list)
@@ -216,7 +216,7 @@ void xsp_plugins_open(void)
 	open_folder(folder);
 }
 
-/* Behind the one by which the library attaches. */
+/* After the constructor that attaches. */
 __attribute__((constructor(102))) static void plugins_init(void)
 {
 	int err = errno;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Collectors that are files: those that XSPROF_COLLECTORS names, and those in the folder beside the
+ * Collectors that are plug-ins: listed in XSPROF_COLLECTORS, and those in the folder beside the
  * library.
  */
 #ifndef XSP_ACTIVITY_PLUGIN_H
@@ -9,10 +9,10 @@
 #include "base/own.h"
 
 /**
- * xsp_plugins_open() - open them, once, where this process is recorded
+ * xsp_plugins_open() - open the plug-ins, once, if this process is recorded
  *
- * Before main(), or in a thread of the program that begins to record: it takes the loader's lock.
- * Never from a marker.
+ * Called before main(), or in a thread of the program that starts to record: takes the loader's
+ * lock. Never called from a marker.
  */
 void xsp_plugins_open(void) XSP_HIDDEN;
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Many activities at once, and the account of what a collector does not record.
+ * Writes many activities at once, and counts what a collector does not record.
  *
- * A ring in discard mode drops what it has no room for: so wait for its reader.  A ring that
- * overwrites keeps the latest records, and has no reader.
+ * A ring in DISCARD mode drops records without room: so wait for its reader. A ring in OVERWRITE
+ * mode keeps the latest records, and has no reader.
  */
 #include <errno.h>
 #include <stdio.h>
 
 #include "activity/local.h"
 
-#define RECORD_BYTES	256u	/* of an activity with as many arguments: */
+#define RECORD_BYTES	256u	/* of an activity with as many arguments */
 #define ARGS		7u
 #define FLUSH_MS	1000u
 
 /* ---- many activities ------------------------------------------------------------------------- */
 
-/* Whether the recorder has taken all, or is waited for no longer.  It may be gone. */
+/* Waits until the recorder has read everything, or no longer waits: it may be gone. */
 static void wait_for_recorder(struct xsp_collector *k, uint32_t ms)
 {
 	uint64_t now = xsp_monotonic();
@@ -62,8 +62,8 @@ void xsprof_collector_put(struct xsprof_collector *collector,
 /* ---- what is not recorded -------------------------------------------------------------------- */
 
 /*
- * Called by a collector's thread, and by the program's end where that thread did not stop in time.
- * Relaxed: both write the same counter with the same sum.
+ * Called by a collector's thread, and by the end of the program if that thread did not stop in
+ * time. Relaxed: both record the same counter with the same sum.
  */
 static void show(struct xsprof_miss *miss, int category)
 {
@@ -75,7 +75,7 @@ static void show(struct xsprof_miss *miss, int category)
 		return;
 	snprintf(text, sizeof(text), "not recorded: %s", miss->text);
 	name = xsprof_name_in(category, text);
-	/* Later, where recording is paused. */
+	/* Recording is paused: try later. */
 	if (!name || !xsprof_wants(name))
 		return;
 	__atomic_store_n(&miss->shown, n, __ATOMIC_RELAXED);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What collectors tell the user.
+ * Messages of collectors to the user.
  */
 #include <stdarg.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Collectors: each has a thread here that calls it, from when it is added to the end of the
- * program.  What a collector records is its own affair, and how it comes into the program too.
+ * Threads of collectors: each collector has one, which calls it from its registration to the end of
+ * the program. What the collector records, and how it was loaded, is up to the collector.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -15,15 +15,15 @@
 #include "process/life.h"
 
 #define PERIOD		(XSP_SECOND / 4)
-#define GONE		(2ull * XSP_SECOND)	/* a recorder that takes nothing for so long */
+#define GONE		(2ull * XSP_SECOND)	/* a recorder without reads for this long is gone */
 #define FLUSH_NS	((uint64_t)XSP_SECOND)
 #define EXIT_S		10u
-#define WAIT_S		5u	/* of these, for the recorder */
+#define WAIT_S		5u	/* ... for the recorder */
 
-/* As the C++ ABI has it: atexit() with an argument. */
+/* From the C++ ABI: atexit() with an argument. */
 extern int __cxa_atexit(void (*function)(void *data), void *data, void *object);
 
-/* Of the list, and of which collectors have a thread. */
+/* Guards the list, and which collectors have a thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct xsp_collector *collectors;
 
@@ -44,7 +44,7 @@ static int make_bell(struct xsp_collector *k)
 	return err;
 }
 
-/* Waits until @flag, or the time. */
+/* Waits until @flag is set, or the deadline. */
 static void wait_for(struct xsp_collector *k, const bool *flag, uint64_t deadline_ns)
 {
 	const struct timespec until = {
@@ -74,7 +74,7 @@ void xsprof_collector_wake(struct xsprof_collector *collector)
 
 int xsprof_collector_asked(struct xsprof_collector *collector)
 {
-	/* Acquire: pairs with the release where it was added: its lock is ready. */
+	/* Acquire: pairs with the release at its registration: its lock is initialised. */
 	struct xsp_collector *k = __atomic_load_n(&collector->own, __ATOMIC_ACQUIRE);
 	bool asked;
 
@@ -87,8 +87,8 @@ int xsprof_collector_asked(struct xsprof_collector *collector)
 }
 
 /*
- * @asked: what @k->asked was before the work that is done now, and is set to for the next.
- * Return: go on.
+ * @asked: value of @k->asked before the current work; set to that for the next. Return: true to
+ *	continue.
  */
 static bool wait_next(struct xsp_collector *k, uint64_t ns, uint32_t *asked)
 {
@@ -141,7 +141,7 @@ void xsp_collectors_flush(void)
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* A recorder that goes leaves a program at its old speed. */
+/* When the recorder leaves, the program gets its old speed back. */
 static void follow(struct xsp_collector *k)
 {
 	bool wanted = !xsp_recorder_gone(k, GONE) && xsprof_enabled() >> k->category & 1;
@@ -160,7 +160,7 @@ static void *run(void *data)
 	uint32_t asked = 0;
 	uint64_t next;
 
-	/* The rate of the clock is measured here, so that the program need not wait for it. */
+	/* Measures the clock's rate here, so that the program need not wait for it. */
 	(void)xsprof_ticks_ns(0);
 	do {
 		follow(k);
@@ -176,13 +176,13 @@ static void *run(void *data)
 	return NULL;
 }
 
-/* The program waits, but not for ever. */
+/* Waits for the thread, with a time limit. */
 static void at_exit(void *data)
 {
 	struct xsp_collector *k = data;
 	bool over;
 
-	/* The child of a fork has no such thread, and the thread cannot wait for itself. */
+	/* A forked child lacks the thread, and the thread cannot wait for itself. */
 	if (k->pid != getpid() || pthread_equal(k->thread, pthread_self()))
 		return;
 	ring(k, &k->end);
@@ -203,8 +203,8 @@ static void at_exit(void *data)
 }
 
 /*
- * Of those that were added before main(): what a library's constructor gives to atexit() is called
- * after all destructors.  Before the library's own end, while records are still read.
+ * For collectors added before main(): functions passed to atexit() by a library's constructor run
+ * after all destructors. Runs before the library's own destructor, while records are still read.
  */
 __attribute__((destructor)) static void all_at_exit(void)
 {
@@ -223,7 +223,9 @@ static int begin(struct xsp_collector *k)
 	size_t stack = 0;
 	int err;
 
-	/* As the program's threads have it: what a collector calls may call the program. */
+	/*
+	 * As large as the program's threads: functions called by a collector may call the program.
+	 */
 	if (!pthread_attr_init(&attr)) {
 		(void)pthread_attr_getstacksize(&attr, &stack);
 		pthread_attr_destroy(&attr);
@@ -278,7 +280,7 @@ static int check(const struct xsprof_collector *c)
 	return 0;
 }
 
-/* Attaches if need be. */
+/* Attaches if needed. */
 static bool is_recorded(void)
 {
 	int err = xsprof_init(NULL);
@@ -286,7 +288,7 @@ static bool is_recorded(void)
 	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
 }
 
-/* The lock is held. */
+/* Called with the lock held. */
 static int make(struct xsprof_collector *collector)
 {
 	struct xsp_collector *k = calloc(1, sizeof(*k));
@@ -301,7 +303,7 @@ static int make(struct xsprof_collector *collector)
 	k->off.text = "activities that came after recording was paused";
 	k->next = collectors;
 	xsp_at_fork(&fork_hook);
-	/* Release: the child of a fork and xsprof_collector_wake() see it whole. */
+	/* Release: a forked child and xsprof_collector_wake() see it complete. */
 	__atomic_store_n(&collectors, k, __ATOMIC_RELEASE);
 	__atomic_store_n(&collector->own, k, __ATOMIC_RELEASE);
 	return 0;
@@ -323,7 +325,7 @@ int xsprof_collector_add(struct xsprof_collector *collector)
 	if (!collector->own)
 		ret = make(collector);
 	k = collector->own;
-	/* After the end of the program's work there is no beginning any more. */
+	/* No start after the end of the program's work. */
 	if (!ret && k->pid != getpid() && !k->end)
 		ret = begin(k);
 	/* Not NULL, for which sanitizers take it for atexit(). */

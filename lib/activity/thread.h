@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The threads of collectors.
+ * Threads of collectors.
  */
 #ifndef XSP_ACTIVITY_THREAD_H
 #define XSP_ACTIVITY_THREAD_H
@@ -8,10 +8,10 @@
 #include "base/own.h"
 
 /**
- * xsp_collectors_flush() - have all collectors write what they know by now
+ * xsp_collectors_flush() - let all collectors write what they have
  *
- * Waits for them, for a second at most.  When a session has begun, so that they have as well; and
- * before it ends, while it still records.
+ * Waits for them, at most a second. Called when a session has begun, so that collectors have
+ * started too, and before it ends, while it still records.
  */
 void xsp_collectors_flush(void) XSP_HIDDEN;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Files that no other user can change: neither what is in them nor what is at their path.  So what
- * was looked at is what is opened by that path afterwards.
+ * Files that no other user can change, neither the contents nor the path: a file that was checked
+ * is the same when the path is opened afterwards.
  */
 #include <errno.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 
 #include "activity/local.h"
 
-/* @path, which is the file or a folder above it. */
+/* @path: the file, or a folder above it. */
 static int check(const char *path, bool folder, char *why, size_t size)
 {
 	struct stat st;
@@ -34,7 +34,7 @@ static int check(const char *path, bool folder, char *why, size_t size)
 			 "root's or yours", path, (unsigned int)st.st_uid);
 		return -EACCES;
 	}
-	/* In a sticky folder nobody replaces what is another's. */
+	/* In a sticky folder no user can replace files of others. */
 	if (st.st_mode & (S_IWGRP | S_IWOTH) && !(folder && st.st_mode & S_ISVTX)) {
 		snprintf(why, size, "other users can write to %s: chmod go-w %s", path, path);
 		return -EACCES;

@@ -49,7 +49,7 @@ static inline void xsp_file_name(char name[static XSP_FILE_NAME], char kind, uin
 	*p = '\0';
 }
 
-/* Is it of that kind, and nothing else?  Names go into messages. */
+/* Is @name of that kind and well-formed? Names go into messages. */
 static inline bool xsp_file_is(const char *name, char kind)
 {
 	size_t len = strlen(name);

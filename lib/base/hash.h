@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Hashes of numbers and of texts, for the tables of all folders.  Only that of texts is fixed:
- * FNV-1a, by which the kernel's module knows a recording.  Nothing may depend on the others.
+ * Hash functions for numbers and texts, for the tables of all folders. Only the hash of texts is
+ * fixed: FNV-1a, by which the kernel module identifies a recording. Nothing may depend on the
+ * values of the others.
  */
 #ifndef XSP_HASH_H
 #define XSP_HASH_H
@@ -9,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define XSP_HASH_TEXT	0xcbf29ce484222325ull	/* xsp_hash_bytes() of nothing */
+#define XSP_HASH_TEXT	0xcbf29ce484222325ull	/* xsp_hash_bytes() of no bytes */
 
-/* A random start for the hashes of a table: texts that collide cannot be chosen. */
+/* A random seed for a table: colliding texts cannot be chosen. */
 uint64_t xsp_hash_seed(const void *of);
 
-/* The bits of @x, each in all: the low and the high ones are as good. */
+/* Mixes all bits of @x into each bit of the result. */
 static inline uint64_t xsp_hash_mix(uint64_t x)
 {
 	x ^= x >> 32;
@@ -25,15 +26,15 @@ static inline uint64_t xsp_hash_mix(uint64_t x)
 }
 
 /*
- * A place of a table of 2^n, @room, that is filled with what others choose: without its seed they
- * could choose all for one place.
+ * Index in a table of 2^n slots, @room, whose keys others choose: without the seed they could
+ * choose keys with the same index.
  */
 static inline uint32_t xsp_hash_place(uint32_t key, uint64_t seed, uint32_t room)
 {
 	return (uint32_t)xsp_hash_mix(key ^ seed) & (room - 1);
 }
 
-/* xsp_hash_mix() of two numbers, in this order. */
+/* xsp_hash_mix() of an ordered pair. */
 static inline uint64_t xsp_hash_pair(uint64_t a, uint64_t b)
 {
 	uint64_t h = a * 0x9e3779b97f4a7c15ull;
@@ -42,8 +43,8 @@ static inline uint64_t xsp_hash_pair(uint64_t a, uint64_t b)
 }
 
 /*
- * A flow's id is its process' own.  Viewers know one space of ids, and keep them in doubles: a
- * number of 53 bits, the same in every output.
+ * A flow's id is unique within its process only. Viewers have one space of ids, and store them in
+ * doubles: returns a number of 53 bits, the same in every output.
  */
 static inline uint64_t xsp_hash_flow(uint32_t producer, uint64_t id)
 {
@@ -55,13 +56,13 @@ static inline uint64_t xsp_hash_flow(uint32_t producer, uint64_t id)
 	return h >> 11;
 }
 
-/* A slot out of 2^@bits by one multiplication: for what is looked up for every event. */
+/* Index among 2^@bits by one multiplication: for lookups made for every event. */
 static inline uint32_t xsp_hash_slot(uint64_t key, unsigned int bits)
 {
 	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - bits));
 }
 
-/* FNV-1a, from XSP_HASH_TEXT or from the hash of what stands before. */
+/* FNV-1a, starting from XSP_HASH_TEXT or from the hash of preceding bytes. */
 static inline uint64_t xsp_hash_bytes(uint64_t h, const void *bytes, size_t len)
 {
 	const unsigned char *p = bytes;

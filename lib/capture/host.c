@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Facts about this machine.  What cannot be learnt is left out, never made up.
+ * Facts about this machine. Unknown ones are left out.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define HOST_ROOM	(16u << 10)
 
-/* "key=value\n"; what would break the line out of a value is a blank in it. */
+/* Adds "key=value\n"; line breaks in the value become blanks. */
 static size_t add(char *text, size_t at, const char *key, const char *value)
 {
 	size_t from = at + strlen(key) + 1;
@@ -39,7 +39,7 @@ static size_t add_number(char *text, size_t at, const char *key, long value)
 	return add(text, at, key, number);
 }
 
-/* The first "model name" (x86) or "CPU part" (arm64) of /proc/cpuinfo. */
+/* Adds the first "model name" (x86) or "CPU part" (arm64) of /proc/cpuinfo. */
 static size_t add_cpu(char *text, size_t at)
 {
 	static const char *const keys[] = { "model name", "Model", "CPU part" };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The HOST chunk: what machine and what recorder made a capture.
+ * The HOST chunk: the machine and the recorder of a capture.
  */
 #ifndef XSP_CAP_HOST_H
 #define XSP_CAP_HOST_H
@@ -10,13 +10,14 @@
 /**
  * xsp_host_store - write the HOST chunk
  * @cap: capture
- * @more: lines "key=value\n" that the caller adds, or NULL
+ * @more: further lines "key=value
+ * ", or NULL
  *
  * Return: 0 or -errno.
  */
 int xsp_host_store(struct xsp_cap *cap, const char *more);
 
-/* What is known later: more such lines.  Return: 0 or -errno. */
+/* Adds lines that became known later. Return: 0 or -errno. */
 int xsp_host_add(struct xsp_cap *cap, const char *lines);
 
 #endif /* XSP_CAP_HOST_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Opening the file of a capture: see open.h.  It never writes to it.
+ * Opens the file of a capture: see open.h. Writes nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "base/regular.h"
 #include "capture/open.h"
 
-/* Another process may replace the file each time it was looked at. */
+/* Limit of attempts, as another process may replace the file after each check. */
 #define TRIES	16
 
 static int fail(struct xsp_cap_place *place, int err, const char *why)
@@ -29,9 +29,9 @@ static bool is_trusted(const struct stat *st)
 }
 
 /*
- * What has the name.  A link that another user has put there would have us overwrite any file of
- * ours, and a pipe of another user would give it what we write.  A link of our own, or root's
- * (/dev/stdout), is followed.  @st: st_mode is 0 where there is nothing; @link: it is a link.
+ * Examines the path. A link made by another user could make us overwrite any file of ours, and a
+ * fifo of another user would receive what we write. A link of our own, or of root (/dev/stdout), is
+ * followed. @st: st_mode is 0 if nothing exists; @link: it is a link.
  */
 static int look(struct xsp_cap_place *place, struct stat *st, bool *link)
 {
@@ -55,7 +55,7 @@ static int look(struct xsp_cap_place *place, struct stat *st, bool *link)
 	return 0;
 }
 
-/* Where a file system has no locks no recorder is kept out. */
+/* On a file system without locks this excludes no other recorder. */
 static int lock(struct xsp_cap_place *place, int fd)
 {
 	if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
@@ -63,7 +63,7 @@ static int lock(struct xsp_cap_place *place, int fd)
 	return fail(place, -EBUSY, "is being written by another recorder");
 }
 
-/* Is @fd, which is locked, what has the name? */
+/* Does the path still name @fd, which is locked? */
 static bool has_name(const char *path, int fd)
 {
 	struct stat st, now;
@@ -78,7 +78,7 @@ static int keep(struct xsp_cap_place *place)
 
 	bool device = !strncmp(place->path, "/dev/", 5) && strncmp(place->path, "/dev/shm/", 9);
 
-	/* Not what stands for a descriptor: all programs find theirs by it. */
+	/* Do not open paths that stand for a descriptor: all programs use them. */
 	if (device || !strncmp(place->path, "/proc/", 6))
 		return fail(place, -EEXIST, "is a file that is not empty");
 	if (snprintf(old, sizeof(old), "%s.old", place->path) >= (int)sizeof(old))
@@ -91,7 +91,7 @@ static int keep(struct xsp_cap_place *place)
 	return 0;
 }
 
-/* The name becomes free, unless another recorder writes what has it. */
+/* Renames the existing file to FILE.old, unless another recorder writes it. */
 static int move_aside(struct xsp_cap_place *place)
 {
 	struct stat st;
@@ -115,13 +115,13 @@ static int move_aside(struct xsp_cap_place *place)
 	return err;
 }
 
-/* Return: a descriptor; -EAGAIN: it is something else by now; -errno. */
+/* Return: a descriptor; -EAGAIN: the file was replaced meanwhile; -errno. */
 static int open_it(struct xsp_cap_place *place, const struct stat *st, bool link)
 {
 	int flags = O_WRONLY | O_CLOEXEC | (link ? 0 : O_NOFOLLOW), fd, err;
 	struct stat now;
 
-	/* What a program did is its user's business. */
+	/* A new file belongs to the user whatever program made it. */
 	if (!st->st_mode)
 		flags |= O_CREAT | (link ? 0 : O_EXCL);
 	fd = open(place->path, flags, 0600);
@@ -142,7 +142,7 @@ static int open_it(struct xsp_cap_place *place, const struct stat *st, bool link
 	return err;
 }
 
-/* Another user's file, or one that has another name too, could be read or cut by others. */
+/* A file of another user, or one with a second name, could be read or truncated by others. */
 static bool may_be_used(const struct stat *st, bool link)
 {
 	return !st->st_size && (link || (st->st_uid == geteuid() && st->st_nlink == 1));

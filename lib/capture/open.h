@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Opening the file of a capture.  The folder may be another user's, who can put anything in the
- * file's place at any moment: what is written to is a new file, an empty one of ours, or what the
- * path cannot have been made to name by another user.
+ * Opens the file of a capture. Its folder may belong to another user, who can replace the file at
+ * any moment: only a new file, an empty one of ours, or a path that another user cannot have
+ * redirected is written to.
  */
 #ifndef XSP_CAP_OPEN_H
 #define XSP_CAP_OPEN_H
@@ -11,13 +11,13 @@
 #include <sys/types.h>
 
 /**
- * struct xsp_cap_place - where a capture goes
- * @path: its name
- * @worthless: may a file of ours be removed, and not kept as FILE.old?  @file names it, whatever
- *	@path names by then.  NULL: it may not
- * @kept: set: FILE.old is what had the name
- * @why: set: what is wrong, NULL where the errno says it
- * @old: set: that is wrong with FILE.old, and not with @path
+ * struct xsp_cap_place - location of a capture
+ * @path: its path
+ * @worthless: may a file of ours be removed instead of kept as FILE.old? @file is a descriptor of
+ *	it, whatever @path names by then. NULL: it may not
+ * @kept: set: the existing file was renamed to FILE.old
+ * @why: set: the error as text, NULL if errno suffices
+ * @old: set: the error concerns FILE.old, not @path
  */
 struct xsp_cap_place {
 	const char	*path;
@@ -28,11 +28,11 @@ struct xsp_cap_place {
 };
 
 /**
- * xsp_cap_open() - open it
- * @place: where; @place->path is set, and @place->worthless
+ * xsp_cap_open() - open the file
+ * @place: location; @place->path and @place->worthless are set by the caller
  *
- * As perf does: what is overwritten is kept once, as FILE.old.  A file is locked for as long as it
- * is open, so that two recorders never write to one.  A pipe or a device is written to as it is.
+ * As perf does: an existing file is kept once, as FILE.old. The file is locked while it is open, so
+ * that two recorders never write to one. A fifo or a device is written to directly.
  *
  * Return: a descriptor; -EBUSY: another recorder writes it; -errno.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Room for the accounts of a capture: see room.h.
+ * Reserves space for the counts of a capture: see room.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,13 +12,13 @@
 
 #include "capture/room.h"
 
-/* The accounts of some sixty processes on eight CPUs. */
+/* Enough for the counts of about sixty processes on eight CPUs. */
 #define ACCOUNTS	(64u << 10)
-/* END, and what a chunk is rounded up by. */
+/* END, and the padding of a chunk. */
 #define ENDING		4096u
 /*
- * As much at a time, one system call for it: a quarter of the file, so that what a recorder that
- * is killed leaves behind the end is in proportion.
+ * Bytes to reserve at a time, by one system call: a quarter of the file, so that what a killed
+ * recorder leaves after the end is in proportion.
  */
 #define STEP_MIN	(64u << 10)
 #define STEP_MAX	(1u << 20)
@@ -35,7 +35,7 @@ void xsp_room_init(struct xsp_room *room, int fd)
 		room->limit = limit.rlim_cur;
 }
 
-/* Return: what a chunk of that type leaves to others. */
+/* Return: bytes that a chunk of that type must leave for others. */
 static uint64_t leaves(uint16_t type)
 {
 	switch (type) {
@@ -90,7 +90,7 @@ void xsp_room_release(struct xsp_room *room, int fd, uint64_t size)
 {
 	if (room->end <= size)
 		return;
-	/* Kept or not, the capture is whole. */
+	/* On failure the capture is complete nevertheless. */
 	if (!ftruncate(fd, size))
 		room->end = size;
 }

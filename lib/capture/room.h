@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The end of a capture's room, kept for the accounts: which process lost how much, and the chunk
- * that ends the file.  Without it a full disk leaves by chance a few bytes or none.
+ * Reserves space at the end of a capture for the counts (which process lost how much) and the END
+ * chunk. Without it a full disk would leave a random number of bytes.
  */
 #ifndef XSP_CAP_ROOM_H
 #define XSP_CAP_ROOM_H
@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 /**
- * struct xsp_room - what of a file is known to be there
- * @limit: the size that the process may give a file (RLIMIT_FSIZE)
- * @end: bytes before it have their place on the disk
- * @regular: a pipe or a device has nothing to keep
- * @kept: the file system gives places ahead of their use
+ * struct xsp_room - space known to be available for a file
+ * @limit: maximum file size of the process (RLIMIT_FSIZE)
+ * @end: bytes below it are allocated on the disk
+ * @regular: false for a fifo or a device, which reserve nothing
+ * @kept: the file system supports allocation in advance
  */
 struct xsp_room {
 	uint64_t	limit;
@@ -29,15 +29,15 @@ void xsp_room_init(struct xsp_room *room, int fd);
  * xsp_room_for - may a chunk of this type be written?
  * @room: of the file
  * @fd: the file
- * @size: where it would begin
+ * @size: offset at which it begins
  * @bytes: its size
- * @type: XSPROF_CHUNK_*; data leaves room for accounts, and all but END room for END
+ * @type: XSPROF_CHUNK_*; data leaves room for counts, and all but END leave room for END
  *
- * Return: 0; -EFBIG, -ENOSPC, -EDQUOT: only what comes after it in this order may be.
+ * Return: 0; -EFBIG, -ENOSPC, -EDQUOT: only types that come later in this order may be written.
  */
 int xsp_room_for(struct xsp_room *room, int fd, uint64_t size, uint64_t bytes, uint16_t type);
 
-/* Gives back what is kept behind @size, the end of the file. */
+/* Releases what is reserved beyond @size, the end of the file. */
 void xsp_room_release(struct xsp_room *room, int fd, uint64_t size);
 
 #endif /* XSP_CAP_ROOM_H */

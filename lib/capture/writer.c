@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The writer of capture files.  It never seeks, so that a pipe will do.
+ * Writes capture files. Never seeks, so that a pipe works too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,14 +15,14 @@
 #include "base/write-all.h"
 #include "capture/writer.h"
 
-/* zstd's own bound for incompressible data, with room to spare. */
+/* zstd's bound for incompressible data, with a margin. */
 #define PACKED_ROOM	(XSP_CAP_RAW_MAX + (XSP_CAP_RAW_MAX >> 7) + 1024)
 
-/* What no compression pays for. */
+/* Smaller payloads do not gain from compression. */
 #define COMPRESS_MIN	256u
 
-/* An index is one chunk; a longer one is left out, as it is only a convenience. */
-#define INDEX_MIN_SIZE	(1u << 20)	/* a smaller file is read as fast without one */
+/* The index is a single chunk; a longer one is left out, as it is only an optimisation. */
+#define INDEX_MIN_SIZE	(1u << 20)	/* smaller files are read as fast without one */
 #define INDEX_MAX	(XSPROF_CHUNK_MAX / sizeof(struct xsprof_cap_index_entry))
 
 static int init(struct xsp_cap *cap, int fd, const struct xsp_cap_compressor *compressor)
@@ -45,7 +45,7 @@ static void make_uuid(uint8_t *uuid)
 {
 	struct timespec ts;
 
-	/* Early in a boot there is no randomness yet; then the time has to do. */
+	/* Early in the boot the random pool is not ready: use the time. */
 	if (getrandom(uuid, 16, GRND_NONBLOCK) != 16) {
 		clock_gettime(CLOCK_REALTIME, &ts);
 		memcpy(uuid, &ts, 16);
@@ -91,7 +91,7 @@ int xsp_cap_continue(struct xsp_cap *cap, int fd, uint64_t size,
 	if (err)
 		return err;
 	cap->size = size;
-	/* What is before is not known here: an index would be one of a part. */
+	/* Earlier chunks are unknown here: an index would be incomplete. */
 	cap->nr_index = INDEX_MAX + 1;
 	return 0;
 }
@@ -137,7 +137,7 @@ static void index_add(struct xsp_cap *cap, const struct xsprof_chunk *chunk)
 	entry->ring = chunk->ring;
 }
 
-/* Header, payload, padding: one system call, and no part of it stays if one fails. */
+/* Writes header, payload and padding with one system call; nothing of them stays on failure. */
 static int put(struct xsp_cap *cap, struct xsprof_chunk *chunk, const void *stored)
 {
 	static const uint8_t zeros[8];
@@ -162,21 +162,21 @@ static int put(struct xsp_cap *cap, struct xsprof_chunk *chunk, const void *stor
 	err = xsp_writev_all(cap->fd, iov, pad ? 3 : 2);
 	if (err) {
 		cap->error = err;
-		/* A pipe keeps what it got; a reader of it finds the cut. */
+		/* A pipe keeps what it got; its reader detects the cut. */
 		if (!ftruncate(cap->fd, cap->size))
 			lseek(cap->fd, cap->size, SEEK_SET);
 		cap->room.end = 0;
 		return err;
 	}
 	index_add(cap, chunk);
-	/* One writer; a thread that follows the file may look at it at any time. */
+	/* Single writer; a thread that follows the file may read the size at any time. */
 	__atomic_store_n(&cap->size, cap->size + sizeof(*chunk) + chunk->stored + pad,
 			 __ATOMIC_RELAXED);
 	cap->chunks++;
 	return 0;
 }
 
-/* Return: what is to be stored, and @chunk's flags and stored size set to match. */
+/* Return: the bytes to store; sets @chunk's flags and stored size accordingly. */
 static const void *pack(struct xsp_cap *cap, struct xsprof_chunk *chunk, const void *raw,
 			size_t len)
 {
@@ -239,7 +239,7 @@ static int put_index(struct xsp_cap *cap)
 		return 0;
 	if (nr * sizeof(*cap->index) <= XSP_CAP_RAW_MAX)
 		return xsp_cap_chunk(cap, &chunk, cap->index, nr * sizeof(*cap->index));
-	/* A long one is beyond the scratch memory: as it is. */
+	/* Not compressed or rearranged: a long index exceeds the scratch memory. */
 	chunk.raw = nr * sizeof(*cap->index);
 	chunk.stored = chunk.raw;
 	return put(cap, &chunk, cap->index);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Writing a capture file: header, chunks, index.  It owns what the file holds up to its last
- * whole chunk, and takes back whatever of a chunk could not be written.  It never decides what
- * is recorded, and compresses only through a function it is given.
+ * Writes a capture file: header, chunks, index. Owns the file's contents up to its last complete
+ * chunk, and removes parts of a chunk that could not be written completely. The caller decides what
+ * is recorded; compression is a callback.
  */
 #ifndef XSP_CAP_WRITER_H
 #define XSP_CAP_WRITER_H
@@ -16,8 +16,8 @@
 #include "capture/room.h"
 
 /**
- * struct xsp_cap_compressor - one zstd frame out of a piece of memory
- * @compress: into @dst; sets @out.  Return: 0, or -errno (-ENOBUFS: it does not fit @room)
+ * struct xsp_cap_compressor - compresses a buffer into one zstd frame
+ * @compress: compress into @dst; sets @out. Return: 0, or -errno (-ENOBUFS: it does not fit @room)
  * @data: passed to it
  */
 struct xsp_cap_compressor {
@@ -29,16 +29,15 @@ struct xsp_cap_compressor {
 /**
  * struct xsp_cap - a capture being written
  * @fd: the file; the caller opens and closes it
- * @error: the first error of a write, 0 while all is well; after it only chunks that are
- *	explicitly retried are written
- * @size: bytes up to the end of the last whole chunk
- * @room: what of the disk is kept for the accounts
+ * @error: first write error, 0: none; after it only explicitly retried chunks are written
+ * @size: end of the last complete chunk
+ * @room: reserved space on the disk
  * @compressor: NULL for none
  * @columns: scratch memory for the COLUMNS form
- * @packed: scratch memory for what is compressed
- * @index: entries so far, NULL when there are too many for one
- * @nr_index: how many
- * @room_index: room in @index
+ * @packed: scratch memory for compression
+ * @index: entries so far, NULL if there are too many
+ * @nr_index: number of entries
+ * @room_index: capacity of @index
  * @chunks: chunks in the file
  * @uuid: of the capture
  */
@@ -57,11 +56,11 @@ struct xsp_cap {
 	uint8_t				uuid[16];
 };
 
-/* The most bytes one chunk of a writer carries: its scratch memory. */
+/* Maximum payload of a chunk: the size of the scratch memory. */
 #define XSP_CAP_RAW_MAX		(256u << 10)
 
 /**
- * xsp_cap_create - begin a capture: write the header
+ * xsp_cap_create - start a capture: write the header
  * @cap: filled in
  * @fd: an empty file, or a pipe
  * @compressor: NULL for none
@@ -69,10 +68,10 @@ struct xsp_cap {
 int xsp_cap_create(struct xsp_cap *cap, int fd, const struct xsp_cap_compressor *compressor);
 
 /**
- * xsp_cap_continue - go on with a capture that somebody else began
+ * xsp_cap_continue - append to an existing capture
  * @cap: filled in
- * @fd: the file, its position at @size
- * @size: where its last whole chunk ends
+ * @fd: the file, positioned at @size
+ * @size: end of its last complete chunk
  * @compressor: NULL for none
  */
 int xsp_cap_continue(struct xsp_cap *cap, int fd, uint64_t size,
@@ -81,25 +80,25 @@ int xsp_cap_continue(struct xsp_cap *cap, int fd, uint64_t size,
 /**
  * xsp_cap_chunk - write a chunk
  * @cap: capture
- * @chunk: type, producer, ring, pos, first and last are the caller's; the rest is filled in
+ * @chunk: the caller sets type, producer, ring, pos, first and last; the rest is filled in
  * @raw: payload, at most XSP_CAP_RAW_MAX bytes
  * @len: bytes of it
  *
- * Return: 0 once the kernel has all of it; else -errno, and the file is as before.
+ * Return: 0 when the kernel has accepted all bytes; else -errno, and the file is unchanged.
  */
 int xsp_cap_chunk(struct xsp_cap *cap, struct xsprof_chunk *chunk, const void *raw, size_t len);
 
-/* A NOTE chunk.  Tried even after an error: a few bytes may still find room. */
+/* Writes a NOTE chunk. Tried even after an error: a few bytes may still fit. */
 int xsp_cap_note(struct xsp_cap *cap, const char *text);
 
-/* Forgets the error, so that the next chunk is tried. */
+/* Clears the error, so that the next chunk is tried. */
 static inline void xsp_cap_retry(struct xsp_cap *cap)
 {
 	cap->error = 0;
 }
 
 /**
- * xsp_cap_end - write END and INDEX; what was kept behind them is given back
+ * xsp_cap_end - write END and INDEX; release reserved space
  * @cap: capture
  * @end: totals
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A producer's arena: names, categories, threads' names, facts.  The program wrote it, so every
- * entry is refused, and counted, unless all of it holds together.  It never looks at records.
+ * Parses a producer's arena: names, categories, threads' names, facts. The program wrote it, so
+ * invalid entries are refused and counted. Never looks at records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "decode/local.h"
 
-#define ENTRY_MAX	(1u << 16)	/* a later minor version may have longer ones */
+#define ENTRY_MAX	(1u << 16)	/* later minor versions may have longer ones */
 
 static int refuse(struct xsprof_trace *t, const struct xst_producer *p, const char *why)
 {
@@ -67,7 +67,7 @@ static int add_map(struct xsprof_trace *t, struct xst_producer *p, const char *s
 	return err == -E2BIG ? refuse(t, p, "more mappings than a process can have") : err;
 }
 
-/* Addresses, behind what is known of them. */
+/* Adds addresses of a stack to those known. */
 static int add_stack(struct xsprof_trace *t, struct xst_producer *p,
 		     const struct xsprof_entry *entry, const char *s)
 {
@@ -117,7 +117,7 @@ static int add_entry(struct xsprof_trace *t, struct xst_producer *p,
 	}
 }
 
-/* Adds to the beginning of an entry: it takes the memory of what came of it, not of what may. */
+/* Appends to a cut entry: takes memory for what has arrived, not for what may still come. */
 static int carry(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *data, size_t len)
 {
 	uint32_t room = p->room_carry ? p->room_carry : 64;
@@ -138,14 +138,14 @@ static int carry(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *
 	return 0;
 }
 
-/* Keeps the beginning of an entry until the chunk with its rest comes. */
+/* Keeps the first part of an entry until the chunk with the rest arrives. */
 static int keep(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *data, size_t len)
 {
 	p->carried = 0;
 	return len ? carry(t, p, data, len) : 0;
 }
 
-/* Entries of [@data, @len).  Return: bytes used, or -errno. */
+/* Parses entries of [@data, @len). Return: bytes used, or -errno. */
 static ssize_t parse(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *data,
 		     size_t len)
 {
@@ -157,7 +157,7 @@ static ssize_t parse(struct xsprof_trace *t, struct xst_producer *p, const uint8
 
 		memcpy(&entry, data + at, sizeof(entry));
 		if (entry.size < sizeof(entry) || entry.size % 8 || entry.size > ENTRY_MAX) {
-			/* With no size there is no next entry either. */
+			/* Without a size the next entry cannot be found. */
 			refuse(t, p, "an invalid entry size");
 			return len;
 		}
@@ -171,7 +171,7 @@ static ssize_t parse(struct xsprof_trace *t, struct xst_producer *p, const uint8
 	return at;
 }
 
-/* The rest of a carried entry, byte by byte where it must be.  Return: bytes of @data used. */
+/* Completes a cut entry, bytewise if necessary. Return: bytes of @data used. */
 static ssize_t finish_carried(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *data,
 			      size_t len)
 {

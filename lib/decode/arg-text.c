@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Arguments that are neither numbers nor strings, as text.  What does not hold together is "?".
+ * Formats arguments that are neither numbers nor strings. Invalid values become "?".
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include "decode/local.h"
 
-/* Text in a buffer that may be too small: what does not fit is left out. */
+/* Output buffer; text beyond its size is left out. */
 struct cut {
 	char	*at;
 	size_t	room;
@@ -31,7 +31,7 @@ static __attribute__((format(printf, 2, 3))) void put(struct cut *c, const char 
 	c->room -= n;
 }
 
-/* Those that follow from the sizes are not worth a word; of one element or less any will do. */
+/* Contiguous strides are not shown; with one element or fewer any strides are contiguous. */
 static bool strides_tell(const struct xsprof_trace_tensor *tensor)
 {
 	uint64_t want = 1;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The typed arguments of a record.  It never reads beyond the record, whatever that says.
+ * Decodes the typed arguments of a record. Never reads beyond the record.
  */
 #include <string.h>
 
 #include "decode/local.h"
 
-/* Where a record's arguments begin. */
+/* Offset of a record's arguments. */
 static size_t payload(const struct xsprof_event *ev)
 {
 	switch (ev->type) {
 	case XSPROF_REC_BEGIN:
-		/* An op has one slot or, where there is more to say, two and arguments. */
+		/* An op has one slot or, with details, two slots and arguments. */
 		return ev->flags & XSPROF_EVF_OP ? sizeof(struct xsprof_rec_op) :
 						   sizeof(struct xsprof_rec);
 	case XSPROF_REC_END:
@@ -115,7 +115,7 @@ bool xsprof_trace_sample(const struct xsprof_event *ev, struct xsprof_trace_samp
 	return true;
 }
 
-/* Number @i of those from @at on. */
+/* Number @i of the array at @at. */
 static int64_t number_at(const uint8_t *at, uint32_t i, bool wide)
 {
 	uint32_t narrow;
@@ -140,7 +140,7 @@ bool xsprof_trace_tensor(const struct xsprof_trace_arg *arg, struct xsprof_trace
 		return false;
 	memcpy(&raw, at, sizeof(raw));
 	at += sizeof(raw);
-	/* One by one: to clear the numbers, too, takes longer than all else here. */
+	/* Member by member: clearing the arrays too would take longer than the rest. */
 	tensor->id = arg->u.u64;
 	tensor->storage_id = tensor->offset = tensor->numel = 0;
 	tensor->dtype = raw.dtype;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * One bound for all that a capture makes the decoder keep: producers, rings, texts, clocks, kinds
- * of events.  Windows of rings have a bound of their own (buffers.c).  True captures need some 5
- * bytes for each of the file, and of packed ones 10.
+ * Limits the memory for everything that a capture makes the decoder keep: producers, rings, texts,
+ * clocks, event descriptions. Windows of rings have a limit of their own (buffers.c). Real captures
+ * need about 5 bytes per byte of the file, compressed ones 10.
  */
 #include "decode/local.h"
 
-#define FREE_BYTES	(8ull << 20)	/* whatever the file has */
-#define RATIO		16u		/* and so many times what was read of it */
+#define FREE_BYTES	(8ull << 20)	/* allowed for any file */
+#define RATIO		16u		/* plus this many times the bytes read of it */
 
 static uint64_t map_bytes(const struct xsp_map *map)
 {

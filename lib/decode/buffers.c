@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Memory for the windows of streams, within the handle's bound.
+ * Memory for the windows of streams, within the handle's limit.
  *
- * A window is as large as its chunk while few streams are under way, and an equal share when they
- * are many; who held more than that gives it up and loads it again, so there is no number of
- * streams that cannot be merged.  It never looks into a window.
+ * A window is as large as its chunk while few streams are active, and an equal share when there are
+ * many; a stream with a larger window gives it up and reloads later, so any number of streams can
+ * be merged. Does not look into windows.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void drop_free(struct xst_buffers *b)
 	b->used -= last->size;
 }
 
-/* Of those that are large enough, the smallest. */
+/* Takes the smallest free buffer that is large enough. */
 static bool take_free(struct xst_buffers *b, struct xst_stream *s, size_t size)
 {
 	struct xst_buffer *best = NULL;
@@ -73,8 +73,8 @@ static void drop_holder(struct xst_buffers *b, struct xst_stream *s)
 }
 
 /*
- * A stream with the most memory, if it has more than @share.  There may be as many streams as
- * chunks, and none may be looked at for each.
+ * Return: a stream with the largest window, if it exceeds @share. There may be as many streams as
+ * chunks: not all can be examined each time.
  */
 static struct xst_stream *largest(const struct xst_buffers *b, size_t share)
 {
@@ -103,7 +103,7 @@ void xst_buffer_put(struct xsprof_trace *t, struct xst_stream *s)
 	s->buf_size = 0;
 }
 
-/* Lets go of a window; what was not yet read of it is loaded again later. */
+/* Frees a window; unread records are loaded again later. */
 static void evict(struct xsprof_trace *t, struct xst_stream *s)
 {
 	uint64_t left = (s->end - s->p) / XSPROF_SLOT_SIZE;
@@ -125,7 +125,7 @@ static bool make_room(struct xsprof_trace *t, size_t size)
 			drop_free(b);
 			continue;
 		}
-		/* With shares of one block anybody's will do. */
+		/* With shares of one block any stream will do. */
 		s = largest(b, size > XSPROF_BLOCK_SIZE ? size : 0);
 		if (!s)
 			return false;
@@ -149,7 +149,7 @@ int xst_buffer_get(struct xsprof_trace *t, struct xst_stream *s, size_t want)
 				return -ENOMEM;
 			size = XSPROF_BLOCK_SIZE;
 		}
-		/* An eviction may have left one that fits. */
+		/* An eviction may have freed one that fits. */
 		if (!take_free(b, s, size)) {
 			s->buf = aligned_alloc(XSPROF_BLOCK_SIZE, size);
 			if (!s->buf)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The first pass over a capture: goes from header to header and has each chunk taken in by
- * chunks.c.  It goes past whatever is damaged, to the next sound header; it never looks into a
- * chunk.
+ * The first pass over a capture: steps from header to header and passes each chunk to chunks.c.
+ * Skips damaged parts up to the next valid header.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,7 +18,7 @@ static void cut_off(struct xsprof_trace *t, uint64_t off)
 			 (unsigned long long)off, (unsigned long long)(t->file.src.size - off));
 }
 
-/* Return: 1 one chunk is done, 0 the end, or -errno. */
+/* Return: 1: one chunk handled, 0: the end, or -errno. */
 static int step(struct xsprof_trace *t)
 {
 	struct xsprof_chunk chunk;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * One chunk of a capture: is its header sound, where is the next, what was its payload before it
- * was packed.  Memory is bounded by XSPROF_CHUNK_MAX whatever a header says.  It never knows what
- * a payload means.
+ * Reads one chunk of a capture: validates its header, finds the next one, unpacks its payload.
+ * Memory is limited by XSPROF_CHUNK_MAX whatever the header says. Does not interpret payloads.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The file that is read, and one chunk of it: its header, and its payload before it was packed.
+ * The file being read, and single chunks: header and unpacked payload.
  */
 #ifndef XST_CHUNK_H
 #define XST_CHUNK_H
@@ -11,19 +11,19 @@
 
 #include "decode/source.h"
 
-/* Memory that grows to what a chunk needs. */
+/* A buffer that grows to the size of the largest chunk. */
 struct xst_scratch {
 	uint8_t	*mem;
 	size_t	size;
 };
 
 /**
- * struct xst_file - the file, and what it takes to unpack its chunks
- * @src: its bytes
- * @stored: memory for a payload as it is stored
- * @middle: ... between two steps of unpacking
- * @raw: ... as it was
- * @zstd: made when the first chunk needs it
+ * struct xst_file - the file and the buffers to unpack its chunks
+ * @src: source of bytes
+ * @stored: buffer for stored payloads
+ * @middle: buffer between two steps of unpacking
+ * @raw: buffer for unpacked payloads
+ * @zstd: created by the first chunk that needs it
  */
 struct xst_file {
 	struct xst_source	src;
@@ -34,19 +34,19 @@ struct xst_file {
 };
 
 /*
- * Return: 1 a sound header, whose payload may still lie beyond the end of the file; 0 none;
- * -ENODATA the file ends inside it; or -errno.
+ * Return: 1: a valid header, whose payload may still lie beyond the end of the file; 0: none;
+ * -ENODATA: the file ends inside it; or -errno.
  */
 int xst_chunk_header(const struct xst_file *file, uint64_t off, struct xsprof_chunk *chunk);
-/* Where the next sound header is, at or after @off; 0 when there is none. */
+/* The offset of the next valid header at or after @off; 0 if there is none. */
 uint64_t xst_chunk_search(const struct xst_file *file, uint64_t off);
 /*
- * The payload as it was, in memory that is good until the next call.  Return: 0; -EBADMSG wrong
- * checksum or content (counted by the caller); -ENOMEM; or another -errno.
+ * Loads the unpacked payload; valid until the next call. Return: 0; -EBADMSG: wrong checksum or
+ * content (counted by the caller); -ENOMEM; or another -errno.
  */
 int xst_chunk_load(struct xst_file *file, uint64_t off, const struct xsprof_chunk *chunk,
 		   const uint8_t **raw);
-/* The same into @dst, which has room for @chunk->raw bytes. */
+/* The same into @dst, which has @chunk->raw bytes. */
 int xst_chunk_load_to(struct xst_file *file, uint64_t off, const struct xsprof_chunk *chunk,
 		      uint8_t *dst);
 
@@ -55,7 +55,7 @@ static inline uint64_t xst_chunk_next(uint64_t off, const struct xsprof_chunk *c
 	return off + sizeof(*chunk) + (((uint64_t)chunk->stored + 7) & ~7ull);
 }
 
-/* Frees all of it, and closes the file. */
+/* Frees the buffers and closes the file. */
 void xst_file_close(struct xst_file *file);
 
 #endif /* XST_CHUNK_H */

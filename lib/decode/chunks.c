@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Takes in the chunks of a capture, whatever their type: what is small (producers, names, clocks,
- * ledgers) is loaded, and of chunks of rings it is noted where they are.  One that is damaged is
- * left out and counted.  It never looks at records.
+ * Handles the chunks of a capture by type: loads small ones (producers, names, clocks, ledgers),
+ * and notes the offsets of ring chunks. Damaged chunks are left out and counted. Never looks at
+ * records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "decode/local.h"
 
-#define POS_MAX	(1ull << 58)	/* slots of a ring: no arithmetic on less overflows */
+#define POS_MAX	(1ull << 58)	/* limit of slot numbers: arithmetic below it cannot overflow */
 
 static const char too_much[] = "far more to keep than the file has bytes for";
 
@@ -64,12 +64,12 @@ static int add_note(struct xsprof_trace *t, const char *s, size_t len)
 }
 
 /*
- * While the recorder runs it may still find records older than what it has written: a ring with
- * little in it is let wait for a second.  Not so what is older than this before a sync point.
+ * While the recorder runs it may still find records older than those it has written: a ring with
+ * few records waits for a second. Records older than this before a sync point are all in the file.
  */
 #define FOLLOW_NS	2000000000u
 
-/* Before that point all records are in the file; a writer that is quicker says so. */
+/* All records before that sync point are in the file; a writer with a shorter delay states it. */
 static void note_settled(struct xsprof_trace *t, const struct xsprof_chunk *chunk,
 			 const struct xsprof_sync *last)
 {
@@ -81,8 +81,8 @@ static void note_settled(struct xsprof_trace *t, const struct xsprof_chunk *chun
 }
 
 /*
- * Of a file that is followed for days the points of long ago are not needed as closely: every
- * other one goes.
+ * In a file that is followed for days, old sync points are not needed as densely: drop every other
+ * one.
  */
 #define FOLLOW_SYNCS	4096u
 
@@ -138,7 +138,7 @@ static int add_producer(struct xsprof_trace *t, uint64_t off, struct xst_produce
 	p->pid = found.pid;
 	p->found = found.found;
 	p->ctl_at = off;
-	/* Kept when somebody asks for it. */
+	/* Counts memory for the control page, which is read on demand. */
 	t->found.lists += sizeof(*p->ctl);
 	xst_producer_set_ctl(p, &found.ctl);
 	return 0;
@@ -188,7 +188,7 @@ static int add_exit(struct xsprof_trace *t, struct xst_producer *p, const uint8_
 			 "its environment has room for more, 64M for a million, which is the most",
 			 p->pid,
 			 (unsigned long long)exit.arena_missed);
-	/* Also where not even END found room. */
+	/* Set even if END found no room. */
 	if (exit.unsaved)
 		t->found.no_room = true;
 	return 0;
@@ -222,7 +222,7 @@ static int add_threads(struct xsprof_trace *t, uint64_t off, struct xst_producer
 	return 0;
 }
 
-/* Of each clock apart: only a fit, which is made later, can compare them. */
+/* Per clock: only a fit, made later, can compare clocks. */
 static void hint(struct xst_hints *hints, const struct xsprof_chunk *chunk)
 {
 	if (chunk->first && (!hints->first || chunk->first < hints->first))
@@ -231,7 +231,7 @@ static void hint(struct xst_hints *hints, const struct xsprof_chunk *chunk)
 		hints->last = chunk->last;
 }
 
-/* A ring's chunk, or one of the kernel's tracer. */
+/* Adds a chunk of a ring or of the kernel's tracer. */
 static int add_ring(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk)
 {
 	bool kernel = chunk->type == XSPROF_CHUNK_FTRACE;
@@ -275,7 +275,7 @@ static int add_ring(struct xsprof_trace *t, uint64_t off, const struct xsprof_ch
 
 /* ---- one chunk --------------------------------------------------------------------------- */
 
-/* The least a payload must have; what it has beyond was added by a later minor version. */
+/* The minimum size of a payload; later minor versions append fields. */
 static size_t least(uint32_t type)
 {
 	switch (type) {

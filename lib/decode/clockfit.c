@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Ticks of a counter to nanoseconds of CLOCK_MONOTONIC.
+ * Converts ticks of a counter to nanoseconds of CLOCK_MONOTONIC.
  *
- * Between two points lies a straight piece, so that what was read at a point is what a record
- * there gets, and the whole never goes back.  CLOCK_MONOTONIC stands still while the machine is
- * suspended and the counter mostly does not: such a gap is known from CLOCK_BOOTTIME and becomes
- * three pieces.  How wrong it can be is measured: each inner point is compared with what its
- * neighbours would have said.  It never guesses silently: what it does not know is in the bound.
+ * Between two sync points the conversion is linear; it is exact at each point, and never goes back.
+ * CLOCK_MONOTONIC stops during suspend, which most counters do not: such a gap is detected with
+ * CLOCK_BOOTTIME and becomes three pieces. The error is measured: each inner point is compared with
+ * the line between its neighbours. Everything unknown is part of the error bound.
  */
 #include "decode/clockfit.h"
 
@@ -17,13 +16,13 @@
 typedef unsigned __int128 u128;
 
 #define MULT_ONE	(1ull << XST_SEG_SHIFT)
-#define MULT_MIN	(MULT_ONE >> 12)	/* four ticks a picosecond */
-#define MULT_MAX	(MULT_ONE << 11)	/* a tick in two microseconds */
+#define MULT_MIN	(MULT_ONE >> 12)	/* four ticks per picosecond */
+#define MULT_MAX	(MULT_ONE << 11)	/* one tick per two microseconds */
 #define MONO_MAX	(1ull << 62)
 #define NS_MAX		(1ull << 63)
 #define SUSPEND_MIN	1000000u		/* ns: less is the clocks' own spread */
 #define SHORT		50000000u	/* ns: a slope of less is worse than what was told */
-#define SLEW_MAX	500e-6			/* how far the kernel lets a clock be steered */
+#define SLEW_MAX	500e-6			/* maximum rate adjustment by the kernel */
 
 static uint64_t whole(double x)
 {
@@ -32,7 +31,7 @@ static uint64_t whole(double x)
 	return x < 1e19 ? (uint64_t)x : UINT64_MAX;
 }
 
-/* Slope of @ns in @ticks; -1 where no clock is like that. */
+/* Slope of @ns per @ticks; -1 if no clock is like that. */
 static int64_t slope(uint64_t ns, uint64_t ticks)
 {
 	u128 mult = ticks ? ((u128)ns << XST_SEG_SHIFT) / ticks : 0;
@@ -54,7 +53,7 @@ static int by_ticks(const void *a, const void *b)
 	return (x->window > y->window) - (x->window < y->window);
 }
 
-/* ns of suspension between two points. */
+/* ns of suspend between two points. */
 static uint64_t suspended(const struct xst_point *a, const struct xst_point *b)
 {
 	uint64_t mono = b->mono - a->mono;
@@ -65,7 +64,7 @@ static uint64_t suspended(const struct xst_point *a, const struct xst_point *b)
 	return boot - mono;
 }
 
-/* May @b follow @a? */
+/* Can @b be a later point than @a? */
 static bool follows(const struct xst_point *a, const struct xst_point *b)
 {
 	if (b->ticks <= a->ticks || b->mono <= a->mono)
@@ -74,7 +73,7 @@ static bool follows(const struct xst_point *a, const struct xst_point *b)
 	       (suspended(a, b) && slope(b->boot - a->boot, b->ticks - a->ticks) > 0);
 }
 
-/* Taken at the same instant, as far as either can tell: it says nothing new. */
+/* Do the points coincide within their windows? Then @b adds nothing. */
 static bool repeats(const struct xst_point *a, const struct xst_point *b)
 {
 	return b->ticks - a->ticks <= a->window / 2 + b->window / 2;
@@ -130,8 +129,8 @@ static void add_after(struct xst_fit *fit, const struct xst_point *p, uint64_t m
 }
 
 /*
- * When in (a, b) the machine slept is not known: half of the time awake goes before it.  That
- * half is the error.
+ * When the machine was suspended between @a and @b is unknown: half of the time awake is placed
+ * before the suspend. That half is the error.
  */
 static uint64_t add_suspended(struct xst_fit *fit, const struct xst_point *a,
 			      const struct xst_point *b)
@@ -152,7 +151,7 @@ static uint64_t add_suspended(struct xst_fit *fit, const struct xst_point *a,
 	return mono / 2 + 1;
 }
 
-/* Does the counter stand still in suspension as well?  Then its slope is as elsewhere. */
+/* Does the counter stop during suspend as well? Then its slope is normal. */
 static bool is_plain(const struct xst_point *a, const struct xst_point *b, int64_t nominal)
 {
 	int64_t mult = slope(b->mono - a->mono, b->ticks - a->ticks);
@@ -163,8 +162,8 @@ static bool is_plain(const struct xst_point *a, const struct xst_point *b, int64
 }
 
 /*
- * The slope beyond the points, and where none is known: that of all points together, unless they
- * are so close that their windows would show in it.
+ * The slope outside of the points, and where none is known: that over all points, unless they are
+ * so close that their windows matter.
  */
 static int64_t nominal_slope(const struct xst_point *p, size_t nr, double freq)
 {
@@ -182,7 +181,7 @@ static int64_t nominal_slope(const struct xst_point *p, size_t nr, double freq)
 	return slope(ns, ticks);
 }
 
-/* How far point @p lies from the line between its neighbours. */
+/* Distance of point @p from the line between its neighbours. */
 static uint64_t residual(const struct xst_point *p)
 {
 	uint64_t ns = (uint64_t)((u128)(p[1].mono - p[-1].mono) * (p->ticks - p[-1].ticks) /
@@ -217,7 +216,7 @@ static void measure(struct xst_fit *fit, const struct xst_point *p, size_t nr, i
 	}
 	if (ns)
 		fit->freq = (double)ticks * 1e9 / (double)ns;
-	/* No third point contradicts two: then only the kernel's own limit is known. */
+	/* With two points there is no third one to compare: the error is the kernel's limit. */
 	if (nr == 2)
 		worst += whole((double)ns * SLEW_MAX / 2);
 	if (fit->freq > 0)
@@ -251,7 +250,7 @@ int xst_fit_build(struct xst_fit *fit, struct xst_point *points, size_t nr, doub
 
 	*fit = (struct xst_fit){ 0 };
 	nr = sieve(fit, points, nr);
-	/* Three pieces between two points, two before the first and two after the last. */
+	/* At most three pieces between two points, two before the first and two after the last. */
 	fit->segs = calloc(3 * nr + 4, sizeof(*fit->segs));
 	if (!fit->segs)
 		return -ENOMEM;
@@ -300,7 +299,7 @@ uint64_t xst_fit_ns(const struct xst_fit *fit, uint64_t ticks)
 {
 	const struct xst_seg *seg = xst_fit_find(fit, ticks);
 
-	/* Only a chain that begins above 0 has ticks before its first piece; none does. */
+	/* Ticks before the first piece exist only if it begins above 0, which it never does. */
 	return seg->ns + span(ticks - seg->base, seg->mult);
 }
 
@@ -321,6 +320,6 @@ uint64_t xst_fit_error(const struct xst_fit *fit, uint64_t ticks)
 		away = ticks - fit->last;
 	if (!away || fit->freq <= 0)
 		return fit->error_ns;
-	/* Part of a nanosecond is away, too. */
+	/* +1: part of a nanosecond. */
 	return xst_fit_error_away(fit, saturate_add(whole((double)away * 1e9 / fit->freq), 1));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Ticks of a counter to nanoseconds of CLOCK_MONOTONIC: a chain of straight pieces through
- * points where both were read.  It knows of numbers only, not of files.
+ * Converts ticks of a counter to nanoseconds of CLOCK_MONOTONIC: a piecewise linear function
+ * through points where both were read. Works on numbers only.
  */
 #ifndef XST_CLOCKFIT_H
 #define XST_CLOCKFIT_H
@@ -12,9 +12,9 @@
 #define XST_SEG_SHIFT	48
 
 /**
- * struct xst_seg - a straight piece: ns = @ns + ((ticks - @base) * @mult >> XST_SEG_SHIFT)
- * @base: first ticks of it
- * @len: it is good for ticks - @base below this
+ * struct xst_seg - a linear piece: ns = @ns + ((ticks - @base) * @mult >> XST_SEG_SHIFT)
+ * @base: first ticks of the piece
+ * @len: it is valid for ticks - @base below this
  * @ns: time at @base
  * @mult: slope
  */
@@ -26,10 +26,10 @@ struct xst_seg {
 };
 
 /**
- * struct xst_point - one instant
+ * struct xst_point - the clocks at one instant
  * @ticks: the counter
  * @mono: CLOCK_MONOTONIC, ns
- * @boot: CLOCK_BOOTTIME, ns; 0 when not known
+ * @boot: CLOCK_BOOTTIME, ns; 0 if unknown
  * @window: uncertainty of @ticks, in ticks
  */
 struct xst_point {
@@ -40,12 +40,12 @@ struct xst_point {
 };
 
 /**
- * struct xst_fit - the chain
+ * struct xst_fit - the conversion
  * @segs: pieces, the first from 0, each up to the next, the last without end
- * @nr: how many, at least 1
- * @points: points used
- * @refused: points that cannot be true
- * @freq: ticks a second, over all points
+ * @nr: number of pieces, at least 1
+ * @points: number of points used
+ * @refused: number of contradictory points
+ * @freq: ticks per second, over all points
  * @first: ticks of the first point
  * @last: ticks of the last point
  * @error_ns: bound of the error between the first and the last point
@@ -62,30 +62,30 @@ struct xst_fit {
 };
 
 /**
- * xst_fit_build() - make the chain
- * @fit: filled in; xst_fit_free() it
- * @points: points, sorted here; those that cannot be true are left out and counted
- * @nr: how many; 0 gives ns = ticks, with no bound
- * @freq: ticks a second where a single point does not tell, 0 when not known
+ * xst_fit_build() - compute the conversion
+ * @fit: filled in; free it with xst_fit_free()
+ * @points: points, sorted here; contradictory ones are left out and counted
+ * @nr: number of points; 0 gives ns = ticks, with no bound
+ * @freq: ticks per second for the case of a single point, 0 if unknown
  *
  * Return: 0 or -ENOMEM.
  */
 int xst_fit_build(struct xst_fit *fit, struct xst_point *points, size_t nr, double freq);
 void xst_fit_free(struct xst_fit *fit);
 
-/* The time of ticks that @seg is good for. */
+/* Converts ticks that @seg covers. */
 static inline uint64_t xst_seg_ns(const struct xst_seg *seg, uint64_t ticks)
 {
 	return seg->ns + (uint64_t)((unsigned __int128)(ticks - seg->base) * seg->mult >>
 				    XST_SEG_SHIFT);
 }
 
-/* The piece that @ticks falls into. */
+/* The piece that covers @ticks. */
 const struct xst_seg *xst_fit_find(const struct xst_fit *fit, uint64_t ticks);
 uint64_t xst_fit_ns(const struct xst_fit *fit, uint64_t ticks);
-/* Bound of the error @ns before the first point or behind the last; 0: between them. */
+/* Error bound @ns before the first or after the last point; 0: between them. */
 uint64_t xst_fit_error_away(const struct xst_fit *fit, uint64_t ns);
-/* Bound of the error at @ticks, also outside of the points. */
+/* Error bound at @ticks, also outside of the points. */
 uint64_t xst_fit_error(const struct xst_fit *fit, uint64_t ticks);
 
 #endif /* XST_CLOCKFIT_H */

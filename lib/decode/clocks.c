@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which clock each producer's records are stamped with, and the fit for it.  The sync points of
- * the recorder count; those that producers wrote at attach count only where the recorder left
- * fewer than two, because a producer must not bend the time of others.
+ * Determines the clock of each producer and its conversion. Uses the recorder's sync points; those
+ * that producers wrote at attach count only if the recorder left fewer than two, because a producer
+ * must not distort the time of others.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static struct xst_point point_of(const struct xsprof_sync *sync, bool raw)
 	};
 }
 
-/* Ticks a second by what a producer was told at attach; 0 when that is nothing. */
+/* Ticks per second that a producer stated at attach; 0 if implausible. */
 static double freq_of(const struct xsprof_clock *clock)
 {
 	if (clock->kind == XSPROF_CLOCK_MONO_RAW)
@@ -56,7 +56,7 @@ static size_t collect_syncs(const struct xsprof_trace *t, struct xst_point *poin
 	for (uint32_t i = 0; i < t->found.nr_syncs; i++)
 		if (usable(&t->found.syncs[i]) && t->found.syncs[i].kind == kind)
 			points[nr++] = point_of(&t->found.syncs[i], false);
-	/* CLOCK_MONOTONIC_RAW stands in every point, whatever counter that was taken with. */
+	/* Every point includes CLOCK_MONOTONIC_RAW, whatever counter it was taken with. */
 	if (nr >= 2 || kind != XSPROF_CLOCK_MONO_RAW)
 		return nr;
 	nr = 0;
@@ -117,7 +117,7 @@ static int build(struct xsprof_trace *t, struct xst_fit *fit, uint32_t kind)
 
 /* ---- the kernel's tracer ----------------------------------------------------------------- */
 
-/* CLOCK_BOOTTIME as if it were a counter. */
+/* Fits CLOCK_BOOTTIME like a counter. */
 static int build_boot(struct xsprof_trace *t, struct xst_fit *fit)
 {
 	struct xst_point *points = calloc((size_t)t->found.nr_syncs + 1, sizeof(*points));
@@ -140,8 +140,8 @@ static int build_boot(struct xsprof_trace *t, struct xst_fit *fit)
 }
 
 /*
- * The tracer's clock is the markers' counter, or one that every sync point has read; of another
- * nobody can say what its times are in ours.
+ * The tracer's clock is the markers' counter, or one that every sync point includes; times of any
+ * other clock cannot be converted.
  */
 static int fit_kernel(struct xsprof_trace *t)
 {
@@ -176,22 +176,22 @@ static int fit_kernel(struct xsprof_trace *t)
 }
 
 /*
- * Markers read the counter with no fence around it: it may be read while the instructions before
- * it are still under way.  There are some hundreds of them, and they take less than this.
+ * Markers read the counter without a fence: it may be read while preceding instructions are still
+ * executing. There are at most some hundred of them, which take less than this.
  */
 #define IN_FLIGHT_NS	100u
 
-/* Of the tracer's times against those of markers, not against CLOCK_MONOTONIC. */
+/* Error of the tracer's times relative to those of markers, not to CLOCK_MONOTONIC. */
 uint64_t xst_kernel_error(const struct xsprof_trace *t)
 {
 	const struct xst_kernel *k = &t->found.kernel;
 	uint64_t worst = t->found.fit.error_ns;
 	const uint64_t ends[] = { k->hints.first, k->hints.last };
 
-	/* The same counter: whatever the conversion does, it does to both. */
+	/* The same counter: both have the same conversion error. */
 	if (k->producer.fit == &t->found.fit)
 		return IN_FLIGHT_NS;
-	/* The clock that we convert to; what remains is the error of the markers' conversion. */
+	/* The tracer uses CLOCK_MONOTONIC: what remains is the error of the markers' conversion. */
 	if (!k->producer.fit->points)
 		return worst == UINT64_MAX ? worst : worst + IN_FLIGHT_NS;
 	for (int i = 0; i < 2; i++) {
@@ -200,7 +200,7 @@ uint64_t xst_kernel_error(const struct xsprof_trace *t)
 		if (error > worst)
 			worst = error;
 	}
-	/* Of two clocks with an error each the difference may have both. */
+	/* The difference of two clocks may have the errors of both. */
 	return worst > UINT64_MAX / 4 ? UINT64_MAX : worst + t->found.fit.error_ns + IN_FLIGHT_NS;
 }
 
@@ -237,7 +237,7 @@ void xst_clocks_free(struct xsprof_trace *t)
 	free(t->found.syncs);
 }
 
-/* Producers that nothing is known of get the main clock. */
+/* Producers without a known clock get the main one. */
 static const struct xst_fit *fit_of(const struct xsprof_trace *t, uint32_t kind)
 {
 	const struct xst_found *found = &t->found;
@@ -286,7 +286,7 @@ uint64_t xst_last_ns(const struct xsprof_trace *t)
 	return last;
 }
 
-/* At the first or the last ticks, or where the time that is shown begins or ends. */
+/* The error at the first or last ticks, or at the ends of the shown interval. */
 static uint64_t error_at(const struct xst_fit *fit, uint64_t ticks, uint64_t from, uint64_t to)
 {
 	uint64_t ns = xst_fit_ns(fit, ticks), first = xst_fit_ns(fit, fit->first);

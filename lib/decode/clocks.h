@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The clocks of a trace: ticks of its producers to nanoseconds, by the points that it has.
+ * The clocks of a trace: converts ticks of its producers to nanoseconds.
  */
 #ifndef XST_CLOCKS_H
 #define XST_CLOCKS_H
@@ -13,7 +13,7 @@ struct xsprof_trace;
 
 #define XST_CLOCK_KINDS		(XSPROF_CLOCK_MONO_RAW + 1)
 
-/* Ticks of one kind of clock: the earliest and the latest that headers of chunks name. */
+/* Earliest and latest ticks of one kind of clock in chunk headers. */
 struct xst_hints {
 	uint64_t	first;
 	uint64_t	last;
@@ -21,10 +21,10 @@ struct xst_hints {
 
 int xst_clocks_fit(struct xsprof_trace *t);
 void xst_clocks_free(struct xsprof_trace *t);
-/* The earliest and the latest time that headers of chunks name, 0 when none does. */
+/* Earliest and latest time in chunk headers, 0 if there is none. */
 uint64_t xst_first_ns(const struct xsprof_trace *t);
 uint64_t xst_last_ns(const struct xsprof_trace *t);
-/* Bound of the clocks' error over all that, where it is from @from to @to, ns. */
+/* Error bound of the clocks over the trace, limited to @from to @to, ns. */
 uint64_t xst_clocks_error(const struct xsprof_trace *t, uint64_t from, uint64_t to);
 
 #endif /* XST_CLOCKS_H */

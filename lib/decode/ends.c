@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * When producers ended, as far as others tell: a process that executed another program had done
- * so when the new program attached, however late the recorder saw the old one gone; and the
+ * Improves the end times of producers by other evidence: a process that executed another program
+ * had done so by the time the new program attached, however late the recorder noticed; and the
  * kernel's tracer saw the threads of a process exit, which ends its last program.
  */
 #include <errno.h>
@@ -32,14 +32,14 @@ static bool may_be_early(const struct xst_producer *p)
 	       (p->how == XSPROF_HOW_EXEC || p->how == XSPROF_HOW_VANISHED);
 }
 
-/* The first attach of that process after it last ran the old program. */
+/* The first attach of that process after its old program last ran. */
 static const struct attach *next_of(const struct xst_producer *p, const struct attach *list,
 				    size_t nr)
 {
 	const struct attach key = {
 		.pid = p->pid,
 		.kind = p->clock_kind,
-		/* Its own attach is not after itself. */
+		/* +1: its own attach does not count. */
 		.ticks = (p->lived_ticks > p->attach.ticks ? p->lived_ticks : p->attach.ticks) + 1,
 	};
 	size_t low = 0, high = nr;
@@ -85,7 +85,10 @@ int xst_ends_settle(struct xsprof_trace *t)
 		next = may_be_early(p) ? next_of(p, list, nr) : NULL;
 		if (!next || next->ticks >= p->end_ticks)
 			continue;
-		/* What vanished before the other came, or with it, the recorder could not tell. */
+		/*
+		 * If it vanished before or when the other came, the recorder could not tell the
+		 * reason.
+		 */
 		if (p->how == XSPROF_HOW_EXEC)
 			p->end_ticks = next->ticks;
 		else
@@ -99,7 +102,7 @@ int xst_ends_settle(struct xsprof_trace *t)
 
 #define EXITS_MAX	(1u << 18)
 
-/* The recorder knows of an interval, and it ended with its process. */
+/* The recorder knows its end only as an interval, and it ended with its process. */
 static bool is_bounded(const struct xst_producer *p)
 {
 	return p && p->has_exit && !p->followed && p->lived_ticks &&
@@ -125,7 +128,7 @@ uint64_t xst_exits_until(struct xsprof_trace *t)
 	return until;
 }
 
-/* Those that find no room leave an end as it was. */
+/* Exits that find no room leave ends unimproved. */
 static void add_exit(struct xsprof_trace *t, uint32_t tid, uint64_t ns)
 {
 	struct xst_exits *exits = &t->found.kernel.exits;
@@ -165,7 +168,7 @@ static int by_pid(const void *pa, const void *pb)
 	return (a->ns > b->ns) - (a->ns < b->ns);
 }
 
-/* The last exit of a thread of that process not after @ns, 0 for none. */
+/* The last exit of a thread of that process at or before @ns, 0 for none. */
 static uint64_t last_exit(const struct xst_exits *exits, uint32_t pid, uint64_t ns)
 {
 	const struct xst_exit key = { .pid = pid, .ns = ns };
@@ -183,9 +186,9 @@ static uint64_t last_exit(const struct xst_exits *exits, uint32_t pid, uint64_t 
 }
 
 /*
- * When the last thread of @p exited, 0: not seen.  One that exited before the process was last seen
- * is not the last, where the event of another may be lost.  A process is to be seen for a while
- * after the event of its exit: as long as it takes to go.
+ * When the last thread of @p exited, 0: not seen. An exit before the process was last seen alive is
+ * not the last one, as the event of another may be lost. A process remains visible for a while
+ * after its exit event, until it is gone.
  */
 static uint64_t exit_of(const struct xsprof_trace *t, uint32_t number, const struct xst_producer *p,
 			bool lost)

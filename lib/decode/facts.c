@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Facts, and an index of them: see facts.h.  A place of the index has the number of a fact, and
- * says by what of its key it is found there.
+ * Facts and an index of them: see facts.h. Each entry of the index has the number of a fact and the
+ * part of its key by which it is found.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "decode/facts.h"
 
-#define FEW	16u	/* facts that are looked through one by one */
+#define FEW	16u	/* up to this many facts are searched linearly */
 
 /* The key to find: a whole key, or its prefix and suffix. */
 struct wanted {
@@ -27,7 +27,7 @@ static struct wanted whole(const char *key)
 	return (struct wanted){ .begin = key, .begin_len = strlen(key), .end = "" };
 }
 
-/* Return: false where a key has fewer dots than it takes. */
+/* Return: false if the key has too few dots. */
 static bool both_ends(const char *key, struct wanted *w)
 {
 	const char *first = strchr(key, '.');
@@ -49,7 +49,7 @@ static bool is_same(const struct wanted *a, const struct wanted *b)
 	       !memcmp(a->begin, b->begin, a->begin_len) && !memcmp(a->end, b->end, a->end_len);
 }
 
-/* Is it a fact with that key?  Texts of the host may have zero bytes, which end them. */
+/* Does the fact have that key? Texts of the host may contain zero bytes, which end them. */
 static bool is_of(const struct xst_fact *fact, const struct wanted *w)
 {
 	struct wanted own = whole(fact->key->s);
@@ -69,7 +69,7 @@ static const struct xst_fact *fact_at(const struct xst_facts *facts, uint32_t pl
 	return &facts->list[(place >> 1) - 1];
 }
 
-/* Where it is, or where it belongs. */
+/* The fact's slot, or the slot for it. */
 static uint32_t *find_place(const struct xst_facts *facts, const struct wanted *w)
 {
 	uint64_t hash = xsp_hash_bytes(facts->seed, w->begin, w->begin_len);
@@ -120,7 +120,7 @@ static int grow_index(struct xst_facts *facts)
 	return 0;
 }
 
-/* For one fact more. */
+/* Makes room for one more fact. */
 static int make_room(struct xst_facts *facts)
 {
 	uint32_t room = facts->room ? facts->room * 2 : FEW;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Facts: what a process or the host says of itself, key=value.  All of them stay, in their order;
- * of one key the latest is found, in the same time however many there are.
+ * Facts: key=value statements of a process or the host. All are kept in order; a lookup finds the
+ * latest of a key, in constant time.
  */
 #ifndef XST_FACTS_H
 #define XST_FACTS_H
@@ -11,8 +11,8 @@
 
 #include "decode/texts.h"
 
-#define XST_MAX_FACTS		65536u		/* of one process or of the host */
-#define XST_FACT_BYTES		64u		/* that one takes beside its texts, at most */
+#define XST_MAX_FACTS		65536u		/* per process, and for the host */
+#define XST_FACT_BYTES		64u		/* maximum per fact in addition to its texts */
 
 struct xst_fact {
 	const struct xst_text	*key;
@@ -21,14 +21,13 @@ struct xst_fact {
 
 /**
  * struct xst_facts - facts of one process or of the host
- * @list: in their order
- * @nr: how many
- * @room: of @list
+ * @list: facts in order
+ * @nr: number of facts
+ * @room: capacity of @list
  * @seed: of the hashes
- * @places: of facts, by hashes of their keys, and of what stands at both ends of these; NULL for a
- *	few facts
- * @nr_places: how many there are, a power of two
- * @used: of them
+ * @places: index by hashes of keys, and of both ends of keys; NULL for few facts
+ * @nr_places: size of the index, a power of two
+ * @used: used entries of the index
  */
 struct xst_facts {
 	struct xst_fact	*list;
@@ -44,14 +43,14 @@ struct xst_facts {
 int xst_facts_add(struct xst_facts *facts, struct xsp_pool *pool, const char *s, size_t len);
 void xst_facts_free(struct xst_facts *facts);
 
-/* The latest of that key, NULL for none. */
+/* The latest value of that key, NULL for none. */
 const char *xst_facts_get(const struct xst_facts *facts, const char *key);
 
 /**
- * xst_facts_around - the latest whose key begins and ends so
+ * xst_facts_around - the latest value whose key begins and ends with given texts
  * @facts: of a process
- * @begin: of the key, up to its second dot: "stream.0."
- * @end: from its last dot, which is another: ".7"
+ * @begin: begin of the key, up to its second dot: "stream.0."
+ * @end: end of the key from its last dot, a different one: ".7"
  *
  * Return: its value, NULL for none.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Where records of a ring are missing, known before it is passed.  A LOST event comes when the
- * ring's next record does, which may be long after: what other rings hold of the time between has
- * to be seen in doubt, since any thread may have been on the CPU of that ring meanwhile.
+ * Detects missing records of a ring before the position is reached. A LOST event comes with the
+ * ring's next record, which may be long after: events of other rings in between must be marked as
+ * uncertain, since any thread may have been on that ring's CPU meanwhile.
  */
 #include "decode/local.h"
 
@@ -14,13 +14,13 @@ static inline void note(struct xst_stream *s, bool hole)
 	}
 }
 
-/* Does it count losses that no record before it did? */
+/* Does it count losses that no earlier record counted? */
 static inline bool adds_losses(const struct xst_stream *s, const struct xsprof_rec *rec)
 {
 	return xst_unlikely(rec->type == XSPROF_REC_LOST) && rec->value > s->lost_value;
 }
 
-/* The ring's writer puts a LOST before all else that it publishes with it. */
+/* A writer puts a LOST before everything that it publishes with it. */
 void xst_hole_at_window(struct xst_stream *s)
 {
 	if (!s->kernel)
@@ -28,7 +28,10 @@ void xst_hole_at_window(struct xst_stream *s)
 		     (s->p < s->end && adds_losses(s, (const struct xsprof_rec *)s->p)));
 }
 
-/* Of a chunk that is not in memory yet, which is looked into where its ring has dropped more. */
+/*
+ * Does a chunk that is not loaded yet begin with a loss? Checked only if its ring has further
+ * drops.
+ */
 static bool begins_with_loss(struct xsprof_trace *t, const struct xst_stream *s,
 			     const struct xsprof_chunk *chunk)
 {
@@ -39,7 +42,7 @@ static bool begins_with_loss(struct xsprof_trace *t, const struct xst_stream *s,
 	if (s->has_ledger && (t->found.has_end || s->producer->has_exit) &&
 	    s->ledger.drops + s->ledger.busy <= s->lost_yielded)
 		return false;
-	/* What is wrong with it is told when its turn comes. */
+	/* Errors of the chunk are reported when it is read. */
 	if (chunk->raw < sizeof(rec))
 		return false;
 	if (!chunk->flags)

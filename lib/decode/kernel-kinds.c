@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The kinds of events of the kernel's tracer: their descriptions are parsed, kept by id, and used
- * to take fields out of events.  A description is text from the file: what cannot be is left
- * out, and no field reaches beyond its event.
+ * Kinds of events of the kernel's tracer: parses their descriptions, keeps them by id, and extracts
+ * fields of events with them. A description is text from the file: invalid ones are left out, and
+ * no field extends beyond its event.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static bool skip_word(const char **s, const char *end, const char *word)
 	return true;
 }
 
-/* "offset:8;" and the like.  Return: the number, or -1. */
+/* Parses "offset:8;" and similar. Return: the number, or -1. */
 static int take_number(const char **s, const char *end, const char *word)
 {
 	uint32_t v = 0;
@@ -48,7 +48,7 @@ static bool name_char(char c)
 	       c == '_';
 }
 
-/* "char prev_comm[16]" into type and name.  Return: 0, -EBADMSG, -ENOMEM. */
+/* Splits "char prev_comm[16]" into type and name. Return: 0, -EBADMSG, -ENOMEM. */
 static int take_declaration(struct xsprof_trace *t, const char *s, size_t len,
 			    struct xsprof_kernel_field *field)
 {
@@ -84,7 +84,10 @@ static int take_declaration(struct xsprof_trace *t, const char *s, size_t len,
 	return 0;
 }
 
-/* "\tfield:DECLARATION;\toffset:N;\tsize:N;\tsigned:N;".  Return: 1 a field, 0 none, -ENOMEM. */
+/*
+ * Parses "\tfield:DECLARATION;\toffset:N;\tsize:N;\tsigned:N;". Return: 1: a field, 0: none,
+ * -ENOMEM.
+ */
 static int take_field(struct xsprof_trace *t, const char *s, const char *end,
 		      struct xsprof_kernel_field *field)
 {
@@ -140,7 +143,7 @@ static int take_fields(struct xsprof_trace *t, struct xsprof_kernel_event *kind)
 	return 0;
 }
 
-/* The value of a line "key: value" at the start of the text.  Return: its length, 0 for none. */
+/* The value of a line "key: value" at the start of the text. Return: its length, 0 for none. */
 static size_t header_line(const char *s, size_t len, const char *key, const char **value)
 {
 	const char *end = s + len;
@@ -183,7 +186,7 @@ static int put_kind(struct xst_kernel *k, struct xsprof_kernel_event *kind)
 		       (room - k->room_kinds) * sizeof(*k->kinds));
 		k->room_kinds = room;
 	}
-	/* Pointers to kinds are given out: the first description stays. */
+	/* Callers hold pointers to kinds: the first description stays. */
 	if (k->kinds[kind->id])
 		return -EEXIST;
 	k->kinds[kind->id] = kind;
@@ -191,7 +194,7 @@ static int put_kind(struct xst_kernel *k, struct xsprof_kernel_event *kind)
 	return 0;
 }
 
-/* As those of the kernel: what is damaged must not look like a name, or like none. */
+/* As for the kernel's names: a damaged text must not look like a name, or be empty. */
 static bool is_name(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -320,7 +323,7 @@ const char *xsprof_kernel_bytes(const struct xsprof_event *ev,
 		memcpy(&loc, (const char *)ev->rec + offset, sizeof(loc));
 		offset = loc & 0xffff;
 		size = loc >> 16;
-		/* Where it was counted from behind the word itself. */
+		/* __rel_loc: the offset is relative to the end of its own word. */
 		if (strstr(field->type, "__rel_loc"))
 			offset += field->offset + sizeof(loc);
 		if (!inside(ev, offset, size))

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The events of the kernel's tracer out of its sub-buffers.  A CPU's sub-buffers are a stream as
- * a ring's blocks are, loaded, evicted and merged as these; only what is inside them is another
- * thing, and is here.
+ * Decodes the events in sub-buffers of the kernel's tracer. A CPU's sub-buffers form a stream like
+ * a ring's blocks, and are loaded, evicted and merged in the same way; only the contents differ,
+ * and are decoded here.
  *
- * A sub-buffer has the time of its first event, how many bytes of it are used, and whether
- * events were lost before it; then events, each with the time since the one before.  All of it
- * is checked: a file is not the kernel.
+ * A sub-buffer has the time of its first event, the number of bytes used, and whether events were
+ * lost before it; then events, each with the time since the previous one. Everything is validated:
+ * it comes from a file.
  */
 #include <string.h>
 
 #include "decode/local.h"
 
-/* The commit word of a sub-buffer. */
+/* Bits of a sub-buffer's commit word. */
 #define COMMIT_LEN	0xfffffu
 #define MISSED_EVENTS	(1u << 31)	/* events were lost before it */
-#define MISSED_STORED	(1u << 30)	/* ... as many as stand behind its data */
+#define MISSED_STORED	(1u << 30)	/* ... their number follows its data */
 
-/* The first word of an event: 5 bits of type or length, 27 bits of time since the last. */
+/* First word of an event: 5 bits of type or length, 27 bits of time since the previous event. */
 #define TYPE_BITS	5
 #define TYPE_DATA_MAX	28
 #define TYPE_PADDING	29
@@ -25,17 +25,17 @@
 #define TYPE_STAMP	31
 #define DELTA_BITS	27
 
-/* An absolute time has 59 bits; those above are the ones of the time before it. */
+/* An absolute time has 59 bits; the upper bits are those of the previous time. */
 #define STAMP_MASK	((1ull << 59) - 1)
 
-/* The header of every event of the tracer: the fields common to all kinds. */
+/* The header common to all kinds of events. */
 #define COMMON_SIZE	8
 
-/* An event, or what moves the clock on. */
+/* An event, or a change of time. */
 struct piece {
-	const uint8_t	*data;		/* NULL: none, only time */
+	const uint8_t	*data;		/* NULL: only a change of time */
 	uint32_t	len;
-	uint32_t	next;		/* offset of what follows */
+	uint32_t	next;		/* offset of the next piece */
 	uint64_t	ts;
 };
 
@@ -55,7 +55,7 @@ static uint64_t load64(const uint8_t *p)
 	return v;
 }
 
-/* Return: false when what is at @off is nothing: the rest of the sub-buffer is left out. */
+/* Return: false if the data at @off is invalid: the rest of the sub-buffer is left out. */
 static bool read_piece(const uint8_t *page, uint32_t off, uint32_t end, uint64_t ts,
 		       struct piece *piece)
 {
@@ -84,7 +84,7 @@ static bool read_piece(const uint8_t *page, uint32_t off, uint32_t end, uint64_t
 	piece->next = off;
 	switch (type) {
 	case 0:
-		/* The length counts its own word. */
+		/* The length includes its own word. */
 		if (word < 4 || word - 4 > end - off)
 			return false;
 		piece->data = page + off;
@@ -94,7 +94,9 @@ static bool read_piece(const uint8_t *page, uint32_t off, uint32_t end, uint64_t
 			piece->next = end;
 		return true;
 	case TYPE_PADDING:
-		/* Without a time the sub-buffer ends here; with one an event was taken back. */
+		/*
+		 * Padding without a time ends the sub-buffer; with a time it is a discarded event.
+		 */
 		if (!delta) {
 			piece->next = end;
 			return true;
@@ -134,7 +136,7 @@ static void next_page(const struct xsprof_trace *t, struct xst_stream *s)
 	s->page_off = 0;
 }
 
-/* Return: false when it is no sub-buffer; it is passed then. */
+/* Return: false if it is not a valid sub-buffer, which is then skipped. */
 static bool begin_page(struct xsprof_trace *t, struct xst_stream *s)
 {
 	const struct xst_kernel *k = &t->found.kernel;
@@ -167,8 +169,8 @@ static bool begin_page(struct xsprof_trace *t, struct xst_stream *s)
 }
 
 /*
- * Goes to the next event.  Return: false when the window has none.  What it goes past on the way
- * is passed for good: the clock is moved on, and sub-buffers that are used up are left.
+ * Moves to the next event. Return: false if the window has none. Everything before it is consumed:
+ * the time advances, and finished sub-buffers are left.
  */
 static bool peek(struct xsprof_trace *t, struct xst_stream *s, struct piece *piece)
 {
@@ -239,8 +241,8 @@ static size_t put_lost(struct xsprof_trace *t, struct xst_stream *s, struct xspr
 }
 
 /*
- * A gap begins with the last event before it: from then on nothing is known of this CPU, and
- * whoever says where time went must hear of it then, not when it is over.
+ * A gap begins at the last event before it: from then on nothing is known of this CPU, and users
+ * that attribute time must be told at its begin, not at its end.
  */
 static uint64_t gap_time(const struct xsprof_trace *t, struct xst_stream *s, uint64_t next)
 {
@@ -282,7 +284,7 @@ size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 		uint16_t flags = 0;
 
 		if (!peek(t, s, &piece)) {
-			/* At the end of the stream: what was lost after its last event. */
+			/* At the end of the stream: losses after its last event. */
 			if (s->trailed && (s->gap || s->drops || s->unknown_lost))
 				n += put_lost(t, s, evs + n, max - n,
 					      s->key > t->reading.now ? s->key : t->reading.now);
@@ -329,7 +331,7 @@ size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 			thread_exits(t, &evs[n]);
 		n++;
 		s->producer->records++;
-		/* What it tells comes before anything else. */
+		/* A thread's end is yielded before anything else. */
 		if (t->reading.ended.type)
 			break;
 	}

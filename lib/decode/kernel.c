@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What a capture says of the kernel's tracer: its clock, the layout of its sub-buffers, tasks,
- * symbols; the kinds of its events are kernel-kinds.c's.  Every text comes from the file: it is
- * read for what it holds, bounded, and never believed to be whole.  It never looks at events;
- * kernel-page.c does.
+ * What a capture contains about the kernel's tracer: its clock, the layout of its sub-buffers,
+ * tasks, symbols; kernel-kinds.c has the kinds of events, kernel-page.c the events. All texts come
+ * from the file: they are parsed with bounds and may be incomplete.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 
 #define SUBBUF_MAX	(1u << 20)
 
-/* The producer that is none: the tracer's streams hang on it. */
+/* The tracer's pseudo-producer, to which its streams belong. */
 static void init(struct xsprof_trace *t)
 {
 	struct xst_producer *p = &t->found.kernel.producer;
@@ -39,7 +38,7 @@ struct xst_producer *xst_kernel_producer(struct xsprof_trace *t)
 
 /* ---- information ------------------------------------------------------------------------- */
 
-/* How the tracer lays a sub-buffer out. */
+/* Layout of the tracer's sub-buffers. */
 struct layout {
 	uint32_t	subbuf;
 	uint32_t	data_off;
@@ -97,7 +96,7 @@ static int add_info(struct xsprof_trace *t, const char *s, size_t len)
 	}
 	if (err)
 		return err;
-	/* One that cannot be is not taken over: sub-buffers are read by what was said before. */
+	/* An impossible layout is ignored: the previous one stays in use. */
 	if ((lay.long_size != 4 && lay.long_size != 8) || lay.commit_off > 64 ||
 	    lay.data_off < lay.commit_off + lay.long_size || lay.data_off > 256)
 		return -EBADMSG;
@@ -179,13 +178,13 @@ static int take(struct xsprof_trace *t, uint32_t kind, const char *s, size_t len
 }
 
 /**
- * xst_kernel_add() - take in a KERNEL chunk
+ * xst_kernel_add() - handle a KERNEL chunk
  * @t: trace
  * @raw: payload
  * @len: bytes of it
  *
- * Return: 0; -EBADMSG: a part of it is not as it must be, the rest counts; -ENOSPC: it has more
- * than may be kept; -ENOMEM.
+ * Return: 0; -EBADMSG: a part of it is invalid, the rest is used; -ENOSPC: it exceeds the memory
+ * limit; -ENOMEM.
  */
 int xst_kernel_add(struct xsprof_trace *t, const uint8_t *raw, size_t len)
 {

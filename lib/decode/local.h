@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files of the decoder share: the handle, of which the other headers are parts.
- * Internal names begin with xst_, so that both libraries can be linked into one program.  It owns
- * declarations only; nothing here is seen by users of the library.
+ * Private header of the decoder: the handle, whose parts are declared in the other headers.
+ * Internal names begin with xst_, so that both libraries can be linked into one program. Not
+ * visible to users of the library.
  *
  *	source.c	bytes of a file, or of a pipe that was spooled
  *	chunk.c		one chunk: header, payload, checksum, decompression
- *	chunks.c	chunks taken in: producers, names, clocks, where rings' records are
- *	budget.c	how much memory all that may take
+ *	chunks.c	handles chunks: producers, names, clocks, offsets of ring chunks
+ *	budget.c	memory limit
  *	capture.c	the first pass over a capture, chunk by chunk
  *	snapshot.c	the same for a producer's ring file
  *	stream.c	one ring: its chunks, a window of it in memory (buffers.c)
- *	holes.c		where records are missing, before it is passed
+ *	holes.c		missing records, detected in advance
  *	run.c		the records of a window as events
- *	marks.c		events that no ring holds
+ *	marks.c		events that are not in rings
  *	merge.c		all streams as one, in time order
  *	clockfit.c	ticks to nanoseconds
- *	kernel.c	what is known of the kernel's tracer; kernel-kinds.c: the kinds of its
- *			events; kernel-page.c: its events
- *	texts.c		texts and facts; names.c: the public functions that look them up
- *	ends.c		when producers ended, as far as others tell
+ *	kernel.c	the kernel's tracer; kernel-kinds.c: kinds of its events;
+ *			kernel-page.c: its events
+ *	texts.c		texts; names.c: public functions that look them up
+ *	ends.c		end times of producers from other evidence
  *	thread-ends.c	threads that ended before their processes
- *	threads.c	threads, by what their process says
- *	arena.c producer.c args.c tids.c	what their names say
+ *	threads.c	names of threads, and reused thread numbers
+ *	arena.c producer.c args.c tids.c
  */
 #ifndef XST_TRACE_LOCAL_H
 #define XST_TRACE_LOCAL_H
@@ -64,7 +64,7 @@ enum xst_warning {
 	XST_WARN_KINDS,
 };
 
-/* An event that no ring holds: a producer's beginning, its end, its losses. */
+/* An event that is not in a ring: a producer's begin, its end, its losses. */
 struct xst_mark {
 	uint64_t	ns;
 	uint64_t	value;
@@ -95,7 +95,7 @@ struct xst_found {
 	bool			snapshot;	/* a ring file, not a capture */
 	struct xsprof_ctl	ring_ctl;	/* of a ring file */
 	struct xst_producer	**producers;
-	uint32_t		nr_producers;	/* the highest number + 1 */
+	uint32_t		nr_producers;	/* highest number + 1 */
 	uint32_t		room_producers;
 	struct xst_stream	**streams;
 	uint32_t		nr_streams;
@@ -105,15 +105,15 @@ struct xst_found {
 	struct xsp_map		categories;
 	struct xsp_map		threads;
 	struct xsp_map		comms;
-	struct xsp_map		begun;		/* threads of which the first marker was told */
-	struct xsp_map		earlier;	/* what those with the number before were called */
+	struct xsp_map		begun;		/* threads whose first marker was yielded */
+	struct xsp_map		earlier;	/* names of earlier threads with the same number */
 	struct xsp_map		stacks;		/* text: struct xst_stack_head, then addresses */
 	struct xsp_pool		pool;
 	struct xst_facts	host;
 	const struct xst_text	**notes;
 	uint32_t		nr_notes;
-	uint64_t		seen;		/* bytes of the file up to the chunk taken in */
-	uint64_t		lists;		/* bytes of what no other number here tells */
+	uint64_t		seen;		/* offset up to which the file was processed */
+	uint64_t		lists;		/* bytes of lists, not counted elsewhere */
 	uint32_t		room_notes;
 	struct xsprof_sync	*syncs;
 	uint32_t		nr_syncs;
@@ -121,48 +121,48 @@ struct xst_found {
 	struct xst_fit		fit;
 	uint32_t		main_kind;	/* of @fit */
 	struct xst_fit		other_fits[XST_CLOCK_KINDS];	/* of other clocks */
-	uint64_t		settled;	/* mono: records before it are all in the file */
+	uint64_t		settled;	/* mono: all earlier records are in the file */
 	struct xst_kernel	kernel;
 	struct xsprof_cap_end	end;
 	bool			has_end;
-	bool			no_room;	/* END or EXIT tells what no ledger does */
+	bool			no_room;	/* END or EXIT states losses that no ledger has */
 	bool			truncated;
 	uint64_t		scanned;	/* offset up to which chunks were indexed */
 	uint64_t		chunks;
 	uint64_t		ring_chunks;
 	struct xst_hints	hints[XST_CLOCK_KINDS];
-	uint64_t		bad_index;	/* chunks refused by the first pass */
+	uint64_t		bad_index;	/* chunks refused in the first pass */
 	uint64_t		bad_entries;
 	uint64_t		unknown;	/* chunks and records of unknown types */
 };
 
-/* Where reading is, and what of it the user wants. */
+/* The position of reading, and the user's selection. */
 struct xst_reading {
 	struct xst_buffers	buffers;
 	struct xst_head		*heap;
 	uint32_t		nr_heap;
 	struct xst_marks	begins;
 	struct xst_marks	ends;
-	uint64_t		now;		/* ns of the latest event */
-	uint64_t		horizon;	/* FOLLOW: beyond it more may still come */
+	uint64_t		now;		/* ns of the last event */
+	uint64_t		horizon;	/* FOLLOW: more events may still come after it */
 	uint64_t		from_ns;
 	uint64_t		to_ns;
 	uint64_t		records;
-	uint64_t		turn;		/* counts batches: what is known may change then */
+	uint64_t		turn;		/* number of batches: facts may change with each */
 	struct xst_account	account;	/* of all producers */
 	uint64_t		back;
-	uint64_t		bad_read;	/* chunks refused while reading */
+	uint64_t		bad_read;	/* chunks refused during reading */
 	bool			kernel_only;	/* rings of producers are left out */
 	bool			started;
 	bool			finished;
 	int			failed;
-	struct xsprof_event	ended;		/* comes next: a thread's end; type 0: none */
+	struct xsprof_event	ended;		/* next event: a thread's end; type 0: none */
 	struct xsprof_event	*evs;		/* of xsprof_trace_next() */
 	size_t			ev_next;
 	size_t			ev_nr;
 };
 
-/* The handle: the file, what was found in it, where reading is; and how to tell the user. */
+/* The handle: the file, the results of the first pass, the position of reading; and messages. */
 struct xsprof_trace {
 	struct xst_file		file;
 	struct xst_found	found;
@@ -182,22 +182,22 @@ int xst_fail(struct xsprof_trace *t, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void xst_warn(struct xsprof_trace *t, enum xst_warning kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* At the end: how many warnings of each kind were not given. */
+/* At the end: reports how many warnings of each kind were suppressed. */
 void xst_warn_totals(struct xsprof_trace *t);
 
 /* ---- budget.c ---------------------------------------------------------------------------- */
 
-/* Bytes that the decoder keeps of what it found. */
+/* Bytes of memory that the decoder keeps. */
 uint64_t xst_kept(const struct xsprof_trace *t);
-/* More than the file has bytes for: what would add to it is left out. */
+/* Is the memory limit for the file's size reached? Then further data is left out. */
 bool xst_full(const struct xsprof_trace *t);
 
 /* ---- capture.c, chunks.c, snapshot.c, arena.c -------------------------------------------- */
 
 int xst_capture_open(struct xsprof_trace *t);
-/* Chunks that came since the last look; sets @horizon.  Return: 0 or -errno. */
+/* Handles chunks that were added since the last call; sets @horizon. Return: 0 or -errno. */
 int xst_capture_scan(struct xsprof_trace *t);
-/* chunks.c: the chunk at @off, whose header is sound.  Return: 0 or -errno. */
+/* chunks.c: handles the chunk at @off, whose header is valid. Return: 0 or -errno. */
 int xst_chunk_add(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk);
 int xst_snapshot_open(struct xsprof_trace *t);
 int xst_arena_parse(struct xsprof_trace *t, struct xst_producer *p, uint64_t pos,
@@ -205,51 +205,51 @@ int xst_arena_parse(struct xsprof_trace *t, struct xst_producer *p, uint64_t pos
 
 /* ---- ends.c ------------------------------------------------------------------------------ */
 
-/* Of processes that executed another program.  Return: 0 or -errno. */
+/* Settles ends of processes that executed another program. Return: 0 or -errno. */
 int xst_ends_settle(struct xsprof_trace *t);
 /*
- * Ends that the recorder knew to an interval only: the kernel's events up to when have to be seen
- * before anybody else sees them?  0: none.  Then those, and what they tell is taken over.
+ * The time up to which kernel events must be read in advance, for ends that the recorder knew only
+ * as an interval; 0: none. Then: adds these events, and applies what they show.
  */
 uint64_t xst_exits_until(struct xsprof_trace *t);
 void xst_exits_learn(struct xsprof_trace *t, const struct xsprof_event *evs, size_t n);
 void xst_exits_settle(struct xsprof_trace *t);
 
-/* So long at most a process takes to go. */
+/* Maximum time between the exit of a process and its disappearance. */
 #define XST_GOING_NS	1000000000u
 
 /* ---- thread-ends.c ----------------------------------------------------------------------- */
 
-/* A thread of @p ended at @ns: did the process go on? */
+/* A thread of @p ended at @ns: did its process continue? */
 bool xst_went_on(const struct xst_producer *p, uint64_t ns);
-/* When tids.c knows what it can.  Return: 0 or -errno. */
+/* Called when tids.c has all events. Return: 0 or -errno. */
 int xst_thread_ends_settle(struct xsprof_trace *t);
-/* An event of xst_kernel.exit_id: if it ends a thread of a producer that went on, sets @ended. */
+/* An event of xst_kernel.exit_id: if it ends a thread of a producer that continued, sets @ended. */
 void xst_thread_ends(struct xsprof_trace *t, const struct xsprof_event *ev,
 		     struct xsprof_event *ended);
 
 /* ---- threads.c --------------------------------------------------------------------------- */
 
-/* A THREAD entry with its text, which is whole.  Return: 0 or -errno. */
+/* Handles a complete THREAD entry. Return: 0 or -errno. */
 int xst_thread_entry(struct xsprof_trace *t, struct xst_producer *p,
 		     const struct xsprof_entry *entry, const char *text);
-/* As the kernel called it, the recorder says.  Return: 0 or -ENOMEM. */
+/* Adds the kernel's name of a thread, from the recorder. Return: 0 or -ENOMEM. */
 int xst_thread_comm(struct xsprof_trace *t, struct xst_producer *p, uint32_t tid,
 		    const char *comm, size_t len);
 
 /* ---- tids.c ----------------------------------------------------------------------------- */
 
-/* Are there threads with two numbers?  Then it wants to see all events before anybody. */
-/* After a look at the whole: what tells of new tasks, and of which process the command was. */
+/* Do threads have two numbers? Then all events must be read in advance. */
+/* After the first pass: finds the events of new tasks, and the command's process. */
 int xst_tids_settle(struct xsprof_trace *t);
-/* An event of xst_kernel.exit_id, and of new_id. */
+/* Handles an event of xst_kernel.exit_id, and of new_id. */
 void xst_tids_gone(struct xsprof_trace *t, const struct xsprof_event *ev);
 void xst_tids_new_task(struct xsprof_trace *t, const struct xsprof_event *ev);
 bool xst_tids_wanted(const struct xsprof_trace *t);
 void xst_tids_learn(struct xsprof_trace *t, const struct xsprof_event *evs, size_t n);
-/* When it has seen all. */
+/* Called after all events. */
 void xst_tids_elect(struct xsprof_trace *t);
-/* The thread of @p that the kernel calls @tid; 0: none, or not known. */
+/* The thread of @p with the kernel's number @tid; 0: none, or unknown. */
 uint32_t xst_tids_own(const struct xsprof_trace *t, const struct xst_producer *p, uint32_t tid);
 
 /* ---- run.c, marks.c ---------------------------------------------------------------------- */
@@ -271,18 +271,18 @@ static inline bool xst_event_wanted(const struct xsprof_trace *t, uint64_t ns)
 	return ns >= t->reading.from_ns;
 }
 
-/* Events that are in memory, while they are not later than @limit.  Return: how many. */
+/* Yields loaded events up to @limit. Return: their number. */
 size_t xst_stream_run(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *evs,
 		      size_t max, uint64_t limit);
 size_t xst_marks_run(struct xsprof_trace *t, struct xst_marks *marks, struct xsprof_event *evs,
 		     size_t max, uint64_t limit);
-/* The marks of producers that have not been yielded.  Return: 0 or -errno. */
+/* Makes the marks of producers that have not been yielded. Return: 0 or -errno. */
 int xst_marks_make(struct xsprof_trace *t);
 
 /* ---- merge.c ----------------------------------------------------------------------------- */
 
 int xst_merge_start(struct xsprof_trace *t);
-/* Puts streams that got new chunks back into the heap. */
+/* Puts streams with new chunks back into the heap. */
 int xst_merge_more(struct xsprof_trace *t);
 int xst_merge_batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Events that no ring holds: producers' beginnings and ends, that others switched their categories,
- * that a thread is gone whose number another has, and what they lost with no ring to lose it from.
- * They are two more streams of the merge, one before and one after all rings.
+ * Events that are not in rings: producers' begins and ends, switches of their categories by others,
+ * ends of threads whose number was reused, and losses without a ring. They form two more streams of
+ * the merge, one before and one after all rings.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ size_t xst_marks_run(struct xsprof_trace *t, struct xst_marks *marks, struct xsp
 			evs[n].value = 0;
 			p->said_renewed++;
 		}
-		/* What its rings lost after their last records was lost until now. */
+		/* Losses of its rings after their last records count up to here. */
 		if (mark->type == XSPROF_EV_EXIT && p->holes)
 			evs[n].flags |= XSPROF_EVF_HOLE;
 		p->began |= mark->type == XSPROF_EV_PRODUCER;
@@ -50,7 +50,7 @@ static int by_time(const void *a, const void *b)
 		return x->ns < y->ns ? -1 : 1;
 	if (x->producer != y->producer)
 		return x->producer < y->producer ? -1 : 1;
-	/* Its beginning first, then what happened to it. */
+	/* A producer's begin first, then its other events. */
 	if (x->type != y->type && (x->type == XSPROF_EV_PRODUCER || y->type == XSPROF_EV_PRODUCER))
 		return x->type == XSPROF_EV_PRODUCER ? -1 : 1;
 	return (int)x->type - (int)y->type;
@@ -67,7 +67,7 @@ static void add_mark(struct xst_marks *marks, const struct xst_producer *p, uint
 	};
 }
 
-/* Its attach is before all its records; the recorder may have found it after some. */
+/* Its attach precedes all its records; the recorder may have found it later. */
 static uint64_t begin_time(const struct xst_producer *p)
 {
 	if (p->known && p->attach.ticks)
@@ -76,8 +76,8 @@ static uint64_t begin_time(const struct xst_producer *p)
 }
 
 /*
- * Those not yet yielded; in order of time, which is all that counting them relies on.  Nothing of
- * it is before its producer's beginning.
+ * Adds switches not yet yielded, in order of time, which the count relies on. None is before its
+ * producer's begin.
  */
 static void add_switches(struct xsprof_trace *t, const struct xst_producer *p)
 {
@@ -92,8 +92,8 @@ static void add_switches(struct xsprof_trace *t, const struct xst_producer *p)
 }
 
 /*
- * Likewise.  The thread that had the number before ended earlier; when is not known.  A trace that
- * is followed has no ends of threads.
+ * Likewise for renewed thread numbers. The earlier thread's end time is unknown. A followed trace
+ * has no ends of threads.
  */
 static void add_renewed(struct xsprof_trace *t, const struct xst_producer *p)
 {
@@ -117,7 +117,7 @@ static void add_ends(struct xsprof_trace *t, const struct xst_producer *p)
 		ns = xst_last_ns(t);
 	if (ns < begin)
 		ns = begin;
-	/* LOST sorts before EXIT by its type's number. */
+	/* LOST sorts before EXIT by its type number. */
 	if (p->nomem + p->late)
 		add_mark(&t->reading.ends, p, XSPROF_EV_LOST, ns, p->nomem + p->late);
 	if (p->has_exit)

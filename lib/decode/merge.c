@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * All streams as one, in time order.
+ * Merges all streams in time order.
  *
- * A heap holds what each stream has next.  From the first one events are taken until it would
- * pass the second: most of the time that is a run of many, and the heap is touched once for it.
- * Windows are only replaced while no event of the current batch points into one.  It never looks
- * at a record.
+ * A heap holds the next time of each stream. Events are taken from the first stream until it would
+ * pass the second: usually a long run with one heap operation. Windows are only replaced while no
+ * event of the current batch points into one. Never looks at records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -60,7 +59,7 @@ static void push_marks(struct xsprof_trace *t, struct xst_marks *marks, uint32_t
 		push(t, (struct xst_head){ marks->list[0].ns, order, XST_HEAD_MARKS, marks });
 }
 
-/* Everything that is not in it: all at the beginning, later what has got new chunks. */
+/* Adds streams that are not in the heap: at first all, later those with new chunks. */
 static int fill(struct xsprof_trace *t)
 {
 	struct xst_head *heap = realloc(t->reading.heap, (t->found.nr_streams + 2) * sizeof(*heap));
@@ -113,7 +112,7 @@ int xst_merge_more(struct xsprof_trace *t)
 {
 	uint32_t kept = 0;
 
-	/* The fit is a new one, and the marks are made anew. */
+	/* The fit is new, and the marks are made anew. */
 	for (uint32_t i = 0; i < t->found.nr_streams; i++)
 		t->found.streams[i]->seg = t->found.streams[i]->producer->fit->segs;
 	for (uint32_t i = 0; i < t->reading.nr_heap; i++)
@@ -127,7 +126,7 @@ int xst_merge_more(struct xsprof_trace *t)
 
 /* ---- a batch ----------------------------------------------------------------------------- */
 
-/* The latest time up to which the first of the heap may go on. */
+/* The time up to which the first stream of the heap may continue. */
 static uint64_t limit_of(const struct xsprof_trace *t)
 {
 	const struct xst_head *second = NULL;
@@ -138,7 +137,7 @@ static uint64_t limit_of(const struct xsprof_trace *t)
 	if (t->reading.nr_heap > 2 && before(&t->reading.heap[2], second))
 		second = &t->reading.heap[2];
 	if (second) {
-		/* At equal times the order decides; and 0 is before nothing. */
+		/* At equal times the order decides; nothing is before 0. */
 		uint64_t other = second->key;
 
 		if (t->reading.heap[0].order > second->order && other > t->reading.heap[0].key)

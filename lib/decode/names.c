@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The public functions that look up what a capture says in words: facts, notes, names of markers
- * and threads, stacks and maps.  Texts are kept by texts.c.
+ * Public functions that look up texts of a capture: facts, notes, names of markers and threads,
+ * stacks and maps. texts.c stores the texts.
  */
 #include <errno.h>
 #include <string.h>
@@ -74,7 +74,7 @@ const char *xsprof_trace_note(const struct xsprof_trace *t, uint32_t index)
 	TEN(what, "22"), TEN(what, "23"), TEN(what, "24"), what "250", what "251", \
 	what "252", what "253", what "254", what "255"
 
-/* Of the names that no program gives. */
+/* Keys of reserved names. */
 static const char *known_key(uint32_t name)
 {
 	static const char *const inputs[] = { PLACES("input ") };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The producers of a trace and the account of what each lost, as far as the trace says and as far
- * as it has been read.  It never reads records.
+ * The producers of a trace and their losses, as far as the trace has been read. Never reads
+ * records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -76,10 +76,10 @@ void xst_producer_set_ctl(struct xst_producer *p, const struct xsprof_ctl *ctl)
 		p->pid = ctl->pid;
 }
 
-/* One a chunk, so that they take no more memory than room in the file. */
+/* Limited to one per chunk, so that memory is in proportion to the file. */
 int xst_producer_switch(struct xst_producer *p, uint64_t ticks, uint64_t enabled)
 {
-	/* A power of two is where it is full. */
+	/* The capacity doubles at each power of two. */
 	if (!(p->nr_switches & (p->nr_switches - 1))) {
 		size_t room = p->nr_switches ? 2 * (size_t)p->nr_switches : 1;
 		struct xst_switch *list = realloc(p->switches, room * sizeof(*list));
@@ -113,14 +113,14 @@ void xst_producers_free(struct xsprof_trace *t)
 /* ---- the account ------------------------------------------------------------------------- */
 
 /*
- * The ledger counts; but one that was written before the ring's last records (the recorder was
- * killed) knows less than they do.
+ * The ledger counts; but a ledger written before the ring's last records (the recorder was killed)
+ * has lower counts than they do.
  */
 static void count_stream(const struct xst_stream *s, struct xst_account *sum)
 {
 	uint64_t records = s->has_ledger ? s->ledger.drops + s->ledger.busy : 0;
 
-	/* The LOST records of a ring count both: drops, and no lock to be had. */
+	/* LOST records count both: drops, and records without a lock. */
 	sum->lost_records += records > s->lost_value ? records : s->lost_value;
 	sum->lost_slots += s->has_ledger ? s->ledger.skipped : s->gaps;
 	sum->bad_slots += s->bad_slots + (s->has_ledger ? s->ledger.bad : 0);
@@ -135,7 +135,7 @@ static struct xst_account add_up(const struct xst_producer *p)
 	return sum;
 }
 
-/* Between two batches it stays as it is, however often it is asked for. */
+/* Cached: it does not change between two batches. */
 static const struct xst_account *account_of(const struct xsprof_trace *t, struct xst_producer *p)
 {
 	if (p->account.turn != t->reading.turn + 1) {
@@ -145,7 +145,7 @@ static const struct xst_account *account_of(const struct xsprof_trace *t, struct
 	return &p->account;
 }
 
-/* Records that wait in the handle's own batch have not been yielded yet. */
+/* Events in the handle's own batch have not been yielded yet. */
 static uint64_t waiting(const struct xsprof_trace *t, uint32_t producer, bool all)
 {
 	uint64_t n = 0;
@@ -190,7 +190,7 @@ static uint64_t end_ns(const struct xst_producer *p)
 	return p->has_exit ? xst_producer_end_ns(p) : 0;
 }
 
-/* When it was last known to run, and no later than it ended. */
+/* When it was last known to run, at most its end. */
 static uint64_t lived_ns(const struct xst_producer *p)
 {
 	uint64_t end = end_ns(p), lived;
@@ -267,7 +267,7 @@ int xsprof_trace_get_ledger(struct xsprof_trace *t, uint32_t producer, uint32_t 
 	if (!p)
 		return -ENOENT;
 	s = p->streams;
-	/* Callers ask for all in order: start at the last; new ones are added in front. */
+	/* Callers iterate in order: continue at the last one; new ones are added in front. */
 	if (p->asked && p->asked_of == s && index >= p->asked_index) {
 		s = p->asked;
 		at = p->asked_index;
@@ -346,7 +346,7 @@ int xsprof_trace_get_info(struct xsprof_trace *t, struct xsprof_trace_info *info
 	all.lost_records = sum->lost_records + sum->unsaved;
 	all.lost_slots = sum->lost_slots;
 	all.bad_slots = sum->bad_slots;
-	/* Records without room in the file: counted by the recorder, not always by producer. */
+	/* Records without room in the file: counted by the recorder, not always per producer. */
 	if (t->found.no_room && t->found.end.lost_records > all.lost_records)
 		all.lost_records = t->found.end.lost_records;
 	describe_clock(t, &all);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The rank that a trace is of: see rank.h.  It guesses nothing: one process' rank is not that of
- * a trace in which another has a different one.
+ * Determines the rank of a trace: see rank.h. Guesses nothing: a trace in which processes have
+ * different ranks has none.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static bool number(struct xsprof_trace *trace, uint32_t producer, const char *fa
 {
 	const char *s = xsprof_trace_fact(trace, producer, fact);
 
-	/* As JSON has numbers: no zeros in front. */
+	/* As a JSON number: no leading zeros. */
 	if (!s || !*s || strlen(s) > 9 || s[strspn(s, "0123456789")] || (s[0] == '0' && s[1]))
 		return false;
 	*value = (uint32_t)strtoul(s, NULL, 10);
@@ -36,11 +36,11 @@ bool xsp_rank_of(struct xsprof_trace *trace, uint32_t producer, struct xsp_rank 
 	return rank->known;
 }
 
-/* @one: of another producer, which comes after those that @rank is of. */
+/* @one: of a later producer than those of @rank. */
 static void join(struct xsp_rank *rank, struct xsp_rank one)
 {
 	one.several = rank->several || (rank->known && rank->rank != one.rank);
-	/* A child of the process that says it knows its environment alone. */
+	/* A child of the process that states it knows only its environment. */
 	if (!one.backend)
 		one.backend = rank->backend;
 	if (!one.world_size)

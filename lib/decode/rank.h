@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Which rank of a distributed job a trace is of, as its processes say, else their environment.
+ * The rank in a distributed job that a trace belongs to, as stated by its processes, else from
+ * their environment.
  */
 #ifndef XSP_RANK_H
 #define XSP_RANK_H
@@ -11,12 +12,12 @@
 #include <xsprof/trace.h>
 
 /**
- * struct xsp_rank - what is known of it
- * @rank: the one that all processes with a rank have
- * @world_size: how many there are, 0: not known
- * @backend: what they communicate by, as the process says; NULL: not known
- * @known: there is such a rank
- * @several: processes have different ones
+ * struct xsp_rank - a rank
+ * @rank: rank of all processes that have one
+ * @world_size: number of ranks, 0: unknown
+ * @backend: communication backend that the process states; NULL: unknown
+ * @known: @rank is valid
+ * @several: processes have different ranks
  */
 struct xsp_rank {
 	uint32_t	rank;
@@ -26,12 +27,12 @@ struct xsp_rank {
 	bool		several;
 };
 
-/* Of one process.  Return: false: it says none. */
+/* The rank of one process. Return: false: none stated. */
 bool xsp_rank_of(struct xsprof_trace *trace, uint32_t producer, struct xsp_rank *rank);
-/* Of the process @pid, 0: of all. */
+/* The rank of process @pid, 0: of all processes. */
 void xsp_rank_find(struct xsprof_trace *trace, uint32_t pid, struct xsp_rank *rank);
 
-/* The same for who asks for one process after another: all of them are looked through once. */
+/* For repeated queries: scans all producers once. */
 struct xsp_ranks;
 
 /* Return: 0, -ENOMEM, -errno as xsprof_trace_get_info(). */

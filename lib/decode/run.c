@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The records of one stream as events: what is checked of each, what is passed over, what is lost
- * between them.  Its inner loop is what decoding costs: it allocates nothing, hashes nothing and
- * calls nothing for a plain record.
+ * Converts the records of a stream to events: validates each, skips others, and reports losses
+ * between them. Its inner loop dominates the cost of decoding: it allocates nothing, hashes nothing
+ * and calls nothing for a plain record.
  */
 #include "decode/local.h"
 
 /* ---- classes of records ------------------------------------------------------------------ */
 
-#define CLASS_SLOTS	0x0fu	/* the least slots of the type; 0: not an event as it stands */
-#define CLASS_TIMES	0x10u	/* holds a begin and an end */
-#define CLASS_OP	0x20u	/* a BEGIN that says more */
-#define CLASS_ARGS	0x40u	/* goes on with the record before: not counted */
-#define CLASS_LEAVES	0x80u	/* may be the last of its thread */
+#define CLASS_SLOTS	0x0fu	/* minimum number of slots of the type; 0: not a plain event */
+#define CLASS_TIMES	0x10u	/* has a begin and an end */
+#define CLASS_OP	0x20u	/* a BEGIN with details */
+#define CLASS_ARGS	0x40u	/* continues the previous record: not counted */
+#define CLASS_LEAVES	0x80u	/* may be the last record of its thread */
 
 static const uint8_t classes[256] = {
 	[XSPROF_REC_BEGIN]		= 1,
@@ -48,7 +48,7 @@ static const uint8_t classes[256] = {
 	[XSPROF_REC_SCHED_MIGRATE]	= 1,
 };
 
-/* Slots of the record at @p, 0 when it is none.  @p < @end. */
+/* Slots of the record at @p, 0: invalid. @p < @end. */
 static inline uint32_t slots_at(const uint8_t *p, const uint8_t *end)
 {
 	uint32_t slots = ((const struct xsprof_rec *)p)->size & 0x0f;
@@ -80,8 +80,8 @@ static void init_lost(struct xsprof_event *ev, const struct xst_stream *s, uint6
 }
 
 /*
- * A gap before the record at @ns, or what was lost at the end: of that it is not known how long
- * after the last record it was.  Return: events.
+ * Yields a gap before the record at @ns, or losses at the end, whose time after the last record is
+ * unknown. Return: number of events.
  */
 static size_t put_lost(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *evs,
 		       size_t max, uint64_t ns)
@@ -119,10 +119,10 @@ static void bad_record(struct xsprof_trace *t, struct xst_stream *s, uint64_t sl
 }
 
 /*
- * The record at @s->p is no plain event, or none at all.  Goes past it, unless it can be yielded
- * after all: then it is left, with *@lost set when it is a LOST record.
+ * The record at @s->p is not a plain event, or invalid. Skips it, unless it can be yielded after
+ * all: then it is kept, with *@lost set for a LOST record.
  *
- * Return: true when it was passed.
+ * Return: true if it was skipped.
  */
 static bool pass(struct xsprof_trace *t, struct xst_stream *s, bool *lost)
 {
@@ -131,7 +131,7 @@ static bool pass(struct xsprof_trace *t, struct xst_stream *s, bool *lost)
 
 	*lost = false;
 	if (!slots || rec->type == XSPROF_REC_INVALID) {
-		/* Whatever this is says nothing about where the next begins: the next block. */
+		/* Invalid: the begin of the next record is unknown; continue at the next block. */
 		uint64_t left = (XSPROF_BLOCK_SIZE - ((uintptr_t)s->p & (XSPROF_BLOCK_SIZE - 1)));
 
 		if (left > (uint64_t)(s->end - s->p))
@@ -145,7 +145,7 @@ static bool pass(struct xsprof_trace *t, struct xst_stream *s, bool *lost)
 			*lost = true;
 			return false;
 		}
-		/* One that adds nothing is allowed; one that takes back is not. */
+		/* A LOST that adds nothing is valid; one with a lower count is not. */
 		if (rec->value < s->lost_value)
 			bad_record(t, s, slots);
 	} else if (rec->type != XSPROF_REC_PAD) {
@@ -173,7 +173,7 @@ static uint64_t time_back(struct xsprof_trace *t, struct xst_stream *s, uint64_t
 	return s->ticks;
 }
 
-/* Goes to the next record that can be yielded.  Return: false when the window has none. */
+/* Moves to the next record that can be yielded. Return: false if the window has none. */
 static bool peek(struct xsprof_trace *t, struct xst_stream *s, uint64_t *ns, bool *lost)
 {
 	while (s->p < s->end) {
@@ -191,7 +191,7 @@ static bool peek(struct xsprof_trace *t, struct xst_stream *s, uint64_t *ns, boo
 
 /* ---- times inside records ---------------------------------------------------------------- */
 
-/* Another clock's times mean nothing here: what the record itself says of its time stands. */
+/* Times of another clock cannot be converted: use the record's own timestamp. */
 static void set_times(struct xst_stream *s, struct xsprof_event *ev)
 {
 	uint64_t begin = ev->ticks, end = ev->ticks;
@@ -213,7 +213,7 @@ static void set_times(struct xst_stream *s, struct xsprof_event *ev)
 	}
 	if (end < begin)
 		end = begin;
-	/* The run's own piece is kept: most begins lie in it as well. */
+	/* Try the segment of the run first: most begins lie in it too. */
 	ev->begin_ns = begin - s->seg->base < s->seg->len ? xst_seg_ns(s->seg, begin) :
 							     xst_fit_ns(s->producer->fit, begin);
 	if (ev->type == XSPROF_REC_COMPLETE)
@@ -248,7 +248,7 @@ static inline void put_event(struct xsprof_event *ev, const struct xst_stream *s
 	ev->rec_size = slots * XSPROF_SLOT_SIZE;
 }
 
-/* The kernel's module saw a thread stop that never runs again. */
+/* Did the kernel module see a thread stop for good? */
 static bool is_dead(const struct xsprof_rec *rec)
 {
 	uint32_t state = (rec->aux & XSPROF_SCHED_STATE) >> XSPROF_SCHED_STATE_SHIFT;
@@ -257,8 +257,8 @@ static bool is_dead(const struct xsprof_rec *rec)
 }
 
 /*
- * Records that are plain events, while they are not later than @limit.  Stops before anything
- * else, with @s->key the time of the record that it stopped at when that is known.
+ * Yields plain events up to @limit. Stops before anything else, with @s->key the time of the record
+ * at which it stopped, if known.
  */
 static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *evs,
 			size_t max, uint64_t limit)
@@ -266,7 +266,7 @@ static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsp
 	const struct xst_seg *seg = s->seg;
 	uint64_t ticks = s->ticks, now = t->reading.now, from = t->reading.from_ns;
 	const uint8_t *p = s->p, *end = s->end;
-	/* A hole of its own lies before the first of these, or behind the last. */
+	/* A hole of this stream itself is before the first or after the last of these. */
 	uint16_t in_hole = s->producer->holes > s->hole ? XSPROF_EVF_HOLE : 0;
 	size_t n = 0, args = 0;
 
@@ -324,7 +324,7 @@ static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsp
 	return n;
 }
 
-/* A LOST record at @s->p, which adds to what was lost before. */
+/* Yields a LOST record at @s->p, which adds to earlier losses. */
 static size_t run_lost(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *ev,
 		       uint64_t ns)
 {
@@ -357,7 +357,7 @@ size_t xst_stream_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 				break;
 		}
 		if (s->p == s->end) {
-			/* At the end of the ring: what was lost after its last record. */
+			/* At the end of the ring: losses after its last record. */
 			if (s->trailed && (s->gap || s->drops))
 				n += put_lost(t, s, evs + n, max - n,
 					      s->key > t->reading.now ? s->key : t->reading.now);

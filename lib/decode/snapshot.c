@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A producer's ring file, read as it stands: what a dead process left, or what a living one has
- * just now.  It consumes nothing and never writes; a recorder may drain the same rings.
+ * Reads a producer's ring file in place: what a dead process left, or the current contents of a
+ * living one. Consumes and writes nothing; a recorder may drain the same rings.
  *
- * What can still be written to while it is copied is found out afterwards:
+ * Slots may be overwritten while they are copied; this is checked afterwards:
  *
  *	reader				writer (DISCARD)	writer (OVERWRITE)
  *	A  copies slots [p, q)		reads tail		-
@@ -48,7 +48,7 @@ static int read_reader(const struct xsprof_trace *t, uint32_t ring, struct xspro
 			       sizeof(*r));
 }
 
-/* The oldest slot that an OVERWRITE ring still holds for sure, at the beginning of a block. */
+/* The oldest slot that an OVERWRITE ring certainly holds, at the begin of a block. */
 static uint64_t oldest(uint64_t head, uint64_t size)
 {
 	uint64_t low;
@@ -78,14 +78,16 @@ static int copy(struct xsprof_trace *t, struct xst_stream *s, uint8_t *dst, uint
 	return err;
 }
 
-/* B: the lowest slot that may be trusted now. */
+/* B: the lowest slot that can be trusted now. */
 static int trusted(struct xsprof_trace *t, const struct xst_stream *s, uint64_t *low)
 {
 	struct xsprof_ring_writer w;
 	struct xsprof_ring_reader r;
 	int err;
 
-	/* Pairs with the order of the writer's stores; the copy must not be late. */
+	/*
+	 * Pairs with the order of the writer's stores: the copy must be complete before the loads.
+	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (t->found.ring_ctl.mode == XSPROF_MODE_OVERWRITE) {
 		err = read_writer(t, s->ring, &w);
@@ -97,7 +99,7 @@ static int trusted(struct xsprof_trace *t, const struct xst_stream *s, uint64_t 
 	return err;
 }
 
-/* Slots from @s->pos up to @low are gone: overwritten, or taken by a recorder, who has them. */
+/* Skips slots from @s->pos to @low: overwritten, or consumed by a recorder. */
 static void skip(const struct xsprof_trace *t, struct xst_stream *s, uint64_t low)
 {
 	uint64_t gone = low - s->pos < s->chunk_left ? low - s->pos : s->chunk_left;
@@ -111,7 +113,7 @@ static void skip(const struct xsprof_trace *t, struct xst_stream *s, uint64_t lo
 	s->chunk_left -= gone;
 }
 
-/* The next window of a ring: @load of its stream. */
+/* Loads the next window of a ring: @load of its stream. */
 static int load(struct xsprof_trace *t, struct xst_stream *s)
 {
 	uint32_t offset = xst_block_offset(s->pos);
@@ -227,7 +229,7 @@ static int add_arena(struct xsprof_trace *t)
 	return err;
 }
 
-/* A file of this boot: all clocks can be read now, and that is a second point. */
+/* For a file of this boot: adds a sync point of now, as a second one. */
 static int add_now(struct xsprof_trace *t)
 {
 	const struct xsprof_ctl *ctl = &t->found.ring_ctl;

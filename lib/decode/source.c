@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The bytes of what is read: a file as it stands, or a pipe copied to a file without a name.
+ * Source of bytes: a file, or a pipe copied to an unnamed temporary file.
  *
- * By pread and not by a mapping: a file that is cut off while it is read is an error then, and
- * not SIGBUS in whoever uses the library; and what has been read counts against no one's memory.
- * It never writes to the file.
+ * Uses pread(), not a mapping: truncation of the file is then an error and not SIGBUS in the user's
+ * program, and data that was read does not count as its memory. Never writes to the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +19,7 @@
 
 #define SPOOL_PIECE	(256u << 10)
 
-/* A file that goes when it is closed. */
+/* Opens a temporary file that disappears when it is closed. */
 static int open_spool(void)
 {
 	const char *dir = getenv("TMPDIR");
@@ -32,7 +31,7 @@ static int open_spool(void)
 	fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
-	/* Not every filesystem has O_TMPFILE. */
+	/* Fallback: not all file systems support O_TMPFILE. */
 	if (snprintf(path, sizeof(path), "%s/xsprof-XXXXXX", dir) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	fd = mkostemp(path, O_CLOEXEC);
@@ -81,7 +80,7 @@ static int spool(struct xsprof_trace *t, int from)
 	return 0;
 }
 
-/* Takes @fd over. */
+/* Takes ownership of @fd. */
 static int use(struct xsprof_trace *t, int fd)
 {
 	struct stat st;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * One ring of one producer: which chunks it has, and a window of its records in memory.  It knows
- * where slots are missing; it never looks into a record.
+ * A stream: the chunks of one ring of one producer, and a window of its records in memory. Detects
+ * missing slots; never looks into records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 static int load_more(struct xsprof_trace *t, struct xst_stream *s);
 
-/* The map's keys are numbers of producers; the tracer's is one that no producer has. */
+/* Keys of the map are producer numbers; the tracer uses one that no producer has. */
 #define KERNEL_KEY	XSPROF_CAP_MAX_PRODUCERS
 
 struct xst_stream *xst_stream_get(struct xsprof_trace *t, uint32_t producer, uint32_t ring)
@@ -61,7 +61,7 @@ void xst_stream_free(struct xst_stream *s)
 	free(s);
 }
 
-/* The CPU whose ring it is, -1 for a lock ring. */
+/* The CPU of the ring, -1 for a lock ring. */
 static int32_t cpu_of(const struct xst_stream *s)
 {
 	if (s->ring >= s->producer->own_rings)
@@ -95,7 +95,7 @@ static uint64_t time_of(const struct xst_stream *s, uint64_t ticks)
 	return xst_fit_ns(s->producer->fit, ticks);
 }
 
-/* Losses that the ledger counts beyond the last record happened after it. */
+/* Losses in the ledger that are not in the records happened after the last record. */
 static void count_trailing(const struct xsprof_trace *t, struct xst_stream *s)
 {
 	uint64_t end = s->index_pos, lost = 0;
@@ -107,7 +107,7 @@ static void count_trailing(const struct xsprof_trace *t, struct xst_stream *s)
 			seen = s->ledger.head;
 		if (seen > end)
 			end = seen;
-		/* The file was full: nothing of the ring is behind what found room. */
+		/* The file was full: the ring has nothing after what was stored. */
 		if (t->found.no_room && !s->kernel && s->ledger.head > end)
 			end = s->ledger.unsaved < s->ledger.head - end ?
 			      end + s->ledger.unsaved : s->ledger.head;
@@ -115,7 +115,7 @@ static void count_trailing(const struct xsprof_trace *t, struct xst_stream *s)
 	}
 	if (lost > s->lost_yielded)
 		s->drops = lost - s->lost_yielded;
-	/* Losses before an event that the last sub-buffers do not contain. */
+	/* Losses of events before one that the last sub-buffers do not contain. */
 	if (s->page_lost > s->drops)
 		s->drops = s->page_lost;
 	s->page_lost = 0;
@@ -134,7 +134,7 @@ static uint64_t end_time(const struct xsprof_trace *t, const struct xst_stream *
 	return xst_last_ns(t);
 }
 
-/* The next chunk's own word on its time; a lower bound where it has none. */
+/* The first time in the next chunk's header; a lower bound if it has none. */
 static uint64_t hinted_time(const struct xst_stream *s, const struct xsprof_chunk *chunk)
 {
 	uint64_t after = s->any ? time_of(s, s->ticks) : 0;
@@ -143,7 +143,7 @@ static uint64_t hinted_time(const struct xst_stream *s, const struct xsprof_chun
 	return hint > after ? hint : after;
 }
 
-/* The next event is in the next chunk: when, and is there a hole before it? */
+/* The next event is in the next chunk: sets its time and whether a hole precedes it. */
 static void settle_chunk(struct xsprof_trace *t, struct xst_stream *s)
 {
 	struct xsprof_chunk header, *chunk = NULL;
@@ -164,14 +164,14 @@ bool xst_stream_settle(struct xsprof_trace *t, struct xst_stream *s)
 		xst_hole_at_window(s);
 		return true;
 	}
-	/* Its next window comes before all else: then it is known whether there is a hole. */
+	/* Load its next window first: only that shows whether there is a hole. */
 	if (s->chunk_left) {
 		s->key = s->any ? time_of(s, s->ticks) : 0;
 		return true;
 	}
 	if (s->chunk < s->nr_chunks) {
 		settle_chunk(t, s);
-		/* Whether events were lost before the next sub-buffer only that itself tells. */
+		/* Only the next sub-buffer itself tells whether events were lost before it. */
 		if (s->kernel && s->any)
 			s->key = time_of(s, s->ticks);
 		return true;
@@ -189,7 +189,7 @@ bool xst_stream_settle(struct xsprof_trace *t, struct xst_stream *s)
 
 /* ---- loading ----------------------------------------------------------------------------- */
 
-/* The checksum of a chunk that is larger than the window, piece by piece. */
+/* Verifies the checksum of a chunk larger than the window, piece by piece. */
 static int check_pieces(struct xsprof_trace *t, struct xst_stream *s,
 			const struct xsprof_chunk *chunk)
 {
@@ -209,7 +209,7 @@ static int check_pieces(struct xsprof_trace *t, struct xst_stream *s,
 	return crc == chunk->crc ? 0 : -EBADMSG;
 }
 
-/* Slots [@s->pos, +@slots) of a chunk that does not fit the window as a whole. */
+/* Loads slots [@s->pos, +@slots) of a chunk larger than the window. */
 static int load_part(struct xsprof_trace *t, struct xst_stream *s,
 		     const struct xsprof_chunk *chunk, uint64_t slots)
 {
@@ -248,7 +248,7 @@ static int load_window(struct xsprof_trace *t, struct xst_stream *s,
 	}
 	if (slots > (s->buf_size - offset) / XSPROF_SLOT_SIZE)
 		slots = (s->buf_size - offset) / XSPROF_SLOT_SIZE;
-	/* Sub-buffers may be larger than blocks, and are read whole. */
+	/* Sub-buffers may be larger than blocks, and are loaded whole. */
 	if (s->kernel && slots < s->chunk_left) {
 		slots -= slots % (t->found.kernel.subbuf / XSPROF_SLOT_SIZE);
 		if (!slots)
@@ -275,7 +275,7 @@ static bool still_ours(const struct xst_stream *s, const struct xsprof_chunk *ch
 	       chunk->pos < 1ull << 58 && chunk->pos + slots > s->pos;
 }
 
-/* The header as it is now: the index knew another, if the file was changed under us. */
+/* Reads the header again: it differs from the index if the file was changed meanwhile. */
 static int read_header(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_chunk *chunk)
 {
 	int r = xst_chunk_header(&t->file, s->chunk_at, chunk);
@@ -297,7 +297,7 @@ static int refuse_chunk(struct xsprof_trace *t, struct xst_stream *s, uint64_t s
 	return 0;
 }
 
-/* The next window of the chunk under way: @load of streams that have chunks. */
+/* Loads the next window of the current chunk: @load of streams with chunks. */
 static int load_more(struct xsprof_trace *t, struct xst_stream *s)
 {
 	struct xsprof_chunk chunk;
@@ -313,7 +313,7 @@ static int load_more(struct xsprof_trace *t, struct xst_stream *s)
 	return err ? err : 1;
 }
 
-/* The next chunk.  What lies between it and the one before is a gap, once it is known good. */
+/* Loads the next chunk. A missing range before it is reported as a gap once it proves valid. */
 static int load_next(struct xsprof_trace *t, struct xst_stream *s)
 {
 	struct xsprof_chunk chunk = { .raw = 0 };
@@ -344,7 +344,7 @@ int xst_stream_load(struct xsprof_trace *t, struct xst_stream *s)
 {
 	int r = 0;
 
-	/* The window that was is used up: keep it only for the rest of its own chunk. */
+	/* The old window is consumed: its buffer is needed only for the rest of its chunk. */
 	if (!s->chunk_left)
 		xst_buffer_put(t, s);
 	while (!r) {
@@ -367,7 +367,7 @@ uint64_t xst_needed_from(const struct xsprof_trace *t)
 	for (uint32_t i = 0; i < t->found.nr_streams; i++) {
 		const struct xst_stream *s = t->found.streams[i];
 
-		/* A window that is not used up may be taken away, and be read again. */
+		/* A window that is not consumed may be evicted, and loaded again. */
 		if ((s->chunk_left || !xst_stream_empty(s)) && s->chunk_at < from)
 			from = s->chunk_at;
 		if (s->chunk < s->nr_chunks && s->chunks[s->chunk] < from)

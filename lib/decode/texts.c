@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Texts and how they are kept: in a pool, in a map from (producer, id), in lists of lines.  Memory
- * is in proportion to the text that a capture really holds: an id as large as it likes costs no
- * more than a small one.
+ * Stores texts in a pool, in a map by (producer, id), and in lists of lines. Memory is in
+ * proportion to the text in a capture: large ids cost no more than small ones.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ int xst_lines_add(struct xsp_pool *pool, struct xst_lines *lines, const char *s,
 
 	if (lines->nr >= MAX_LINES)
 		return -E2BIG;
-	/* Room for 1, 2, 4, ...: it is full when its number is a power of two. */
+	/* The capacity is a power of two: full when the number is one. */
 	if (!(lines->nr & (lines->nr - 1))) {
 		void *list = realloc(lines->list, (lines->nr ? 2 * lines->nr : 1) *
 				     sizeof(*lines->list));
@@ -50,7 +49,7 @@ int xst_lines_add(struct xsp_pool *pool, struct xst_lines *lines, const char *s,
 
 #define KEY_USED	(1ull << 63)
 
-/* Producer numbers end far below 2^31, so the top bit is free to say that a place is taken. */
+/* Producer numbers are far below 2^31: the top bit marks used slots. */
 static uint64_t make_key(uint32_t producer, uint32_t id)
 {
 	return KEY_USED | (uint64_t)producer << 32 | id;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Threads that ended while their process went on, as the kernel saw it: nothing is open on them
- * any more.  When a process ends all its threads do, within the time that it takes to go: what
- * was open on those was open when the process ended, which its own end tells.
+ * Ends of threads whose process continued, as seen by the kernel: their open ranges are closed.
+ * When a process ends, its threads end within the time it takes to disappear: their open ranges
+ * were open at the process' end, which closes them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,24 +13,24 @@ bool xst_went_on(const struct xst_producer *p, uint64_t ns)
 {
 	uint64_t ran = p->ran_ticks ? p->ran_ticks : p->lived_ticks;
 
-	/* Of one that has no end here it is not known what its threads ended with. */
+	/* A process without an end here: unknown what its threads ended with. */
 	if (!p->has_exit || !p->end_ticks)
 		return false;
 	if (p->how == XSPROF_HOW_RUNNING)
 		return ns < xst_fit_ns(p->fit, p->end_ticks);
-	/* One that is killed is there until its memory has been freed: that is no going on. */
+	/* A killed process remains until its memory is freed: that is no continuation. */
 	return ns + XST_GOING_NS < xst_fit_ns(p->fit, ran ? ran : p->end_ticks);
 }
 
 /* ---- whose a thread is ----------------------------------------------------------------------- */
 
-/* So many programs at most were one process at a time: those that it executed, in a second. */
+/* Limit of programs that a process executes within a second. */
 #define AT_ONCE	16u
 
-/* A producer by the number of its process, or, where that says nothing, of each of its threads. */
+/* A producer by its process' number or, if that is unknown, by each of its threads' numbers. */
 struct xst_owner {
 	uint64_t			key;
-	uint64_t			since;		/* ns, 0: not known */
+	uint64_t			since;		/* ns, 0: unknown */
 	const struct xst_producer	*producer;
 };
 
@@ -39,7 +39,7 @@ static uint64_t key_of(bool by_thread, uint32_t number)
 	return (uint64_t)by_thread << 32 | number;
 }
 
-/* Of another namespace, the number of its process says nothing here. */
+/* In another namespace the process' number means nothing here. */
 static bool is_by_thread(const struct xsprof_trace *t, const struct xst_producer *p)
 {
 	return t->found.kernel.namespaced || p->nameless;
@@ -93,7 +93,7 @@ int xst_thread_ends_settle(struct xsprof_trace *t)
 	return 0;
 }
 
-/* The first that comes after all of @key that were there at @ns. */
+/* The index after all entries of @key that existed at @ns. */
 static size_t after(const struct xst_owners *owners, uint64_t key, uint64_t ns)
 {
 	size_t low = 0, high = owners->nr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Threads by what their process says of them: names, and that one has the number of another which
- * had ended.  The kernel gives numbers again, sooner the fewer it has (/proc/sys/kernel/pid_max);
- * a thread that begins tells that the one before is gone.  What outputs call a number then names
- * both threads.
+ * Threads as their process reports them: names, and reuse of a number of an ended thread. The
+ * kernel reuses numbers, sooner the fewer there are (/proc/sys/kernel/pid_max); the start of a
+ * thread shows that the earlier one is gone. Outputs then show the names of both threads for the
+ * number.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 #include "decode/local.h"
 
 #define BETWEEN		", "
-#define MANY		", ..."		/* between the first one and the latest */
+#define MANY		", ..."		/* between the first and the latest name */
 #define EARLIER_MAX	(XSPROF_TEXT_MAX + sizeof(MANY))
 
-/* @text, which is no more than an entry has, behind what those before were called. */
+/* Sets a thread's name: @text appended to the names of its predecessors. */
 static int set(struct xsprof_trace *t, struct xsp_map *map, const struct xst_producer *p,
 	       uint32_t tid, const char *text, size_t len)
 {
@@ -31,14 +31,14 @@ static int set(struct xsprof_trace *t, struct xsp_map *map, const struct xst_pro
 	}
 	memcpy(all + at, text, len);
 	len += at;
-	/* A thread may name itself over and over. */
+	/* A thread may set its name again and again. */
 	if (old && old->len == len && !memcmp(old->s, all, len))
 		return 0;
 	old = xst_pool_text(&t->found.pool, all, len);
 	return old ? xst_map_set(map, p->number, tid, old) : -ENOMEM;
 }
 
-/* What the one before is called becomes what those before are called: of many the first alone. */
+/* Moves the predecessor's name to the earlier names: of many only the first is kept. */
 static int keep_earlier(struct xsprof_trace *t, const struct xst_producer *p, uint32_t tid)
 {
 	const struct xst_text *earlier = xst_map_get(&t->found.earlier, p->number, tid);
@@ -64,7 +64,7 @@ static int add_renewed(struct xsprof_trace *t, struct xst_producer *p, uint32_t 
 {
 	struct xst_renewed *list;
 
-	/* The room doubles at each power of two. */
+	/* The capacity doubles at each power of two. */
 	if (!(p->nr_renewed & (p->nr_renewed - 1))) {
 		list = realloc(p->renewed, (2 * (size_t)p->nr_renewed + 1) * sizeof(*list));
 		if (!list)
@@ -83,7 +83,7 @@ static int begins(struct xsprof_trace *t, struct xst_producer *p, uint32_t tid, 
 	if (!xst_map_get(&t->found.begun, p->number, tid))
 		return xst_map_set(&t->found.begun, p->number, tid, p);
 	err = keep_earlier(t, p, tid);
-	/* The name that the program gave was the other's. */
+	/* The name that the program set belonged to the earlier thread. */
 	if (!err && xst_map_get(&t->found.threads, p->number, tid))
 		err = xst_map_set(&t->found.threads, p->number, tid, NULL);
 	return err ? err : add_renewed(t, p, tid, ticks);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The process of a thread, and its number in another pid namespace.
+ * Determines the process of a thread, and its number in another pid namespace.
  *
- * Of tasks that are gone when a recording ends nothing but their creation tells the process, and
- * nothing but their exit what they were called last: the tracer keeps names for some time only.
+ * For tasks that are gone when the recording ends, only their creation event tells the process, and
+ * only their exit event the last name: the tracer keeps names only for some time.
  *
- * The kernel's tracer knows threads by other numbers than the program does where one of the two
- * was in a pid namespace of its own, and nothing that a recorder may read there says which number
- * is which.  But a record says on which CPU its thread ran, and the tracer who did: whom most of
- * a thread's records fall on is that thread.
+ * If the program or the recorder is in a pid namespace of its own, the kernel's tracer uses other
+ * thread numbers than the program, and nothing readable maps them. But a record states on which CPU
+ * its thread ran, and the tracer which thread that was: the kernel thread with the most
+ * coincidences is that thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 
 #define IS_THREAD	0x10000u	/* CLONE_THREAD */
 #define NAME_MAX_LEN	64u
-/* Texts stay in memory: of more names those that the tracer kept have to do. */
+/* Limit of names learnt, which stay in memory; beyond it the tracer's names are used. */
 #define RENAMED_MAX	65536u
 
 void xst_tids_new_task(struct xsprof_trace *t, const struct xsprof_event *ev)
@@ -31,16 +31,16 @@ void xst_tids_new_task(struct xsprof_trace *t, const struct xsprof_event *ev)
 	struct xst_kernel *k = &t->found.kernel;
 	uint64_t tid, flags, tgid;
 
-	/* The numbers of our programs are not the kernel's there. */
+	/* There the program's numbers are not the kernel's. */
 	if (k->namespaced || !xsprof_kernel_value(ev, k->new_pid, &tid) ||
 	    !xsprof_kernel_value(ev, k->new_flags, &flags) || !tid || tid >= XST_MAX_TASKS ||
 	    (k->tgids.used >= XST_MAX_TASKS && !xst_map_get(&k->tgids, 0, (uint32_t)tid)))
 		return;
-	/* What the recorder saw at the end is of a task that may have had the number later. */
+	/* What the recorder saw at the end may be of a later task with that number. */
 	if (xst_tgid_get(k, (uint32_t)tid) & 1)
 		return;
 	tgid = flags & IS_THREAD ? xsprof_trace_tgid(t, ev->tid) : tid;
-	/* Without memory, or where the creator's is not known, its process stays as it was. */
+	/* Without memory, or with an unknown creator, the process stays as it was. */
 	if (tgid && !xst_full(t))
 		(void)xst_tgid_set(k, (uint32_t)tid, (uint32_t)tgid, false);
 }
@@ -53,7 +53,7 @@ void xst_tids_gone(struct xsprof_trace *t, const struct xsprof_event *ev)
 	uint64_t tid;
 	size_t len;
 
-	/* One that lives at the end has the name that it has then. */
+	/* A task that lives at the end has its current name. */
 	if (!xsprof_kernel_value(ev, k->exit_pid, &tid) || !tid || tid >= XST_MAX_TASKS ||
 	    xst_tgid_get(k, (uint32_t)tid) & 1 || k->renamed >= RENAMED_MAX)
 		return;
@@ -63,7 +63,7 @@ void xst_tids_gone(struct xsprof_trace *t, const struct xsprof_event *ev)
 	    (old && old->len == len && !memcmp(old->s, s, len)) ||
 	    (!old && k->tasks.used >= XST_MAX_TASKS))
 		return;
-	/* With no memory for it, it is called as before. */
+	/* Without memory the name stays. */
 	comm = xst_pool_text(&t->found.pool, s, len);
 	if (comm && !xst_map_set(&k->tasks, 0, (uint32_t)tid, comm))
 		k->renamed++;
@@ -84,7 +84,7 @@ int xst_tids_settle(struct xsprof_trace *t)
 	k->exit_pid = xsprof_kernel_field(kind, "pid");
 	k->exit_comm = xsprof_kernel_field(kind, "comm");
 	k->exit_id = kind ? kind->id : UINT32_MAX;
-	/* It was there before the tracer, and may be gone. */
+	/* The command existed before the tracer, and may be gone. */
 	if (!k->any || k->namespaced || !pid || pid >= XST_MAX_TASKS ||
 	    xst_map_get(&k->tgids, 0, pid))
 		return 0;
@@ -93,7 +93,7 @@ int xst_tids_settle(struct xsprof_trace *t)
 
 /* ---- numbers of pid namespaces --------------------------------------------------------------- */
 
-/* A majority under way, in a pointer's bits: the kernel's number, and by how many it leads. */
+/* A running majority vote, in a pointer's bits: the kernel's number, and its lead. */
 static void *vote(uint32_t tid, uint32_t lead)
 {
 	return (void *)((uintptr_t)tid << 8 | lead);
@@ -109,7 +109,7 @@ static uint32_t lead_of(const void *vote)
 	return (uintptr_t)vote & 0xff;
 }
 
-/* The map stores the number as a pointer, which is never dereferenced; 0: none. */
+/* The map stores numbers as pointers, which are never dereferenced; 0: none. */
 static uint32_t elected(const struct xst_kernel *k, uint32_t producer, uint32_t kernel_tid)
 {
 	return (uint32_t)(uintptr_t)xst_map_get(&k->elected, producer, kernel_tid);
@@ -140,7 +140,7 @@ static void saw_current(struct xst_kernel *k, const struct xsprof_event *ev)
 		return;
 	if (k->next_pid && ev->name == k->switch_id && !xsprof_kernel_value(ev, k->next_pid, &next))
 		next = 0;
-	/* The idle task is on all CPUs at once, and writes no records. */
+	/* The idle task runs on all CPUs, and writes no records. */
 	k->current[ev->cpu] = (uint32_t)next;
 }
 
@@ -171,7 +171,7 @@ static void saw_record(struct xsprof_trace *t, const struct xsprof_event *ev)
 	}
 	if (!old && k->votes.used >= MAX_TIDS)
 		return;
-	/* With no memory for it the thread stays unknown, as it was. */
+	/* Without memory the thread stays unknown. */
 	(void)xst_map_set(&k->votes, ev->producer, ev->tid, vote(now, lead));
 }
 
@@ -194,8 +194,9 @@ void xst_tids_learn(struct xsprof_trace *t, const struct xsprof_event *evs, size
 }
 
 /*
- * No two threads of a producer have one number: of those that voted for it the one with most, and
- * of two alike the lower.  With no memory for one of them nothing is known of it.
+ * Threads of a producer have distinct numbers: of several candidates for one number the one with
+ * most votes wins, of two equal ones the lower. Without memory for a candidate nothing is known of
+ * it.
  */
 void xst_tids_elect(struct xsprof_trace *t)
 {
@@ -243,6 +244,6 @@ uint32_t xsprof_trace_kernel_tid(const struct xsprof_trace *t, uint32_t producer
 	known = xst_map_get(&k->votes, producer, tid);
 	if (!known || elected(k, producer, voted(known)) != tid)
 		return 0;
-	/* That is the first thread's. */
+	/* That number is the first thread's. */
 	return !k->namespaced && !p->nameless && voted(known) == p->pid ? 0 : voted(known);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The handle: opening, closing, and the calls that yield events.
+ * The handle: opening, closing, and yielding events.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 static __thread char open_error[512];
 
-/* The largest chunk needs three pieces of scratch memory; the rest is for windows. */
+/* The largest chunk needs three scratch buffers; the rest is for windows. */
 static uint64_t window_memory(const struct xsprof_trace *t)
 {
 	return t->memory - 3ull * XSPROF_CHUNK_MAX;
@@ -23,7 +23,7 @@ static int check_options(struct xsprof_trace *t, const struct xsprof_trace_optio
 	memset(opts, 0, sizeof(*opts));
 	if (!given)
 		return 0;
-	/* Size 0 is "all zeros", which is every field's default. */
+	/* Size 0 means all defaults, which are zeros. */
 	memcpy(opts, given, given->size && given->size < sizeof(*opts) ? given->size :
 							      sizeof(*opts));
 	for (size_t i = sizeof(*opts); i < given->size; i++)
@@ -48,7 +48,7 @@ static int open_any(struct xsprof_trace *t)
 		return xst_capture_open(t);
 	if (!xst_source_read(&t->file.src, 0, &ctl, sizeof(ctl)) && ctl.magic == XSPROF_MAGIC)
 		return xst_snapshot_open(t);
-	/* A damaged first page is no reason to lose the rest. */
+	/* Even with a damaged first page the rest is read. */
 	if (xst_chunk_header(&t->file, sizeof(struct xsprof_cap_header), &chunk) == 1)
 		return xst_capture_open(t);
 	return xst_fail(t, -EINVAL, "is neither a capture of xsprof record nor a ring file");
@@ -140,7 +140,7 @@ const char *xsprof_trace_error(const struct xsprof_trace *t)
 
 /* ---- events ------------------------------------------------------------------------------ */
 
-/* The end of what there is now.  Return: 1 there is more, 0 the end, or -errno. */
+/* At the current end. Return: 1: there is more, 0: the end, or -errno. */
 static int at_end(struct xsprof_trace *t)
 {
 	bool follow = (t->flags & XSPROF_TRACE_FOLLOW) && !t->found.snapshot;
@@ -163,8 +163,8 @@ static int at_end(struct xsprof_trace *t)
 }
 
 /*
- * Goes through what the threads' numbers and the ends of processes are learned from, where that is
- * to be known; what is wrong with it is said when it is read in earnest.
+ * Reads, in advance, the events from which threads' numbers and ends of processes are determined,
+ * if needed; errors are reported later by the actual reading.
  *
  * Return: 0 or -errno.
  */
@@ -175,7 +175,7 @@ static int learn(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 	bool tids;
 	int n;
 
-	/* Of a capture that grows there is no end to go through to. */
+	/* A growing capture has no end to read to. */
 	if (!t->found.kernel.any || t->found.kernel.learned || t->flags & XSPROF_TRACE_FOLLOW)
 		return 0;
 	t->found.kernel.learned = true;
@@ -203,7 +203,7 @@ static int learn(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 	t->reading.to_ns = to;
 	t->warn = warn;
 	memcpy(t->warned, warned, sizeof(warned));
-	/* The next call of xsprof_trace_next() returns the error. */
+	/* xsprof_trace_next() will return the error. */
 	return n == -ENOMEM ? n : 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Messages of the decoder: the text of an error, and warnings through the user's
- * function, a few of each kind.  It never prints.
+ * Messages of the decoder: texts of errors, and warnings passed to the user's function, limited per
+ * kind. Prints nothing.
  */
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ static const char *const warning_kinds[XST_WARN_KINDS] = {
 	[XST_WARN_UNKNOWN]	= "about unknown types",
 };
 
-/* Names may hold anything; a message is one line of text. */
+/* Names may contain anything; a message must be one line of text. */
 static void clean(char *s)
 {
 	for (; *s; s++)

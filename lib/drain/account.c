@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is written about a producer besides its records: thread names and the account of its
- * rings.  It never changes a cursor.
+ * Writes what the capture holds about a producer besides its records: thread names and the counts
+ * of its rings. Moves no cursor.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static bool learn(const struct xsp_producer *p, struct xsp_tid *t)
 {
 	char comm[16];
 
-	/* The thread is gone, or was never ours to see: it keeps what name it has. */
+	/* The thread is gone or invisible to us: it keeps the name it has. */
 	if (xsp_proc_comm(p->pid, t->tid, comm) || !memcmp(comm, t->comm, sizeof(comm)))
 		return false;
 	memcpy(t->comm, comm, sizeof(comm));
@@ -28,7 +28,9 @@ void xsp_producer_threads(struct xsp_store *st, struct xsp_producer *p, bool aga
 	};
 	struct xsprof_cap_thread *out = st->buf;
 	uint32_t wanted = XSP_TID_NEW | (again ? XSP_TID_SEEN : 0);
-	/* Thread ids in records are the producer's own: elsewhere they name other threads. */
+	/*
+	 * Thread ids in records are in the producer's namespace: in ours they mean other threads.
+	 */
 	bool visible = p->pid && p->rf.ctl.pid_ns == st->pid_ns;
 	size_t n = 0;
 	uint32_t i;
@@ -52,7 +54,7 @@ void xsp_producer_threads(struct xsp_store *st, struct xsp_producer *p, bool aga
 	if (n)
 		xsp_store_chunk(st, &chunk, out, n * sizeof(*out));
 	p->tids.fresh = 0;
-	/* So that the next record of the very thread walked last marks it as seen again. */
+	/* So that the next record of the last walked thread marks it as seen again. */
 	p->tids.last = 0;
 }
 
@@ -65,7 +67,7 @@ static void fill_ledger(const struct xsp_producer *p, uint32_t k, struct xsprof_
 	out->ring = k;
 	out->kind = __atomic_load_n(&writer->kind, __ATOMIC_RELAXED);
 	out->head = __atomic_load_n(&writer->head, __ATOMIC_RELAXED);
-	/* Of a file that was cut off under us this is what is left to tell. */
+	/* For a truncated file report what is known. */
 	if (out->head < r->seen || p->goes_on)
 		out->head = r->seen;
 	/* The cursor of an OVERWRITE ring may have been moved by a newer head. */
@@ -121,8 +123,8 @@ static void put_switch(struct xsp_store *st, const struct xsp_producer *p, uint6
 }
 
 /*
- * That all was off has its own count: what comes later must not hide it, since ranges ended there.
- * The times are of these counts, or of later ones that come next.
+ * Switching all categories off has a count of its own, which later switches must not hide, since
+ * ranges ended there. The times belong to these counts, or to later ones, which come next.
  */
 void xsp_producer_switches(struct xsp_store *st, struct xsp_producer *p)
 {
@@ -169,7 +171,7 @@ uint32_t xsp_producer_refused(const struct xsp_producer *p)
 {
 	uint32_t err = __atomic_load_n(&xsp_ring_arena(&p->rf)->refused, __ATOMIC_RELAXED);
 
-	/* The module says so of a user's limit, which is ulimit -l. */
+	/* The module uses EPERM for a user's limit (ulimit -l). */
 	return p->rf.device && err == EPERM ? ENOMEM : err;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The sync points of a recording: takes them, keeps a few, and stores them in the capture; with a
- * device also those that the kernel took.  When one is due is drain.c's to know.
+ * Sync points of a recording: takes them, keeps a few, and stores them in the capture, with a
+ * device also those of the kernel. drain.c decides when.
  */
 #include "drain/local.h"
 
-/* What was stamped may still be published so much later by a writer that was interrupted. */
+/* An interrupted writer may publish a record this long after taking its timestamp. */
 #define PEEK_MARGIN_NS	20000000u
 
 void xsp_drain_store_clocks(struct xsp_drain *d)

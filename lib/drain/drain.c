@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Opens and closes a drain, and does its steps: finds producers, reads them, stores the clocks,
- * and says how long to sleep until the next step.  What is read from each producer is
- * producer.c's, and how one is let go of is finish.c's.
+ * Opens and closes a drain, and runs its steps: finds producers, reads them, stores the clocks, and
+ * computes how long to sleep until the next step. producer.c reads a producer; finish.c lets go of
+ * one.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,35 +17,35 @@
 #define MS		1000000u
 #define SECOND		1000000000u
 
-/* Full chunks of all rings together: what a decoder needs to hold to merge them. */
+/* Full chunks of all rings together: the memory that a decoder needs to merge them. */
 #define CHUNKS_BYTES	(16u << 20)
 #define CHUNK_MIN	(16u << 10)
-/* What one pass reads of all rings together: signals are answered after it. */
+/* Limit of one pass over all rings: signals are handled after it. */
 #define PASS_SLOTS	(8u << 20)
 
-/* A pace that a ring can stand: it must not gain more than this of its size between two looks. */
+/* Target of the pace: between two passes a ring must gain no more than this part of its size. */
 #define FILL_AIM	256u		/* of 1024 */
 #define SLEEP_MAX	(50 * MS)
-/* Slots a second that a burst may bring while we sleep; and after a silence, ops of PyTorch. */
+/* Slots per second to expect of a burst while we sleep, and after silence; ops of PyTorch. */
 #define BURST		40000000u
 #define FIRST_BURST	4000000u
 #define CLOCK_GAP	(5 * MS)
-/* A live viewer lags by this much. */
+/* The lag of a live viewer. */
 #define PEEK_GAP	(100 * MS)
 #define IDLE_NS		(200 * MS)
-/* A file that is being followed is shown up to two seconds before its last sync point. */
+/* A reader that follows the file shows events up to two seconds before its last sync point. */
 #define LAST_TICKS_NS	(4ull * SECOND)
-/* A longer gap between our own sync points is filled with the kernel's. */
+/* A longer gap between our sync points is filled with those of the kernel. */
 #define CLOCK_GAP_MAX	(3ull * SECOND)
 
-/* All that wakes us, but the device and what is of producers. */
+/* Opens all wake-up sources except the device and those of producers. */
 static void open_wakers(struct xsp_drain *d)
 {
 	int fd = d->st.dirfd;
 
 	d->epoll = xsp_store_fd(&d->st, epoll_create1(EPOLL_CLOEXEC));
 	d->inotify = fd < 0 ? -1 : xsp_store_fd(&d->st, xsp_drain_watch(fd));
-	/* One descriptor to wait for is all that we have for our owner. */
+	/* The owner waits on a single descriptor: use it only if inotify is part of it. */
 	if (d->inotify < 0 || !xsp_drain_wake_on(d, d->inotify, &d->inotify))
 		return;
 	xsp_fd_close(d->epoll);
@@ -95,7 +95,7 @@ int xsp_drain_add_notices(struct xsp_drain *d, const char *session)
 {
 	int err = xsp_notices_open(&d->notices, session);
 
-	/* Where it does not wake us a notice waits for the next step. */
+	/* On failure a notice waits for the next step. */
 	if (!err)
 		xsp_drain_wake_on(d, d->notices.fd, &d->notices);
 	return err;
@@ -147,12 +147,12 @@ static void size_chunks(struct xsp_drain *d)
 		bytes = XSP_CAP_RAW_MAX;
 	if (bytes < CHUNK_MIN)
 		bytes = CHUNK_MIN;
-	/* Whole blocks, so that a chunk that is cut ends with a record. */
+	/* Whole blocks, so that a split chunk ends with a record. */
 	bytes -= bytes % XSPROF_BLOCK_SIZE;
 	d->st.chunk_slots = bytes >> XSPROF_SLOT_SHIFT;
 }
 
-/* Half the smallest ring at that rate. */
+/* The time in which half of the smallest ring fills at that rate. */
 static uint64_t nap(const struct xsp_pass *pass, uint64_t rate, uint64_t most)
 {
 	uint64_t ns;
@@ -186,15 +186,15 @@ static uint64_t pace(struct xsp_drain *d, const struct xsp_pass *pass)
 	}
 	if (next > most)
 		next = most;
-	/* Shorter naps than this cost more than they save. */
+	/* Shorter sleeps cost more than they save. */
 	if (next < XSP_SLEEP_MIN / 4)
 		next = 0;
 	return d->sleep = next;
 }
 
 /*
- * How far the conversion can be wrong is known where three points or more stand: the first ones
- * come quickly, then one a second.  With no producer there is nothing of ours to convert.
+ * The conversion's error can be bounded with three points or more: the first points come quickly,
+ * then one per second. Without a producer there is nothing to convert.
  */
 static void tick_clocks(struct xsp_drain *d, uint64_t now)
 {
@@ -203,7 +203,7 @@ static void tick_clocks(struct xsp_drain *d, uint64_t now)
 	if (now - d->last_mono > CLOCK_GAP_MAX)
 		xsp_drain_kernel_clocks(d, d->last_mono + SECOND, now - SECOND);
 	xsp_drain_clocks(d, d->st.kinds);
-	/* Who is killed before the first second is over leaves what is needed all the same. */
+	/* So that a recording killed within its first second has enough points. */
 	if (d->clock_gap < SECOND)
 		xsp_drain_store_clocks(d);
 	d->clock_at = now + d->clock_gap;
@@ -236,8 +236,8 @@ static void tick(struct xsp_drain *d, uint64_t now)
 }
 
 /*
- * For somebody who looks on: a sync point, and then all that was published before it.  Without
- * anything new there is nothing that waits for one.
+ * For a live viewer: a sync point, then everything published before it. Without new records nothing
+ * waits for one.
  */
 static bool peek_clocks(struct xsp_drain *d, uint64_t now)
 {
@@ -259,7 +259,7 @@ void xsp_drain_set_peek(struct xsp_drain *d)
 	d->filter.peek = true;
 }
 
-/* Has nothing come for so long, and does everything wake us, that there is nothing to do? */
+/* Has nothing come for so long that we can sleep, because everything would wake us? */
 static bool asleep(struct xsp_drain *d, uint64_t now)
 {
 	if (d->clocks || (now - d->idle_since < LAST_TICKS_NS && d->live))
@@ -301,13 +301,13 @@ uint64_t xsp_drain_step(struct xsp_drain *d)
 	size_chunks(d);
 	if (pass.all)
 		xsp_drain_store_clocks(d);
-	/* The rings may have taken that time. */
+	/* Reading the rings may have used up the time for files of other users. */
 	d->st.foreign_until = xsp_now() + XSP_FOREIGN_NS;
 	xsp_drain_look_after(d, pass.now);
 	tick_clocks(d, pass.now);
 	tick(d, pass.now);
 	sleep = pace(d, &pass);
-	/* What this step has left of the folder is the next one's. */
+	/* The rest of the folder is left to the next step. */
 	if ((d->scan || d->folder >= 0) && sleep > XSP_SLEEP_MIN)
 		sleep = XSP_SLEEP_MIN;
 	return asleep(d, pass.now) ? UINT64_MAX : sleep;
@@ -328,7 +328,7 @@ void xsp_drain_flush(struct xsp_drain *d)
 		xsp_producer_threads(&d->st, p, true);
 		xsp_producer_ledger(&d->st, p);
 	}
-	/* After the records: the conversion of the last of them is not beyond its last point. */
+	/* After the records: the last sync point must not be before the last record. */
 	xsp_drain_clocks(d, d->st.kinds);
 	xsp_drain_store_clocks(d);
 }

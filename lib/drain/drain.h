@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The drain: finds the producers of a session and of the device, reads all their rings while
- * they run, and stores what they hold in a capture, each producer's end and account with it.
- * Used by `xsprof record`, `xsprof recover` and by programs that record themselves.
+ * The drain: finds the producers of a session and of the device, reads all their rings while they
+ * run, and stores the records in a capture, with each producer's end and counts. Used by `xsprof
+ * record`, `xsprof recover` and programs that record themselves.
  *
- * It never blocks a producer, never prints, and waits only where its owner does: call
- * xsp_drain_step(), sleep for as long as it says or until xsp_drain_fd() is readable, repeat.
- * One thread.
+ * It never blocks a producer, never prints, and does not wait itself: its owner calls
+ * xsp_drain_step(), sleeps for the time that it returns or until xsp_drain_fd() is readable, and
+ * repeats. Single-threaded.
  */
 #ifndef XSP_CAP_DRAIN_H
 #define XSP_CAP_DRAIN_H
@@ -21,7 +21,7 @@
 
 struct xsp_drain;
 
-#define XSP_DEATHS	8u	/* processes that are named */
+#define XSP_DEATHS	8u	/* number of killed processes reported by pid */
 
 /**
  * struct xsp_death - a process that was killed
@@ -34,25 +34,26 @@ struct xsp_death {
 };
 
 /**
- * struct xsp_drain_stats - the recording so far
+ * struct xsp_drain_stats - totals so far
  * @records: events stored
  * @slots: slots stored
- * @lost_records: records lost: dropped by producers, or read with no room in the file
- * @late_records: of these, those of a process that was just about to have rings
+ * @lost_records: records lost: dropped by producers, or read but not stored for lack of room in the
+ *	file
+ * @late_records: of these, records of processes that had no rings yet
  * @lost_slots: slots overwritten before they were read, in OVERWRITE mode
- * @bad_slots: slots refused
- * @no_room: why rings of a process got no more memory, an errno; 0: all did
- * @devices: GPUs that processes have stated, each as often as it was
- * @modules: bit k: a function of the module with that number was called, of --python-trace's
- * @bytes: of the file
- * @producers: seen
- * @live: not ended
- * @on_device: of those seen, the device's
- * @killed: processes that a signal ended
- * @vanished: processes of which it is not known how they ended
- * @deaths: the first that were killed
- * @refused: files that are no producers, and processes that could not become one
- * @error: the first error of the file
+ * @bad_slots: invalid slots
+ * @no_room: errno why rings of a process got no more memory; 0: all did
+ * @devices: GPUs that processes have stated, counted once per statement
+ * @modules: bit k: a function of module k of --python-trace was called
+ * @bytes: size of the file
+ * @producers: producers seen
+ * @live: producers that have not ended
+ * @on_device: of @producers, those of the device
+ * @killed: processes that were killed by a signal
+ * @vanished: processes that ended in an unknown way
+ * @deaths: the first killed ones
+ * @refused: files that are not producers, and processes that could not become one
+ * @error: first write error of the file
  */
 struct xsp_drain_stats {
 	uint64_t	records;
@@ -76,87 +77,87 @@ struct xsp_drain_stats {
 };
 
 /**
- * xsp_drain_open - begin to drain a session into a capture
- * @dirfd: the session; the caller keeps it open.  -1 for none
- * @cap: where to; the caller ends and frees it
- * @ops: questions to the caller, NULL for none
+ * xsp_drain_open - start to drain a session into a capture
+ * @dirfd: the session's folder; stays the caller's. -1 for none
+ * @cap: the capture; the caller ends and frees it
+ * @ops: callbacks to the caller, NULL for none
  * @data: passed to them
- * @first: number of the first new producer: 0, or more where @cap goes on with a capture
- * @out: the drain
+ * @first: number of the first new producer: 0, or more if @cap continues a capture
+ * @out: set to the drain
  */
 int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *ops, void *data,
 		   uint32_t first, struct xsp_drain **out);
 void xsp_drain_close(struct xsp_drain *d);
 
 /**
- * xsp_drain_add_device - drain producers of the device too
+ * xsp_drain_add_device - also drain producers of the device
  * @d: drain
- * @fd: of xsp_device_open(); closed with the drain, and where this fails; kept inside a program
- * @filter: which; its arrays stay the caller's
+ * @fd: from xsp_device_open(); closed with the drain, or on failure; kept inside a program
+ * @filter: selection; its arrays stay the caller's
  *
  * Return: 0 or -errno.
  */
 int xsp_drain_add_device(struct xsp_drain *d, int fd, const struct xsp_device_filter *filter);
 
 /**
- * xsp_drain_add_notices - hear of processes that cannot reach the session
+ * xsp_drain_add_notices - receive notices of processes that cannot reach the session
  * @d: drain
- * @session: its folder
+ * @session: the session's folder
  *
  * Return: 0 or -errno.
  */
 int xsp_drain_add_notices(struct xsp_drain *d, const char *session);
 
 /**
- * xsp_drain_peek - look at a producer of somebody's session
- * @d: drain of no session, whose filter says peek
- * @dirfd: the session
- * @name: its file
+ * xsp_drain_peek - peek at a producer of any session
+ * @d: drain without a session, whose filter says peek
+ * @dirfd: the session's folder
+ * @name: file of the producer
  *
- * Return: 0, also when it is looked at already; -ESRCH: it has ended, and what it left is read in
- * the next step, or was; -errno.
+ * Return: 0, also if it is being read already; -ESRCH: it has ended, and the rest of its records is
+ * read in the next step, or was; -errno.
  */
 int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name);
 
-/* Events of others are converted with its sync points: they are taken without a producer too. */
+/* Takes sync points even without a producer, because other events are converted with them. */
 void xsp_drain_set_clocks(struct xsp_drain *d);
 
-/* A drain without a device that only looks, at what xsp_drain_peek() names. */
+/* For a drain without a device that only peeks at producers given to xsp_drain_peek(). */
 void xsp_drain_set_peek(struct xsp_drain *d);
 
-/* Readable when there is something to do; -1 where nothing tells. */
+/* Becomes readable when there is work; -1: there is no such notification. */
 int xsp_drain_fd(const struct xsp_drain *d);
 
-/* A process has ended: look at all producers in the next step. */
+/* A process has ended: check all producers in the next step. */
 void xsp_drain_look(struct xsp_drain *d);
 
 /**
- * xsp_drain_step - find, read, store, once
+ * xsp_drain_step - find producers, read rings, store; once
  * @d: drain
  *
- * Return: ns to sleep before the next step, 0 for none; UINT64_MAX until xsp_drain_fd() is
- * readable, which happens only with a device.
+ * Return: ns to sleep before the next step, 0 for none; UINT64_MAX: until xsp_drain_fd() is
+ * readable, only with a device.
  */
 uint64_t xsp_drain_step(struct xsp_drain *d);
 
-/* All that is published by now, with its clocks and accounts, whole in the file; it goes on. */
+/* Stores everything published so far, with clocks and counts, completely; then continues. */
 void xsp_drain_flush(struct xsp_drain *d);
 
 /**
- * xsp_drain_finish - the end: switch off who still runs, read all that is left, write totals
+ * xsp_drain_finish - end: switch off living producers, read everything, write totals
  * @d: drain
  * @why: as in struct xsprof_cap_end
  *
- * Return: 0, or the first error of the file.
+ * Return: 0, or the first write error of the file.
  */
 int xsp_drain_finish(struct xsp_drain *d, uint32_t why);
 
 void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stats);
 
-/* What @no_room of the totals means, not 0, and what helps, but where the tmpfs was full. */
+/* A message for a @no_room other than 0, with a remedy unless the tmpfs was full. */
 const char *xsp_drain_no_room(uint32_t err);
 
-/* The first producer that has not ended; go on with ->next. */
+/* The first producer that has not ended; others follow by ->next. */
 const struct xsp_producer *xsp_drain_producers(const struct xsp_drain *d);
 
 #endif /* XSP_CAP_DRAIN_H */

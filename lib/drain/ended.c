@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The set of producers that one is through with: see ended.h.
+ * Set of finished producers: see ended.h.
  */
 #include <errno.h>
 #include <stdlib.h>

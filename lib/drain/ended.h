@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Producers that one is through with, and that are still to be seen: somebody else's to remove.
+ * Producers that we have finished with but that remain visible, as another process must remove
+ * them.
  */
 #ifndef XSP_DRAIN_ENDED_H
 #define XSP_DRAIN_ENDED_H
@@ -10,9 +11,9 @@
 
 /**
  * struct xsp_ended - a set; all zeros is empty
- * @keys: device and inode of a file; 0 and its number, of a producer of the device
- * @nr: how many
- * @room: room in @keys
+ * @keys: device and inode of a file; for a producer of the device 0 and its number
+ * @nr: number of keys
+ * @room: capacity of @keys
  */
 struct xsp_ended {
 	struct xsp_ended_key {

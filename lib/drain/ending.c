@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Has a producer ended, and how?  It never guesses: a producer that may still live is not ended,
- * and an end nobody saw is "vanished".
+ * Determines whether and how a producer has ended. Never guesses: a producer that may still live
+ * has not ended, and an end without evidence is "vanished".
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,19 +18,19 @@
 
 enum life {
 	ALIVE,
-	UNSURE,		/* ask again soon */
+	UNSURE,		/* check again soon */
 	REPLACED,	/* the process runs another program now */
 	GONE,
 };
 
-/* It holds a lock on its file as long as it lives, unless it closed all its descriptors. */
+/* A living process holds a lock on its file, unless it closed all its descriptors. */
 static bool holds_lock(const struct xsp_store *st, const struct xsp_producer *p)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
 	int fd = p->rf.fd;
 	bool held;
 
-	/* Inside a program none is kept. */
+	/* Inside a program no descriptor is kept. */
 	if (fd < 0)
 		fd = openat(st->dirfd, p->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	held = !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
@@ -39,7 +39,7 @@ static bool holds_lock(const struct xsp_store *st, const struct xsp_producer *p)
 	return held;
 }
 
-/* Is it gone?  For a process without a descriptor, whose number may be another's by now. */
+/* For a process without a pidfd, whose pid may be another process' by now: is it gone? */
 static enum life look_at_stat(const struct xsp_producer *p, int *status)
 {
 	struct xsp_proc_stat st;
@@ -57,7 +57,7 @@ static enum life look_at_stat(const struct xsp_producer *p, int *status)
 	return ALIVE;
 }
 
-/* A process that we can look at, and that has let go of its file. */
+/* A process that is visible to us and holds no lock on its file. */
 static enum life look_at(const struct xsp_producer *p, bool goodbye, int *status)
 {
 	enum life life = p->pidfd < 0 ? look_at_stat(p, status) : ALIVE;
@@ -68,16 +68,17 @@ static enum life look_at(const struct xsp_producer *p, bool goodbye, int *status
 	err = xsp_proc_maps_file(p->pid, p->dev, p->ino);
 	if (err == 1)
 		return ALIVE;
-	/* Its memory is gone and it is not yet a zombie: a moment more. */
+	/* Its memory is freed but it is not a zombie yet: a moment more. */
 	if (err < 0)
 		return UNSURE;
 	return goodbye ? GONE : REPLACED;
 }
 
 /*
- * It holds no lock and has no number here: one in another pid namespace that closed its
- * descriptors is known by its mapping.  The maps of that namespace's processes alone are read, as
- * far as it is known: a storm of short processes would have those of all processes read each time.
+ * A process without a lock and without a pid here, i.e. one in another pid namespace that closed
+ * its descriptors, is found by its mapping. Only the maps of that namespace's processes are read,
+ * as far as it is known: otherwise many short-lived processes would cause all maps to be read each
+ * time.
  */
 static bool found_by_mapping(struct xsp_producer *p)
 {
@@ -86,7 +87,9 @@ static bool found_by_mapping(struct xsp_producer *p)
 	pid_t pid = 0;
 
 	while (dir && !pid && (entry = readdir(dir))) {
-		/* Names that are no numbers are 0.  We have every producer's file mapped. */
+		/*
+		 * Names that are not numbers give 0. Skip ourselves: we map every producer's file.
+		 */
 		pid_t it = atoi(entry->d_name);
 
 		if (it && it != getpid() &&
@@ -102,7 +105,7 @@ static bool found_by_mapping(struct xsp_producer *p)
 static enum life life(const struct xsp_store *st, struct xsp_producer *p, bool goodbye,
 		      int *status)
 {
-	/* Our own lock is not shown to us: this is a program that records itself. */
+	/* Our own lock is not reported to us: this is a program that records itself. */
 	if (p->pid == getpid())
 		return goodbye ? GONE : ALIVE;
 	if (p->pidfd >= 0 && xsp_pidfd_ended(p->pidfd))
@@ -113,16 +116,16 @@ static enum life life(const struct xsp_store *st, struct xsp_producer *p, bool g
 		return ALIVE;
 	if (p->pid)
 		return look_at(p, goodbye, status);
-	/* All processes are looked at: not of as many files as another user may make. */
+	/* Checks all processes: limited, as another user may make any number of files. */
 	if (p->foreign && st->foreign_until && xsp_clock_ns(CLOCK_MONOTONIC) > st->foreign_until)
 		return UNSURE;
 	return found_by_mapping(p) ? ALIVE : GONE;
 }
 
 /*
- * How it ended, from whoever knows: a zombie's is in /proc until its parent has waited for it,
- * and from then on with the descriptor.  Another user's file may name any process: it is that one
- * where it was seen with its file, and then there is a descriptor.
+ * How it ended: for a zombie from /proc, until its parent has waited for it; afterwards from the
+ * pidfd. The file of another user may name any process: it is accepted only if it was seen with its
+ * file, and then there is a pidfd.
  */
 static int find_status(const struct xsp_store *st, const struct xsp_producer *p, int status)
 {
@@ -133,7 +136,7 @@ static int find_status(const struct xsp_store *st, const struct xsp_producer *p,
 		st->ops->wait_status(st->data, p->pid, p->start, &status);
 	if (status >= 0 || p->pidfd < 0)
 		return status;
-	/* No longer in /proc under this number means that the descriptor has it. */
+	/* If the pid is gone from /proc, the pidfd has the status. */
 	if (!xsp_proc_stat(p->pid, &stat) && (stat.state == 'Z' || stat.state == 'X'))
 		status = stat.wstatus;
 	xsp_pidfd_status(p->pidfd, &status);
@@ -155,14 +158,14 @@ static void bound_lived(const struct xsp_producer *p, struct xsprof_cap_exit *ex
 	uint64_t said = __atomic_load_n(&ctl->exit_ticks, __ATOMIC_RELAXED);
 	uint64_t lived = p->lived;
 
-	/* What a process says of its own time is never later than now. */
+	/* A time stated by the process is never later than now. */
 	if (exit->how != XSPROF_HOW_EXEC && p->process_lived > lived)
 		lived = p->process_lived;
 	if (lived > exit->lived)
 		exit->lived = lived < now ? lived : now;
 	/*
-	 * It was there for longer than it ran: the kernel takes its memory apart.  Destructors that
-	 * run after the exit handler record too.
+	 * It existed longer than it ran: the kernel frees its memory. Destructors that run after
+	 * the exit handler are recorded too.
 	 */
 	if (exit->how == XSPROF_HOW_EXITED && said && said <= exit->ticks) {
 		if (p->wrote > said)
@@ -177,7 +180,7 @@ static void bound_lived(const struct xsp_producer *p, struct xsprof_cap_exit *ex
 
 void xsp_producer_bound_end(const struct xsp_producer *p, struct xsprof_cap_exit *exit)
 {
-	/* One that ended in another way than by its own exit may have been long about it. */
+	/* A process that did not exit by itself may have taken long to end. */
 	if (p->ran > exit->ran)
 		exit->ran = p->ran;
 	if (exit->how == XSPROF_HOW_RUNNING)
@@ -190,7 +193,7 @@ void xsp_producer_bound_end(const struct xsp_producer *p, struct xsprof_cap_exit
 		exit->ran = exit->ticks;
 }
 
-/* The kernel saw it: how, and when. */
+/* The kernel reports how and when. */
 static bool device_ended(const struct xsp_producer *p, struct xsprof_cap_exit *exit)
 {
 	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
@@ -239,9 +242,9 @@ bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p,
 	default:
 		return false;
 	}
-	/* It may have said goodbye after the look above, and gone before the other. */
+	/* It may have said goodbye after the check above, and ended before the second one. */
 	goodbye |= __atomic_load_n(&ctl->state, __ATOMIC_ACQUIRE) == XSPROF_STATE_EXITED;
-	/* What was seen now happened before now. */
+	/* Read last: everything seen happened before. */
 	exit->ticks = xsp_ticks(p->rf.ctl.clock.kind);
 	status = find_status(st, p, status);
 	if (status >= 0 && WIFSIGNALED(status)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The table of live producers by name: see files.h.  It owns none of them.
+ * Table of live producers by file name: see files.h. Owns none of them.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which of the device's producers a recording is about.  It asks nothing of the kernel: what the
- * kernel knows of a producer is given.
+ * Selects the device's producers that belong to a recording, from what the kernel has reported of
+ * them.
  */
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ bool xsp_device_wants(const struct xsp_device_filter *filter, const struct xspro
 {
 	uint32_t i;
 
-	/* The kernel keeps what has ended, and goes on to list it. */
+	/* The kernel keeps ended producers and continues to list them. */
 	if (filter->ended && xsp_ended_has(filter->ended, 0, info->id))
 		return false;
 	if (filter->session && info->session == filter->session)
@@ -27,7 +27,7 @@ bool xsp_device_wants(const struct xsp_device_filter *filter, const struct xspro
 			return true;
 	if (filter->own && info->uid != geteuid())
 		return false;
-	/* Our own markers, where we have any, are nobody's business. */
+	/* Exclude our own process. */
 	return filter->all && info->pid != (uint32_t)getpid() &&
 	       (info->state == XSPROF_STATE_LIVE || info->attached >= began);
 }

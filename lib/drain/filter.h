@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Which of the device's producers a recording is about.
+ * Selects the device's producers that belong to a recording.
  */
 #ifndef XSP_DRAIN_FILTER_H
 #define XSP_DRAIN_FILTER_H
@@ -14,20 +14,20 @@
 #include "drain/ended.h"
 
 /**
- * struct xsp_device_filter - which of the device's producers to read
- * @session: those of this session, 0 for none
- * @pids: those of these processes, as we see them
- * @starts: when each of them was started, as the device has it: a number may be another process'
- *	later; NULL, or 0 for one: it is not known
- * @nr_pids: how many
- * @ids: those of these numbers
- * @nr_ids: how many
- * @all: all that live, or come later, whosever they are
- * @own: of all only those of our own user
- * @go_on: they record on when we are done, and before us nobody has lost anything
- * @sched: what the scheduler does with their threads is wanted
- * @ended: but not those: one is through with them; NULL for none
- * @peek: they are only looked at: no tail is moved, nothing ends, nothing is switched off
+ * struct xsp_device_filter - which producers of the device to read
+ * @session: producers of this session, 0 for none
+ * @pids: producers of these processes, in our namespace
+ * @starts: start times of @pids as the device reports them, as a pid may be reused; NULL, or 0 for
+ *	an entry: unknown
+ * @nr_pids: number of @pids
+ * @ids: producers with these numbers
+ * @nr_ids: number of @ids
+ * @all: all producers that live or come later
+ * @own: with @all: only those of our user
+ * @go_on: they continue to record after we finish, and losses before we came are not counted
+ * @sched: record scheduler events of their threads
+ * @ended: exclude these: finished; NULL for none
+ * @peek: only peek: no tail is moved, and nothing is ended or switched off
  */
 struct xsp_device_filter {
 	uint64_t	session;
@@ -44,7 +44,10 @@ struct xsp_device_filter {
 	bool		peek;
 };
 
-/* Is this one of them?  @began: those that ended before are none, unless they are named. */
+/*
+ * Does the filter select this producer? @began: producers that ended before are excluded unless
+ * listed.
+ */
 bool xsp_device_wants(const struct xsp_device_filter *filter, const struct xsprof_info *info,
 		      uint64_t began);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The producers of the device in a drain: takes up those that are wanted.  It never reads a
- * ring.
+ * Finds the device's producers for a drain and takes up the selected ones. Reads no ring.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +10,7 @@
 
 #include "drain/local.h"
 
-/* What moved is told of no later than this. */
+/* Longest delay until the device reports new slots. */
 #define WATCH_NS	100000000u
 
 int xsp_drain_add_device(struct xsp_drain *d, int fd, const struct xsp_device_filter *filter)
@@ -43,7 +42,7 @@ static bool known(const struct xsp_drain *d, uint64_t id)
 	return false;
 }
 
-/* Records from before our own first sync point: the kernel has some of that time. */
+/* Records from before our first sync point: use the kernel's sync points of that time. */
 static void early_clocks(struct xsp_drain *d, const struct xsp_producer *p)
 {
 	if (d->early || p->info.attached >= d->first_mono)
@@ -64,7 +63,7 @@ static const char *why_not(int err)
 	}
 }
 
-/* A process asked for them at its attach where it had been told to; others are asked now. */
+/* Processes told to do so requested scheduler events at attach; request them for others now. */
 static void begin_sched(struct xsp_drain *d, struct xsp_producer *p)
 {
 	int before;
@@ -73,12 +72,12 @@ static void begin_sched(struct xsp_drain *d, struct xsp_producer *p)
 		return;
 	before = xsp_device_sched(&p->rf, true);
 	p->sched = !before;
-	/* One that ended meanwhile has said all. */
+	/* One that ended meanwhile needs none. */
 	if (before < 0 && before != -ESHUTDOWN)
 		xsp_store_note(&d->st, "%s: no scheduler events: %s", p->name, why_not(before));
 }
 
-/* A time namespace shifts this clock, and a capture has one of each. */
+/* A time namespace shifts this clock, and a capture has one conversion per clock. */
 static void look_at_clock(struct xsp_drain *d, const struct xsp_producer *p)
 {
 	const struct xsprof_ctl *ctl = &p->rf.ctl;
@@ -99,7 +98,7 @@ static int take_up(struct xsp_drain *d, const struct xsprof_info *info)
 					       &d->next_number, &p);
 	if (err)
 		return err;
-	/* Those that we only look at are read at a pace. */
+	/* Producers that we only peek at are polled. */
 	if (!d->filter.peek)
 		err = xsp_device_watch(&p->rf, xsp_ring_slots(&p->rf, 0) / 4, WATCH_NS);
 	if (!err)
@@ -110,7 +109,7 @@ static int take_up(struct xsp_drain *d, const struct xsprof_info *info)
 		p->resumed = !xsp_device_pause(&p->rf, false);
 	if (!err)
 		begin_sched(d, p);
-	/* Its chunk is written: what cannot wake us is read at a pace all the same. */
+	/* Its chunk is written already: poll a producer that cannot wake us. */
 	if (err)
 		xsp_store_note(&d->st, "%s: cannot be waited for: %s", p->name, strerror(-err));
 	look_at_clock(d, p);
@@ -131,7 +130,7 @@ static int look_at(void *data, const struct xsprof_info *info)
 	if (!xsp_device_wants(&d->filter, info, d->began) || known(d, info->id))
 		return 0;
 	err = take_up(d, info);
-	/* It was dropped, by whoever else reads or by a limit. */
+	/* It was dropped by another reader or by a limit. */
 	if (!err || err == -ENOENT)
 		return 0;
 	snprintf(name, sizeof(name), "process %u (%.15s)", info->pid, info->comm);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Finding producers in a session, and the messages of processes that could not become one.  It
- * never reads a ring.
+ * Finds producers in a session, and messages of processes that could not become one. Reads no ring.
  *
- * Processes that have become another user may fill the folder: a step looks at so many names and
- * opens so many files, and the next one goes on from there.  What appears is taken up by the name
- * that inotify says; the folder is looked through once a second, and where names were left.
+ * Processes that have changed their user may fill the folder: a step looks at a limited number of
+ * names and opens a limited number of files, and the next step continues. New files are taken up by
+ * the name in the inotify event; the folder is scanned once a second, and again if names were left.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,14 +20,14 @@
 #include "base/hash.h"
 #include "drain/local.h"
 
-/* What a step may do: see struct xsp_budget. */
+/* Limits of a step: see struct xsp_budget. */
 #define STEP_ENTRIES	512u
 #define STEP_OPENS	256u
 #define STEP_FOREIGN	32u
 #define STEP_REMOVALS	128u
-/* All that inotify keeps by default, 16384 names: one of a process that comes is among them. */
+/* Enough to read all that inotify queues by default, 16384 names. */
 #define STEP_READS	256u
-/* The last look at the folder takes at most so many steps. */
+/* Limit of steps of the final scan. */
 #define LAST_STEPS	1024u
 
 int xsp_drain_watch(int dirfd)
@@ -38,7 +37,7 @@ int xsp_drain_watch(int dirfd)
 
 	fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/thread-self/fd/%d", dirfd);
-	/* A message is made before it is written: its end counts. */
+	/* A message file is created before it is written: wait for its closing. */
 	if (fd >= 0 && inotify_add_watch(fd, path, IN_MOVED_TO | IN_CREATE | IN_CLOSE_WRITE) < 0) {
 		close(fd);
 		fd = -1;
@@ -54,13 +53,13 @@ void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p)
 	d->live = p;
 	d->nr_live++;
 	d->seen++;
-	/* Without it the end is found by asking. */
+	/* Without a pidfd the end is detected by polling. */
 	if (p->pidfd >= 0)
 		xsp_drain_wake_on(d, p->pidfd, p);
-	/* The same process: it runs another program now. */
+	/* The same process with another producer: it runs another program now. */
 	for (other = p->next; other; other = other->next)
 		other->look |= p->pid && other->pid == p->pid;
-	/* Who begins may begin with a burst. */
+	/* A new producer may begin with a burst. */
 	d->sleep = XSP_SLEEP_MIN;
 	d->idle_since = xsp_now();
 	if (d->st.kinds & ~d->synced)
@@ -74,9 +73,9 @@ void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p)
 /**
  * struct found - a file that is not known yet
  * @name: its name
- * @st: what it is
- * @share: its user's account
- * @refusal: what is remembered of it where it cannot be recorded
+ * @st: its attributes
+ * @share: account of its user
+ * @refusal: entry to remember if it cannot be recorded
  */
 struct found {
 	const char		*name;
@@ -85,7 +84,7 @@ struct found {
 	struct xsp_refusal	refusal;
 };
 
-/* What can be seen without opening it. */
+/* Checks that need no open(). */
 static int check_file(const struct xsp_drain *d, const struct found *f)
 {
 	if (S_ISLNK(f->st.st_mode))
@@ -128,8 +127,8 @@ static int open_file(struct xsp_drain *d, const struct found *f)
 }
 
 /*
- * So that it need not be looked at again.  Its name may be another file's by now, of a process
- * that is recorded: it is moved aside, to a name that nobody else knows, and looked at there.
+ * Removes a refused file so that it is not checked again. Its name may belong to another file by
+ * now, of a recorded process: rename it to a secret name first and check it there.
  */
 static bool remove_file(struct xsp_drain *d, const struct found *f)
 {
@@ -140,7 +139,7 @@ static bool remove_file(struct xsp_drain *d, const struct found *f)
 		return errno == ENOENT;
 	if (!fstatat(dir, d->aside, &st, AT_SYMLINK_NOFOLLOW) && st.st_ino == f->st.st_ino)
 		return !unlinkat(dir, d->aside, S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0);
-	/* Where this fails the file is gone. */
+	/* If this fails the file is lost. */
 	(void)renameat(dir, d->aside, dir, f->name);
 	return true;
 }
@@ -150,7 +149,7 @@ _Static_assert(XSP_SHARE_OTHERS == 32768, "refuse() says so");
 static void refuse(struct xsp_drain *d, const struct found *f)
 {
 	const char *why = xsp_ctl_strerror(f->refusal.err);
-	/* What has a producer's name is complete, or never will be. */
+	/* A file with a producer's name is complete, or never will be. */
 	bool passes = xsp_drain_may_pass(f->refusal.err) && f->refusal.err != -EAGAIN;
 	char text[128];
 
@@ -162,7 +161,7 @@ static void refuse(struct xsp_drain *d, const struct found *f)
 			 f->share->producers);
 		why = text;
 	}
-	/* At the end the whole folder is removed. */
+	/* At the end the whole folder is removed anyway. */
 	if (!f->share->foreign || passes || d->last) {
 		xsp_drain_refuse(d, f->share, f->name, &f->refusal, why);
 	} else if (!d->budget.removals) {
@@ -176,7 +175,7 @@ static void refuse(struct xsp_drain *d, const struct found *f)
 	}
 }
 
-/* One that was not complete, or found no descriptor free, is tried once more in each round. */
+/* A file that was incomplete, or for which no descriptor was free, is tried again in each round. */
 static bool is_known(const struct xsp_drain *d, const struct found *f)
 {
 	const struct xsp_refusal *before = xsp_refused_find(&d->refused, f->refusal.key);
@@ -246,14 +245,14 @@ int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
 	xsp_drain_join(d, p);
 	if (!xsp_producer_ended(&d->st, p, &exit))
 		return 0;
-	/* The next step reads what it left, which its session's recorder may do too, once. */
+	/* The next step reads what it left; the session's own recorder may do so as well. */
 	d->look = true;
 	return -ESRCH;
 }
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-/* e.PID.START.0: a process says in a line why it does not take part. */
+/* e.PID.START.0: a line with the reason why a process is not recorded. */
 static void take_message(struct xsp_drain *d, const char *name)
 {
 	struct found f = { .name = name };
@@ -263,12 +262,12 @@ static void take_message(struct xsp_drain *d, const char *name)
 		return;
 	f.share = xsp_share_of(&d->shares, f.st.st_uid);
 	if (xsp_message_is_junk(f.share, &f.st)) {
-		/* What is left is there at the next regular look. */
+		/* The rest is handled by the next regular scan. */
 		if (d->budget.removals && d->budget.removals--)
 			remove_file(d, &f);
 		return;
 	}
-	/* It is made and not yet written: that wakes us. */
+	/* Created but not written yet: the write will wake us. */
 	if (S_ISREG(f.st.st_mode) && !f.st.st_size)
 		return;
 	if (!may_open(d, &f))
@@ -306,7 +305,7 @@ static void take_event(struct xsp_drain *d, const struct inotify_event *event)
 {
 	struct xsp_producer *p;
 
-	/* Names were left out. */
+	/* inotify dropped names. */
 	if (event->mask & IN_Q_OVERFLOW)
 		d->scan = true;
 	if (!event->len)
@@ -314,7 +313,7 @@ static void take_event(struct xsp_drain *d, const struct inotify_event *event)
 	if (!xsp_file_is(event->name, 'p')) {
 		look_at(d, event->name);
 	} else if (event->mask & IN_MOVED_TO) {
-		/* What is complete was moved to its name; all else waits for the regular look. */
+		/* Complete files were renamed to their name; everything else waits for the scan. */
 		take_up(d, event->name);
 	} else if (event->mask & IN_CLOSE_WRITE) {
 		/* A process that ends, or executes another program, closes its file. */
@@ -324,7 +323,7 @@ static void take_event(struct xsp_drain *d, const struct inotify_event *event)
 	}
 }
 
-/* What has appeared; what is left in the queue wakes us again. */
+/* Handles new files; if events remain the descriptor stays readable. */
 static void take_events(struct xsp_drain *d)
 {
 	char buf[4096] __attribute__((aligned(8)));
@@ -343,7 +342,7 @@ static void take_events(struct xsp_drain *d)
 	}
 }
 
-/* As getdents64(2) has it. */
+/* struct linux_dirent64 of getdents64(2). */
 struct entry {
 	uint64_t	ino;
 	int64_t		off;
@@ -352,7 +351,7 @@ struct entry {
 	char		name[];
 };
 
-/* Names from where the step before stopped.  Return: there may be more. */
+/* Scans from where the last step stopped. Return: true if there may be more. */
 static bool scan_some(struct xsp_drain *d, int fd)
 {
 	char buf[4096] __attribute__((aligned(8)));
@@ -372,7 +371,7 @@ static bool scan_some(struct xsp_drain *d, int fd)
 	return true;
 }
 
-/* The position is of what is open: it is kept open until the end of the folder. */
+/* The position belongs to the open file: keep it open until the end of the folder. */
 static void scan(struct xsp_drain *d)
 {
 	int fd = d->folder;
@@ -415,7 +414,7 @@ void xsp_drain_find_last(struct xsp_drain *d)
 {
 	uint32_t i;
 
-	/* From the beginning. */
+	/* Start from the beginning. */
 	xsp_fd_close(d->folder);
 	d->folder = -1;
 	d->scan = true;

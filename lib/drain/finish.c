@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How a drain lets go: of a producer that has ended, and at the end of all.  It never leaves a
- * slot that could have been read.
+ * Lets go of a producer that has ended, and of all at the end of the recording. Leaves no slot
+ * unread that could be read.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -9,13 +9,12 @@
 #include "drain/local.h"
 
 #define CHECK_NS	100000000u
-/* At the end those of other users are asked for so long. */
+/* Time limit at the end for files of other users. */
 #define FOREIGN_LAST_NS	300000000u
 
 /*
- * The kernel keeps one that has ended until it is told that nobody wants it any more, and so it
- * would one that was switched off and has been read; one that lives and was quiet before us is
- * so again.
+ * The kernel keeps an ended producer until it is told that it is no longer needed, and likewise one
+ * that was switched off and read; one that lives and was paused before we came is paused again.
  */
 static void leave_device(struct xsp_drain *d, struct xsp_producer *p)
 {
@@ -41,7 +40,7 @@ static void unlink_producer(struct xsp_drain *d, struct xsp_producer *p)
 	*at = p->next;
 	d->nr_live--;
 	xsp_files_remove(&d->files, p);
-	/* One that a forked child has too would go on to report to us. */
+	/* A forked child that shares the descriptor would continue to report to us. */
 	xsp_drain_wake_off(d, p->pidfd);
 	if (p->rf.device)
 		xsp_drain_wake_off(d, p->rf.fd);
@@ -71,7 +70,7 @@ static void note_death(struct xsp_drain *d, const struct xsp_producer *p,
 	d->killed++;
 }
 
-/* Of one process, the one before the other?  Another user's may say so and not be. */
+/* Is @a an earlier producer of the same process? A file of another user may claim it falsely. */
 static bool is_earlier(const struct xsp_producer *a, const struct xsp_producer *b)
 {
 	const struct xsprof_ctl *ca = &a->rf.ctl, *cb = &b->rf.ctl;
@@ -107,12 +106,12 @@ static void replace(const struct xsp_producer *p, struct xsprof_cap_exit *exit)
 }
 
 /*
- * When a process has ended before anybody looked at it in its last program, its status is that
- * one's.  Two copies of the library in one program both run their exit handlers: who did not,
- * where a later one did, was of a program that another one replaced.  Where neither did, the
- * earlier one may have been of the same program, and have ended with it, or of one before: if it
- * was not seen after the other came, how it ended is not known, nor that it lived as long as its
- * process.
+ * If a process ended before its last program was seen, its exit status belongs to that program. If
+ * one program has two copies of the library, both run their exit handlers: a producer without a
+ * goodbye, followed by one with it, belonged to a program that was replaced by exec. If neither
+ * said goodbye, the earlier one may be of the same program and have ended with it, or of an earlier
+ * program: if it was not seen alive after the later one came, how it ended is unknown, and it did
+ * not necessarily live as long as its process.
  */
 static void find_successor(const struct xsp_drain *d, struct xsp_producer *p,
 			   struct xsprof_cap_exit *exit)
@@ -149,12 +148,12 @@ static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
 		"still runs",
 	};
 
-	/* A program that records itself said goodbye and still runs: nobody reads it after this. */
+	/* A program that records itself said goodbye but still runs: no one reads it after this. */
 	if (p->pid == getpid() && !p->rf.peek)
 		xsp_ring_switch_off(&p->rf);
 	xsp_producer_pass(&d->st, p, &pass);
 	if (d->st.keep && d->st.error) {
-		/* It was not read to its end: a later try writes its LEDGER and EXIT. */
+		/* It was not read completely: a later attempt writes its LEDGER and EXIT. */
 		unlink_producer(d, p);
 		return;
 	}
@@ -163,7 +162,7 @@ static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
 	xsp_producer_exit(&d->st, p, exit);
 	note_death(d, p, exit);
 	xsp_store_say(&d->st, "%s: process %d %s", p->name, (int)p->pid, how[exit->how]);
-	/* Few have an earlier one: the list is not walked for each of many that end at once. */
+	/* Few have an earlier one: avoid walking the list for each of many that end at once. */
 	other = p->rf.ctl.seq ? d->live : NULL;
 	for (; other; other = other->next)
 		if (is_earlier(other, p))
@@ -178,10 +177,10 @@ void xsp_drain_look_after(struct xsp_drain *d, uint64_t now)
 
 	for (p = d->live; p; p = next) {
 		next = p->next;
-		/* Of the device's the kernel tells. */
+		/* For producers of the device the kernel reports the end. */
 		if (!p->rf.device && !p->told && !p->look && !d->look && now < p->check_at)
 			continue;
-		/* It is asked in the next step, before those that were asked in this one. */
+		/* Checked first in the next step. */
 		if (p->foreign && !p->told && xsp_now() > d->st.foreign_until)
 			continue;
 		p->look = false;
@@ -207,7 +206,7 @@ static void finish_live(struct xsp_drain *d)
 		else if (p->sched)
 			xsp_device_sched(&p->rf, false);
 	}
-	/* A marker that saw its bit set before is published in a moment. */
+	/* A marker that saw its bit enabled publishes within a moment. */
 	if (d->live)
 		usleep(2000);
 	while ((p = d->live)) {
@@ -239,7 +238,7 @@ int xsp_drain_finish(struct xsp_drain *d, uint32_t why)
 	xsp_drain_clocks(d, d->st.kinds);
 	xsp_drain_store_clocks(d);
 	if (d->st.keep && d->st.error) {
-		/* A later try stores the rest: an END chunk would say that there is none. */
+		/* A later attempt stores the rest: an END chunk would claim that there is none. */
 		xsp_room_release(&d->st.cap->room, d->st.cap->fd, d->st.cap->size);
 		return d->st.error;
 	}

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The inside of a drain, for the files that are it, each standing on those below:
+ * Private header of the drain. Its files, from top to bottom:
  *
- *	drain.c		its steps and its pace
- *	finish.c	how it lets go of producers, and ends
- *	find-device.c	how it finds producers in the device
+ *	drain.c		steps and pace
+ *	finish.c	lets go of producers; the end of a drain
+ *	find-device.c	finds producers in the device
  *	find-session.c	... and in a session's folder
- *	refuse.c	what it says of those that it does not record
- *	wake.c		what wakes it
+ *	refuse.c	reports what is not recorded
+ *	wake.c		wake-up sources
  *	clocks.c	sync points
  *	stats.c		totals
  *
- * One producer is producer.h's, and what is stored goes through store.h.
+ * producer.h reads one producer; store.h writes the capture.
  */
 #ifndef XSP_CAP_LOCAL_H
 #define XSP_CAP_LOCAL_H
@@ -27,11 +27,11 @@
 #include "drain/share.h"
 
 /**
- * struct xsp_budget - what a step may still do in a session's folder; the rest is for the next
- * @entries: names that it looks at
- * @opens: files of our own user that it opens
- * @foreign_opens: files of other users that it opens
- * @removals: files of other users that it removes
+ * struct xsp_budget - what a step may still do in a session's folder
+ * @entries: names to look at
+ * @opens: files of our own user to open
+ * @foreign_opens: files of other users to open
+ * @removals: files of other users to remove
  */
 struct xsp_budget {
 	uint32_t	entries;
@@ -43,56 +43,56 @@ struct xsp_budget {
 /**
  * struct xsp_drain - a drain
  * @st: the store
- * @inotify: of it, -1 for none
+ * @inotify: of the session's folder, -1 for none
  * @device: the device, -1 for none
- * @epoll: all that can wake us; -1: it could not be had
- * @filter: whom to read of the device's
+ * @epoll: all wake-up sources; -1: not available
+ * @filter: selects producers of the device
  * @began: CLOCK_MONOTONIC when the device was added, ns
- * @last_id: the highest number of the device's that was looked at
- * @list: look through the device's new ones in the next step
- * @list_all: through all of them
- * @on_device: producers taken up from the device
- * @ended: that were only looked at, and have
+ * @last_id: highest number of the device's producers seen
+ * @list: look for new producers of the device in the next step
+ * @list_all: look at all producers of the device
+ * @on_device: number of producers taken up from the device
+ * @ended: finished producers that we only peeked at
  * @live: producers that have not ended
- * @files: those of the session by name
- * @shares: what each user has taken of the capture
- * @nr_live: how many
- * @next_number: of the next producer
- * @seen: producers taken up
- * @scan: look through the session from its beginning, once that under way is done
- * @round: counts the regular looks through it
- * @folder: the session's folder, as far as it has been looked through; -1: it is not being
- * @last: this is the end: what is not taken up now never is
- * @aside: a name in it that no other user can know
- * @budget: of this step
- * @look: ask after all producers in the next step
- * @scan_at: when to look through it anyhow, ns
- * @tick_at: when the next ledgers and names are due, ns
- * @syncs: clocks taken and not stored yet
- * @nr_syncs: how many
- * @clock_at: when the next clocks are due, ns
- * @clock_gap: ns from one to the next: short at first, so that a short recording has several
- * @clocks: they are due without a producer too
+ * @files: producers of the session by file name
+ * @shares: use of the capture by user
+ * @nr_live: number of producers in @live
+ * @next_number: number of the next producer
+ * @seen: number of producers taken up
+ * @scan: scan the session from its beginning, after the current scan
+ * @round: number of regular scans
+ * @folder: the session's folder at the position of the current scan; -1: no scan under way
+ * @last: the end: what is not taken up now never is
+ * @aside: a file name in the folder that no other user can know
+ * @budget: of the current step
+ * @look: check all producers in the next step
+ * @scan_at: time of the next scan, ns
+ * @tick_at: time of the next ledgers and names, ns
+ * @syncs: sync points not stored yet
+ * @nr_syncs: number of @syncs
+ * @clock_at: time of the next sync point, ns
+ * @clock_gap: interval of sync points, ns: short at first, so that a short recording has several
+ * @clocks: take sync points without a producer too
  * @synced: bit k: clock kind k has a first sync point
- * @first_mono: CLOCK_MONOTONIC of the very first sync point, ns
- * @last_mono: and of the last
- * @early: the kernel's sync points of before @first_mono are stored
- * @last_pass: when the last pass was, ns
- * @sleep: what was slept last, ns
- * @idle_since: since when no slot has come, ns
- * @ready: rings with memory, at the last pass
- * @gone_lost: records that ended producers lost
- * @gone_late: of these, those that found no producer
- * @gone_skipped: slots overwritten, of ended producers
- * @gone_bad: slots refused, of ended producers
- * @gone_no_room: why rings of one of them got no more memory, an errno
- * @killed: processes that a signal ended
- * @vanished: processes of which it is not known how they ended
- * @deaths: the first that were killed
- * @refused: what could not be recorded
- * @nr_refused: how often that was
- * @messages: processes that said why they take no part
- * @notices: and those that could say it in no file
+ * @first_mono: CLOCK_MONOTONIC of the first sync point, ns
+ * @last_mono: CLOCK_MONOTONIC of the last sync point, ns
+ * @early: the kernel's sync points before @first_mono are stored
+ * @last_pass: time of the last pass, ns
+ * @sleep: duration of the last sleep, ns
+ * @idle_since: time of the last new slot, ns
+ * @ready: rings with memory at the last pass
+ * @gone_lost: records lost by ended producers
+ * @gone_late: of these, records that found no producer
+ * @gone_skipped: overwritten slots of ended producers
+ * @gone_bad: invalid slots of ended producers
+ * @gone_no_room: errno why rings of an ended producer got no more memory
+ * @killed: processes killed by a signal
+ * @vanished: processes that ended in an unknown way
+ * @deaths: the first killed ones
+ * @refused: files that could not be recorded
+ * @nr_refused: number of refusals
+ * @messages: of processes that gave a reason for not being recorded
+ * @notices: of processes that could not write such a message
  */
 struct xsp_drain {
 	struct xsp_store	st;
@@ -148,10 +148,10 @@ struct xsp_drain {
 	struct xsp_notices	notices;
 };
 
-/* What the files of other users may take of a step: one may be expensive to look at. */
+/* Time per step for files of other users: one may be expensive to check. */
 #define XSP_FOREIGN_NS	4000000u
 
-/* Soon enough for a producer that begins with a burst. */
+/* Short enough for a producer that begins with a burst. */
 #define XSP_SLEEP_MIN	500000u
 
 static inline uint64_t xsp_now(void)
@@ -159,67 +159,67 @@ static inline uint64_t xsp_now(void)
 	return xsp_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Watches the session; -1 where inotify cannot be had: the regular scan finds all, only later. */
+/* Watches the session; -1 without inotify: the regular scan finds everything, only later. */
 int xsp_drain_watch(int dirfd);
 
-/* Of descriptors that the program has closed nothing can come any more. */
+/* Drops wake-up sources whose descriptors the program has closed. */
 void xsp_drain_wake_check(struct xsp_drain *d);
 
 /*
- * Takes up what has appeared in the session, and with @scan set what is there and is not known
- * yet: as much as one step may do, from where the step before stopped.
+ * Takes up new files of the session and, with @scan set, existing unknown ones: as many as a step
+ * may, from where the last step stopped.
  */
 void xsp_drain_find(struct xsp_drain *d);
 
-/* The same to the end of the folder, within reason. */
+/* The same up to the end of the folder, within limits. */
 void xsp_drain_find_last(struct xsp_drain *d);
 
-/* Takes what processes say that cannot reach the session.  @last: there is no later time. */
+/* Reads notices of processes that cannot reach the session. @last: there is no later call. */
 void xsp_drain_hear(struct xsp_drain *d, bool last);
 
-/* One more producer, by this name in messages. */
+/* Adds a producer, with its name for messages. */
 void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p);
 
-/* One that was only looked at has ended: it is not taken up again, as long as it is there. */
+/* Notes that a peeked producer has ended, so that it is not taken up again. */
 void xsp_drain_note_ended(struct xsp_drain *d, const struct xsp_producer *p);
 
-/* It could not be one, by this name in messages: said once of each key and error. */
+/* Reports a file that cannot be recorded, with its name for messages: once per key and error. */
 void xsp_drain_refuse(struct xsp_drain *d, struct xsp_share *share, const char *name,
 		      const struct xsp_refusal *refusal, const char *why);
 
-/* The same of a file that is not there any more: there is nothing to be remembered. */
+/* The same for a file that was removed and need not be remembered. */
 void xsp_drain_refuse_removed(struct xsp_drain *d, struct xsp_share *share, const char *name,
 			      const char *why);
 
-/* An error that may be none at another try, with the file as it is. */
+/* Is it an error that may not occur at another attempt with the same file? */
 bool xsp_drain_may_pass(int err);
 
-/* Wakes the drain when @fd is readable; @who: the producer, or where the descriptor is kept. */
+/* Wakes the drain when @fd is readable; @who: the producer, or the address of the descriptor. */
 int xsp_drain_wake_on(struct xsp_drain *d, int fd, void *who);
 void xsp_drain_wake_off(const struct xsp_drain *d, int fd);
 
 /*
- * Reads what woke us: marks producers that are readable or have ended, asks the kernel about the
- * device's, and sets @list when new ones came.
+ * Reads what woke us: marks producers that are readable or have ended, queries the kernel about
+ * those of the device, and sets @list if new ones came.
  */
 void xsp_drain_listen(struct xsp_drain *d);
 
-/* Takes up the device's producers that are wanted and not known yet. */
+/* Takes up the selected producers of the device that are not known yet. */
 void xsp_drain_list(struct xsp_drain *d);
 
-/* Nothing can come without waking us through xsp_drain_fd(). */
+/* Can nothing happen without waking us through xsp_drain_fd()? */
 bool xsp_drain_all_quiet(const struct xsp_drain *d);
 
-/* Sync points that the kernel took, @from to @to on CLOCK_MONOTONIC, ns. */
+/* Stores the kernel's sync points between @from and @to, CLOCK_MONOTONIC, ns. */
 void xsp_drain_kernel_clocks(struct xsp_drain *d, uint64_t from, uint64_t to);
 
-/* Sync points of these clock kinds. */
+/* Takes sync points of these clock kinds. */
 void xsp_drain_clocks(struct xsp_drain *d, uint32_t kinds);
 
-/* Writes those that are not written yet. */
+/* Stores the sync points taken so far. */
 void xsp_drain_store_clocks(struct xsp_drain *d);
 
-/* Asks after all producers that may have ended, and lets go of those that have. */
+/* Checks all producers that may have ended, and lets go of those that have. */
 void xsp_drain_look_after(struct xsp_drain *d, uint64_t now);
 
 #endif /* XSP_CAP_LOCAL_H */

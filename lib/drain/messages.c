@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Messages of processes that are not recorded: see messages.h.  It never prints.
+ * Messages of processes that are not recorded: see messages.h. Prints nothing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +13,15 @@
 #include "base/proc.h"
 #include "drain/messages.h"
 
-/* Lines of the recorder's user, of each other one, and of one process. */
+/* Limits of lines: of the recorder's user, of each other user, of a process. */
 #define MOST_OWN	256u
 #define MOST		16u
 #define MOST_PROCESS	4u
 
-/* A file is written as soon as it is made. */
+/* A file is written right after its creation. */
 #define WRITTEN_S	10
 
-/* Was there none with this key before?  Then there is one now. */
+/* Is the key new? Adds it. */
 static bool is_new(struct xsp_messages *m, uint64_t key)
 {
 	if (xsp_refused_find(&m->told, key | 1))
@@ -30,7 +30,7 @@ static bool is_new(struct xsp_messages *m, uint64_t key)
 	return true;
 }
 
-/* How many there are of the process with this key, with one more. */
+/* Return: the number of messages of the process with this key, including this one. */
 static uint32_t count(struct xsp_messages *m, uint64_t key)
 {
 	struct xsp_refusal *of = xsp_refused_find(&m->told, key | 1);
@@ -41,7 +41,7 @@ static uint32_t count(struct xsp_messages *m, uint64_t key)
 	return 1;
 }
 
-/* Return: there is room for one more in @line, or @line says that there is none. */
+/* Return: true if one more fits into the limits; else @line says that more were left out. */
 static bool more(struct xsp_messages *m, struct xsp_share *share, char *line, bool *room)
 {
 	uint32_t most = share->foreign ? MOST : MOST_OWN;
@@ -60,8 +60,8 @@ static bool more(struct xsp_messages *m, struct xsp_share *share, char *line, bo
 }
 
 /*
- * Another user may write any number into the name of its file.  It is not believed of a process
- * that lives and is not its own; one that has ended cannot be told from its own.
+ * Another user may write any pid into its file's name. It is not believed if that process lives and
+ * belongs to a different user; of an ended process it cannot be checked.
  */
 static bool is_forged(const struct xsp_share *share, pid_t pid, uint64_t start)
 {
@@ -113,7 +113,7 @@ bool xsp_messages_hear(struct xsp_messages *m, struct xsp_share *share,
 	uint64_t process;
 	bool room;
 
-	/* The number may have been another process' before. */
+	/* The pid may have been another process' before. */
 	if (xsp_proc_stat(notice->pid, &st))
 		st.start_time = 0;
 	process = xsp_hash_pair((uint64_t)notice->pid << 32 | notice->uid, st.start_time);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What processes say of why they are not recorded: by files in the recording's folder, and by
- * notices (base/notice.h).  Each is told once, of each user and process so many.
+ * Messages of processes with the reason why they are not recorded: files in the recording's folder,
+ * and notices (base/notice.h). Each is reported once, with limits per user and process.
  */
 #ifndef XSP_DRAIN_MESSAGES_H
 #define XSP_DRAIN_MESSAGES_H
@@ -14,12 +14,12 @@
 #include "drain/refused.h"
 #include "drain/share.h"
 
-#define XSP_MESSAGE	400u	/* bytes of a line, and some */
+#define XSP_MESSAGE	400u	/* more than the longest line */
 
 /**
- * struct xsp_messages - those of one recording; all zeros: none yet
- * @nr: how many there were, as far as they are believed
- * @told: what was told, and how often of each process
+ * struct xsp_messages - messages of a recording; all zeros: none yet
+ * @nr: number of believed messages
+ * @told: reported messages, and number of messages by process
  */
 struct xsp_messages {
 	uint32_t		nr;
@@ -27,25 +27,25 @@ struct xsp_messages {
 };
 
 /**
- * xsp_messages_take - read and remove the file of a message
+ * xsp_messages_take - read and remove a message file
  * @m: messages
- * @share: of the user whose file it is
+ * @share: account of the file's owner
  * @dirfd: folder
  * @name: e.PID.START.SEQ
- * @line: set to what is to be told of it
+ * @line: set to the line to report
  *
- * A process that is recorded all the same, in part, has a colon before what it says.
+ * A process that is nevertheless recorded in part has a colon before its text.
  *
- * Return: is there anything to be told?
+ * Return: true if there is a line to report.
  */
 bool xsp_messages_take(struct xsp_messages *m, struct xsp_share *share, int dirfd,
 		       const char *name, char line[static XSP_MESSAGE]);
 
-/* The same of a notice. */
+/* The same for a notice. */
 bool xsp_messages_hear(struct xsp_messages *m, struct xsp_share *share,
 		       const struct xsp_notice *notice, char line[static XSP_MESSAGE]);
 
-/* A file of another user that has the name of a message, and is none that would be told. */
+/* Is it a file of another user with a message's name that would not be reported? */
 bool xsp_message_is_junk(const struct xsp_share *share, const struct stat *st);
 void xsp_messages_free(struct xsp_messages *m);
 

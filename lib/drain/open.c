@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Taking up a producer, of a session or of the device: its number in the capture, and where each
- * of its rings goes on.  It never reads a record.
+ * Takes up a producer of a session or of the device: assigns its number in the capture and finds
+ * where to continue in each ring. Reads no record.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static int store_found(struct xsp_store *st, struct xsp_producer *p)
 	return xsp_store_chunk(st, &chunk, found, sizeof(*found));
 }
 
-/* The process as the kernel names it to us: through the lock it holds, in whatever namespace. */
+/* The process' pid in our namespace, from the lock that it holds. */
 static pid_t lock_holder(const struct xsp_producer *p)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
@@ -58,7 +58,9 @@ bool xsp_producer_maps(struct xsp_producer *p, pid_t pid)
 	set_process(p, pid);
 	if (p->pidfd < 0)
 		p->pidfd = xsp_pidfd_open(pid);
-	/* What has it mapped now is what the descriptor is of, or that one has ended. */
+	/*
+	 * If it still maps the file, the pidfd is of the right process, or of one that has ended.
+	 */
 	if (xsp_proc_maps_file(pid, p->dev, p->ino) == 1 || p->pidfd < 0)
 		return true;
 	close(p->pidfd);
@@ -67,9 +69,9 @@ bool xsp_producer_maps(struct xsp_producer *p, pid_t pid)
 }
 
 /*
- * The number may have become another process' before the descriptor was opened: then the lock
- * says another number, or is nobody's.  What a process says of itself may be from another
- * namespace: of pids, or of time, which moves its start.
+ * The pid may have become another process' before the pidfd was opened: then the lock names another
+ * pid, or none. The pid that a process states may be of another namespace: of pids, or of time,
+ * which shifts its start.
  */
 void xsp_producer_watch(const struct xsp_store *st, struct xsp_producer *p)
 {
@@ -80,7 +82,7 @@ void xsp_producer_watch(const struct xsp_store *st, struct xsp_producer *p)
 	p->pid = 0;
 	p->start = p->rf.ctl.start_time;
 	p->lived = p->ran = p->rf.ctl.attach.ticks;
-	/* It has let go of its file, or the lock is our own: a program that records itself. */
+	/* It dropped its lock, or the lock is our own: a program that records itself. */
 	if (!holder) {
 		if (p->rf.ctl.pid_ns == st->pid_ns)
 			p->pid = p->rf.ctl.pid;
@@ -98,7 +100,10 @@ void xsp_producer_watch(const struct xsp_store *st, struct xsp_producer *p)
 	}
 }
 
-/* The files of a program's own processes: their descriptors would be in its way, and it in ours. */
+/*
+ * Files of a program's own processes: do not keep descriptors, as program and library would disturb
+ * each other.
+ */
 static int set_inside(struct xsp_store *st, struct xsp_producer *p)
 {
 	bool file = !p->rf.device;
@@ -113,8 +118,9 @@ static int set_inside(struct xsp_store *st, struct xsp_producer *p)
 }
 
 /*
- * A producer may have run long before we came, and others may have read it: what they took, and
- * what was overwritten by then, is no loss of this recording.  Who only looks sees all there is.
+ * A producer may have run long before we came, and other readers may have read it: what they
+ * consumed, and what was overwritten, is not a loss of this recording. A peeking reader sees
+ * everything that is there.
  */
 static void adopt_rings(struct xsp_producer *p)
 {
@@ -160,7 +166,7 @@ static void resume_rings(struct xsp_store *st, struct xsp_producer *p)
 	}
 }
 
-/* Its number in the capture, and where its rings go on. */
+/* Assigns its number in the capture and where to continue its rings. */
 static int take_up(struct xsp_store *st, struct xsp_producer *p, uint32_t *number)
 {
 	bool resumed = false;
@@ -186,8 +192,8 @@ static int take_up(struct xsp_store *st, struct xsp_producer *p, uint32_t *numbe
 }
 
 /*
- * Who is another user here may write any number into a file of its own.  That of a process which
- * lives, has not the file's lock, and is another user's, is not taken for it.
+ * Another user may write any pid into its file. A claim is rejected if that process lives, belongs
+ * to a different user and does not hold the file's lock.
  */
 static bool is_forged(const struct xsp_producer *p, uid_t owner)
 {
@@ -226,7 +232,7 @@ static int open_file(struct xsp_store *st, int dirfd, const char *name, bool pee
 	xsp_producer_watch(st, p);
 	if (is_forged(p, sb.st_uid)) {
 		err = -EPERM;
-		/* Or it is taken for that process once that has ended. */
+		/* Or it would be taken for that process after that one has ended. */
 		if (!peek)
 			unlinkat(dirfd, name, 0);
 		goto err_close;
@@ -260,7 +266,7 @@ int xsp_producer_peek(struct xsp_store *st, int dirfd, const char *name, uint32_
 	return open_file(st, dirfd, name, true, number, out);
 }
 
-/* Of one that has ended the kernel alone knows the name still. */
+/* For an ended process only the kernel still has the name. */
 static void store_comm(struct xsp_store *st, const struct xsp_producer *p)
 {
 	struct xsprof_cap_thread thread = { .tid = p->info.own_pid };
@@ -315,7 +321,7 @@ void xsp_producer_ask(struct xsp_producer *p)
 
 	p->told = false;
 	p->quiet = false;
-	/* It cannot fail on a descriptor that it succeeded on before; then nothing is news. */
+	/* It cannot fail on a descriptor on which it succeeded before; if so there is no news. */
 	if (!xsp_device_events(&p->rf, &info))
 		p->info = info;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Reading one producer: its arena and its rings.  It never waits for the producer, and never
- * believes it: what does not hold together is counted and left out.
+ * Reads one producer: its arena and its rings. Never waits for the producer and never trusts it:
+ * invalid data is counted and left out.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "base/ctl-check.h"
 #include "drain/producer.h"
 
-/* Slots that no writer publishes in a lifetime: sums of counters below it do not overflow. */
+/* More slots than a writer publishes in its lifetime: sums of counters below it do not overflow. */
 #define HEAD_MAX	(1ull << 60)
 
-/* A ring with less than a chunk and less than a quarter of it in use may wait this long. */
+/* A ring with less than a chunk, filled to less than a quarter, may wait this long. */
 #define LINGER_NS	1000000000u
-/* And who only looks, for somebody who waits to see it, so long. */
+/* The same for a reader that peeks for a live viewer. */
 #define PEEK_LINGER_NS	50000000u
 
 /* ---- the arena ----------------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ static bool states_device(const struct xsprof_entry *entry, const uint8_t *text)
 	       !memcmp(text, key, sizeof(key) - 1);
 }
 
-/* The bit of a module of --python-trace of which a function was called; 0: of none. */
+/* The bit of the --python-trace module whose function was called; 0: the entry states none. */
 static uint64_t states_module(const struct xsprof_entry *entry, const uint8_t *text)
 {
 	static const char key[] = "python.module.";
@@ -42,8 +42,8 @@ static uint64_t states_module(const struct xsprof_entry *entry, const uint8_t *t
 }
 
 /*
- * Bytes of whole entries at the beginning of @buf; -1 when one of them makes no sense.  What they
- * state is added to @st.
+ * Return: bytes of complete entries at the beginning of @buf; -1 for an invalid entry. Adds the
+ * facts to @st.
  */
 static ssize_t whole_entries(const uint8_t *buf, size_t len, struct xsp_store *st)
 {
@@ -119,7 +119,7 @@ static void store_sound(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 		st->unsaved_records += walk->records;
 		return;
 	}
-	/* Who wrote a record ran then. */
+	/* A producer that wrote a record ran at that time. */
 	if (walk->last > p->wrote)
 		p->wrote = walk->last;
 	if (walk->last > p->lived)
@@ -140,7 +140,10 @@ static void refuse_slots(struct xsp_store *st, struct xsp_producer *p, uint32_t 
 	p->rings[k].bad += n;
 }
 
-/* What holds together, in as many chunks as it takes; the rest of a bad record's block is bad. */
+/*
+ * Stores valid records in as many chunks as needed; after an invalid record the rest of its block
+ * is bad.
+ */
 static void store_slots(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t pos,
 			size_t n)
 {
@@ -179,9 +182,9 @@ static size_t cut(const struct xsp_store *st, uint64_t tail, uint64_t limit, uin
 }
 
 /*
- * Moves the cursor beyond what may be overwritten by now.
+ * Moves the cursor past slots that may have been overwritten.
  *
- * Return: slots it moved; -EINVAL: head went back, which it never does.
+ * Return: number of slots skipped; -EINVAL: head went back, which is invalid.
  */
 static int64_t skip_overtaken(struct xsp_producer *p, uint32_t k, uint64_t limit)
 {
@@ -196,7 +199,7 @@ static int64_t skip_overtaken(struct xsp_producer *p, uint32_t k, uint64_t limit
 	return r->tail - before;
 }
 
-/* Slots that may be overwritten under our hands. */
+/* Reads slots that may be overwritten while they are copied. */
 static int read_overwrite(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t limit,
 			  uint64_t most)
 {
@@ -208,7 +211,9 @@ static int read_overwrite(struct xsp_store *st, struct xsp_producer *p, uint32_t
 	int err;
 
 	skip = skip_overtaken(p, k, limit);
-	/* A writer as fast as we are is left for the next pass, after all others. */
+	/*
+	 * With a writer as fast as we are, leave the rest to the next pass, after all other rings.
+	 */
 	while (skip >= 0 && r->tail < limit && copied < 2 * size && copied < most) {
 		uint64_t from = r->tail;
 		uint64_t hole = xsp_ring_hole(&p->rf, k, from, limit - from);
@@ -223,7 +228,7 @@ static int read_overwrite(struct xsp_store *st, struct xsp_producer *p, uint32_t
 		err = xsp_ring_copy(&p->rf, k, from, st->buf, n);
 		if (err)
 			return err;
-		/* The copy is done before head is looked at again. */
+		/* The copy is complete before head is read again. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		skip = skip_overtaken(p, k, limit);
 		if (skip < 0 || (uint64_t)skip >= n)
@@ -241,7 +246,7 @@ static int read_overwrite(struct xsp_store *st, struct xsp_producer *p, uint32_t
 	return skip < 0 ? skip : err;
 }
 
-/* Return: slots dealt with, or -errno. */
+/* Return: slots handled, or -errno. */
 static int64_t read_slots(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t limit)
 {
 	uint64_t pos = p->rings[k].tail;
@@ -274,8 +279,8 @@ static int read_discard(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 			return n;
 		r->tail += n;
 		/*
-		 * Only now, with the chunk in the kernel's hands: a recorder killed before this
-		 * leaves the slots in the ring for the next one.
+		 * Only after the chunk was written: a recorder killed before this leaves the slots
+		 * in the ring for the next one.
 		 */
 		err = xsp_ring_release(&p->rf, k, r->tail, 0);
 		if (err)
@@ -289,12 +294,12 @@ static void give_up(struct xsp_store *st, struct xsp_producer *p, uint32_t k, co
 	struct xsp_producer_ring *r = &p->rings[k];
 
 	r->broken = true;
-	/* How much was there is not known, but it is not nothing: it is told as a loss. */
+	/* The number of records is unknown, but not zero: report a loss. */
 	r->bad += r->seen > r->tail ? r->seen - r->tail : 1;
 	xsp_store_note(st, "%s: ring %u %s: nothing more is read from it", p->name, k, why);
 }
 
-/* Is it time to read this ring? */
+/* Should this ring be read now? */
 static bool due(const struct xsp_store *st, const struct xsp_producer_ring *r, uint64_t pending,
 		uint64_t size, const struct xsp_pass *pass, uint64_t linger)
 {
@@ -325,7 +330,7 @@ static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, 
 	gained = gained > size ? 1024 : (gained << 10) / size;
 	if (gained > pass->fill)
 		pass->fill = gained;
-	/* An OVERWRITE cursor may stand beyond a head of before: it was moved by a newer one. */
+	/* An OVERWRITE cursor may be beyond the head read earlier: a newer head moved it. */
 	if (head <= r->tail)
 		return;
 	if (!r->since)
@@ -349,14 +354,14 @@ static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, 
 		r->since = 0;
 		return;
 	}
-	/* The rest is as old as it was, and the next pass comes soon. */
+	/* The rest is not newer, and the next pass comes soon. */
 	pass->pending += head - r->tail;
 	pass->fill = 1024;
 }
 
 /*
  * Heads first, then names, then slots up to those heads: a name is in the arena before the first
- * record that bears it is published.
+ * record that uses it is published.
  */
 #define BATCH	64u
 
@@ -369,7 +374,9 @@ void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_
 	uint64_t ready;
 	uint32_t k, i;
 
-	/* What one of the device held before we came is older than all others have to say. */
+	/*
+	 * Records that a device's producer held before we came are older than those of all others.
+	 */
 	pass->all |= flush != p->flush || (p->rf.device && !p->gained_at);
 	p->flush = flush;
 	if (!p->gained_at)
@@ -398,7 +405,7 @@ void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_
 	}
 	pass->all = all;
 	pass->ready += p->ready;
-	/* Whoever is told of by the kernel need not be looked at until it is. */
+	/* A producer of which the kernel notifies us need not be polled until it does. */
 	p->quiet = p->rf.device && !p->rf.peek && pass->pending == pending &&
 		   pass->now - p->gained_at >= XSP_QUIET_NS;
 	if (p->tids.fresh)

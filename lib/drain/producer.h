@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * One producer being recorded: its rings' cursors, its arena, its threads, its account, and how
- * it ended.  It never decides when: that is the drain's (drain.h).
+ * A producer being recorded: cursors of its rings, its arena, threads, counts, and its end. The
+ * drain (drain.h) decides when to read.
  */
 #ifndef XSP_CAP_PRODUCER_H
 #define XSP_CAP_PRODUCER_H
@@ -17,16 +17,16 @@
 #include "read/walk.h"
 
 /**
- * struct xsp_producer_ring - how far one ring has been read; all counts are slots
- * @tail: everything below has been dealt with
+ * struct xsp_producer_ring - progress in one ring; all counts are slots
+ * @tail: everything below has been handled
  * @read: stored in this file
  * @skipped: overwritten before they could be read
- * @before: of these, overwritten before anybody here came to read: no loss of this recording
- * @bad: refused, because they did not hold together
- * @unsaved: read, but the file had no room
- * @seen: head at the pass before
+ * @before: of these, overwritten before our first read: not a loss of this recording
+ * @bad: invalid
+ * @unsaved: read but not stored for lack of room in the file
+ * @seen: head at the previous pass
  * @since: when the oldest slot not yet read was first seen, ns; 0 for none
- * @broken: nothing is read any more: the counters contradict each other
+ * @broken: no longer read: its counters are contradictory
  */
 struct xsp_producer_ring {
 	uint64_t	tail;
@@ -42,45 +42,45 @@ struct xsp_producer_ring {
 
 /**
  * struct xsp_producer - a producer
- * @next: of the drain's list
- * @name: its file in the session, or what stands for it in messages
- * @same_place: of the table of names
- * @id: its number in the device, 0 in a session
- * @info: device: what the kernel knew of it when it was asked last
- * @resumed: device: it was paused, and is to be again when we are done
- * @sched: device: its scheduler events were off, and are to be again when we are done
- * @goes_on: it records on when we are done: what it writes then is not ours to account for
- * @told: its descriptor is readable: the kernel is to be asked, or the process has ended
- * @look: it has to be asked whether it lives
- * @quiet: device: nothing has come for a while, and its descriptor says when something does
- * @gained_at: when slots came last, ns
- * @ready: rings with memory, at the last pass
+ * @next: next in the drain's list
+ * @name: its file in the session, or its name in messages
+ * @same_place: next in the bucket of the table of names
+ * @id: number in the device, 0 in a session
+ * @info: device: what the kernel last reported
+ * @resumed: device: it was paused before, and is paused again when we finish
+ * @sched: device: its scheduler events were off, and are off again when we finish
+ * @goes_on: it continues to record after we finish: later counts are not ours
+ * @told: its descriptor is readable: query the kernel, or the process has ended
+ * @look: check whether it lives
+ * @quiet: device: nothing has come for a while, and its descriptor notifies us
+ * @gained_at: time of its last new slots, ns
+ * @ready: rings with memory at the last pass
  * @number: its number in the capture
- * @pid: as we see it, 0 when we cannot
- * @start: when it began, as we see it: in a time namespace it sees another time itself
- * @owner: user of the file
- * @foreign: which is not our own
- * @dev: of the file
- * @ino: of the file
- * @rf: the file
+ * @pid: pid in our namespace, 0 if invisible
+ * @start: start time as we see it; a process in a time namespace sees another
+ * @owner: owner of the file
+ * @foreign: @owner is another user
+ * @dev: device of the file
+ * @ino: inode of the file
+ * @rf: its memory
  * @arena_pos: bytes of entries stored
- * @arena_broken: its entries do not hold together: no more is stored
+ * @arena_broken: an entry was invalid: no more are stored
  * @tids: threads
- * @check_at: when to ask next whether it lives, ns
- * @pidfd: of the process, opened when it was first seen; -1 for none
+ * @check_at: time of the next check whether it lives, ns
+ * @pidfd: pidfd, opened when it was first seen; -1 for none
  * @lived: ticks at which it was last known to run this program
  * @wrote: ticks of its latest record
  * @ran: ticks at which it was last known not to be ending
  * @process_lived: ticks at which its process was last known to run, this program or the next
- * @replaced: ticks at which a later program of its process began, 0 where none is known
- * @followed: ticks at which a later producer of its process began, of a later program or of this
- *	one, 0 where none is known
- * @flush: what it asked for last
- * @unsaved: records read that the file had no room for
- * @quiets: how often its last category was switched off, as far as it is stored
- * @switches: how often its categories were switched at all, likewise
- * @ledger_slots: slots read when the ledger was written last
- * @rings: one a ring
+ * @replaced: ticks at which a later program of its process began, 0 if unknown
+ * @followed: ticks at which a later producer of its process, of a later program or of this one,
+ *	began; 0 if unknown
+ * @flush: its last flush request
+ * @unsaved: records read but not stored for lack of room in the file
+ * @quiets: number of times all categories were switched off, as stored
+ * @switches: number of times categories were switched, as stored
+ * @ledger_slots: slots read when the last ledger was written
+ * @rings: one per ring
  */
 struct xsp_producer {
 	struct xsp_producer	*next;
@@ -123,15 +123,15 @@ struct xsp_producer {
 	struct xsp_producer_ring *rings;
 };
 
-/* So long nothing must have come from a producer of the device before it is left alone. */
+/* A device's producer is no longer polled after this long without new slots. */
 #define XSP_QUIET_NS	300000000u
 
 /**
- * struct xsp_pass - what one pass over the rings found
- * @all: read to the end now, however little there is
- * @most: slots read of one ring, after which the others and our owner have their turn
- * @new_slots: slots published since the pass before, of all rings
- * @fill: the most that any ring gained since the pass before, in 1/1024 of its size
+ * struct xsp_pass - parameters and results of a pass over the rings
+ * @all: read all rings completely, however few slots they have
+ * @most: limit of slots read of a ring, before other rings and the owner have their turn
+ * @new_slots: slots published in all rings since the previous pass
+ * @fill: largest gain of a ring since the previous pass, in 1/1024 of its size
  * @pending: slots left for later
  * @ready: rings with memory
  * @min_slots: size of the smallest ring
@@ -150,15 +150,15 @@ struct xsp_pass {
 /**
  * xsp_producer_open - take up a producer and store its PRODUCER chunk
  * @st: store
- * @dirfd: the session
+ * @dirfd: the session's folder
  * @name: its file
- * @number: set to the one after it when it is used
- * @out: the producer
+ * @number: its number; incremented if it is used
+ * @out: set to the producer
  */
 int xsp_producer_open(struct xsp_store *st, int dirfd, const char *name, uint32_t *number,
 		      struct xsp_producer **out);
 
-/* The same, only to look at it: its tails are somebody else's. */
+/* The same for peeking: its tails belong to another reader. */
 int xsp_producer_peek(struct xsp_store *st, int dirfd, const char *name, uint32_t *number,
 		      struct xsp_producer **out);
 
@@ -167,51 +167,54 @@ int xsp_producer_peek(struct xsp_store *st, int dirfd, const char *name, uint32_
  * @st: store
  * @fd: the device
  * @id: its number there
- * @consume: to move its tails; else it is only looked at
+ * @consume: move its tails; else only peek
  * @number: as above
  * @out: the producer
  *
- * Return: 0 or -errno, those of xsp_device_open_ring() among them.
+ * Return: 0 or -errno, including those of xsp_device_open_ring().
  */
 int xsp_producer_open_device(struct xsp_store *st, int fd, uint64_t id, bool consume,
 			     uint32_t *number, struct xsp_producer **out);
 void xsp_producer_free(struct xsp_producer *p);
 
-/* Finds the process of @p, which has its file open, and what tells of its end. */
+/* Finds the process that has @p's file open, and opens its pidfd. */
 void xsp_producer_watch(const struct xsp_store *st, struct xsp_producer *p);
 
-/* Is it this process, by our number, that has @p's file mapped?  Then it is @p's from now on. */
+/* Does the process @pid, in our namespace, map @p's file? If so it is @p's from now on. */
 bool xsp_producer_maps(struct xsp_producer *p, pid_t pid);
 
-/* Asks the kernel what became of it, which acknowledges what it told; then the rings are read. */
+/*
+ * Queries the kernel about the producer, which acknowledges events; the rings must be read
+ * afterwards.
+ */
 void xsp_producer_ask(struct xsp_producer *p);
 
-/* One pass: names first, then slots, so that a file cut anywhere has the names of its records. */
+/* One pass: names first, then slots, so that a truncated file has the names of its records. */
 void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_pass *pass);
 
-/* Names of threads that are new, or with @again of all that have written since the last time. */
+/* Stores names of new threads or, with @again, of all threads that wrote since the last call. */
 void xsp_producer_threads(struct xsp_store *st, struct xsp_producer *p, bool again);
 
 void xsp_producer_ledger(struct xsp_store *st, struct xsp_producer *p);
 
-/* That others switched its categories, when they did since the last time. */
+/* Stores that others switched its categories, if they did since the last call. */
 void xsp_producer_switches(struct xsp_store *st, struct xsp_producer *p);
 
-/* Records lost so far: dropped, for want of memory, of a lock or of a ring. */
+/* Records lost so far: dropped, for lack of memory, of a lock or of a ring. */
 uint64_t xsp_producer_lost(const struct xsp_producer *p);
-/* Of these, those that had no ring to go to: before there was one, or ranges too deep to keep. */
+/* Of these, records without a ring: before there was one, or in ranges nested too deep. */
 uint64_t xsp_producer_late(const struct xsp_producer *p);
 
 /* Slots lost so far to being overwritten, and slots refused. */
-/* Why it got no memory for a ring the last time, an errno; 0: it always did. */
+/* errno why a ring last got no memory; 0: it always did. */
 uint32_t xsp_producer_refused(const struct xsp_producer *p);
 void xsp_producer_lost_slots(const struct xsp_producer *p, uint64_t *skipped, uint64_t *bad);
 
 /*
- * Narrows when it ended down by what it recorded and said itself; again once its rings have been
- * read to the end.
+ * Narrows the time of its end by what it recorded and stated; called again when its rings were read
+ * completely.
  */
-/* If it is not ending, it still ran at @ticks. */
+/* If it is not exiting, it still ran at @ticks. */
 void xsp_producer_note_ran(struct xsp_producer *p, uint64_t ticks);
 void xsp_producer_bound_end(const struct xsp_producer *p, struct xsprof_cap_exit *exit);
 
@@ -221,12 +224,12 @@ void xsp_producer_bound_end(const struct xsp_producer *p, struct xsprof_cap_exit
  * @p: producer
  * @exit: how and status are filled in
  *
- * Return: true when it certainly has.
+ * Return: true if it certainly has.
  */
 bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p,
 			struct xsprof_cap_exit *exit);
 
-/* Stores the last ledger and the EXIT chunk; @exit comes with how and status. */
+/* Stores the last ledger and the EXIT chunk; how and status of @exit are set. */
 void xsp_producer_exit(struct xsp_store *st, struct xsp_producer *p,
 		       struct xsprof_cap_exit *exit);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What a drain says of files and producers that it does not record: each once, and of each user
- * so many that there is room for those of others.
+ * Reports files and producers that a drain does not record: each once, with limits per user.
  */
 #include <errno.h>
 

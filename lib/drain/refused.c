@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The set of what was refused: see refused.h.  Its size is bounded: what it does not keep costs a
- * try more.
+ * Set of refused files: see refused.h. Its size is bounded: an entry that is not kept costs one
+ * more attempt.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define ROOM_FIRST	64u
 #define ROOM_MAX	(1u << 15)
 
-/* Keys are hashes: any bits of them are as good. */
+/* Keys are hashes: any bits are equally good. */
 static struct xsp_refusal *place(const struct xsp_refused *set, uint64_t key)
 {
 	uint32_t i = (uint32_t)xsp_hash_mix(key) & (set->room - 1);
@@ -32,7 +32,7 @@ struct xsp_refusal *xsp_refused_find(const struct xsp_refused *set, uint64_t key
 	return r->key ? r : NULL;
 }
 
-/* Return: there is a free place, and one more that ends each search. */
+/* Reserves a free slot, plus one that ends searches. Return: false: full, or no memory. */
 static bool reserve(struct xsp_refused *set)
 {
 	struct xsp_refused more = { .room = set->room ? 2 * set->room : ROOM_FIRST };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What could not be recorded, so that each is told of once, and is not tried again before it has
- * changed.
+ * Files that could not be recorded, so that each is reported once, and not tried again before it
+ * changes.
  */
 #ifndef XSP_DRAIN_REFUSED_H
 #define XSP_DRAIN_REFUSED_H
@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 /**
- * struct xsp_refusal - a file, or a producer of the device
- * @key: which; not 0
- * @stamp: when it was changed last
- * @err: what was wrong with it
- * @round: when it was tried last; of a process that complains: how often
+ * struct xsp_refusal - a refused file, or producer of the device
+ * @key: identity; not 0
+ * @stamp: time of its last change
+ * @err: error
+ * @round: round of the last attempt; for a process with messages: their number
  */
 struct xsp_refusal {
 	uint64_t	key;
@@ -25,8 +25,8 @@ struct xsp_refusal {
 /**
  * struct xsp_refused - a set; all zeros is empty
  * @at: table
- * @room: of it, a power of two
- * @nr: entries
+ * @room: size of @at, a power of two
+ * @nr: number of entries
  */
 struct xsp_refused {
 	struct xsp_refusal	*at;
@@ -34,10 +34,10 @@ struct xsp_refused {
 	uint32_t		nr;
 };
 
-/* NULL: it was not refused, or that is not known any more. */
+/* NULL: it was not refused, or the entry was not kept. */
 struct xsp_refusal *xsp_refused_find(const struct xsp_refused *set, uint64_t key);
 
-/* One that is not there.  Beyond a limit, and without memory, it is not kept. */
+/* Adds a new entry. Beyond a limit, and without memory, it is not kept. */
 void xsp_refused_add(struct xsp_refused *set, const struct xsp_refusal *refusal);
 void xsp_refused_free(struct xsp_refused *set);
 

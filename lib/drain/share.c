@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Accounts of users: see share.h.  It never refuses anything itself.
+ * Accounts of users: see share.h. Refuses nothing itself.
  */
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What a recording has taken of each user, so that no user but the recorder's own can take all
- * that there is: numbers of producers in the capture, and lines of text.
+ * What each user has taken of a recording, so that no user but the recorder's own can exhaust it:
+ * numbers of producers in the capture, and lines of messages.
  */
 #ifndef XSP_DRAIN_SHARE_H
 #define XSP_DRAIN_SHARE_H
@@ -12,25 +12,25 @@
 
 #include <xsprof/capture.h>
 
-/* Users that have an account of their own; all further ones have one together. */
+/* Users with an account of their own; all further users share one. */
 #define XSP_SHARES_MAX		64u
 
-/* Producers of one other user, and of all other users together, in one capture. */
+/* Limit of producers in a capture for one other user, and for all other users together. */
 #define XSP_SHARE_PRODUCERS	(XSPROF_CAP_MAX_PRODUCERS / 16)
 #define XSP_SHARE_OTHERS	(XSPROF_CAP_MAX_PRODUCERS / 2)
 
-/* Files that are named in messages, of the recorder's user and of each other one. */
+/* Limit of files named in messages, for the recorder's user and for each other user. */
 #define XSP_SHARE_NAMED_OWN	256u
 #define XSP_SHARE_NAMED		16u
 
 /**
- * struct xsp_share - what one user has taken
+ * struct xsp_share - what a user has taken
  * @uid: the user
- * @foreign: not the recorder's own
- * @producers: numbers of the capture
+ * @foreign: not the recorder's user
+ * @producers: numbers of producers
  * @refused: files that could not be recorded
- * @messages: processes that said why they are not
- * @forged: of other users' processes: messages that were not believed
+ * @messages: processes that gave a reason
+ * @forged: messages about other users' processes that were not believed
  */
 struct xsp_share {
 	uid_t		uid;
@@ -43,9 +43,9 @@ struct xsp_share {
 
 /**
  * struct xsp_shares - of all users; all zeros is empty
- * @own: of the recorder's user
- * @others: of other users, in the order in which they came
- * @nr: how many
+ * @own: the recorder's user
+ * @others: other users, in order of appearance
+ * @nr: number of @others
  * @others_producers: sum of their @producers
  */
 struct xsp_shares {
@@ -55,13 +55,13 @@ struct xsp_shares {
 	uint32_t		others_producers;
 };
 
-/* The account of a user; it is made where there is none. */
+/* The account of a user, created if needed. */
 struct xsp_share *xsp_share_of(struct xsp_shares *shares, uid_t uid);
 
-/* May this user have one producer more? */
+/* May this user have one more producer? */
 bool xsp_share_has_room(const struct xsp_shares *shares, const struct xsp_share *share);
 
-/* It has one more. */
+/* Counts one more producer. */
 void xsp_share_take(struct xsp_shares *shares, struct xsp_share *share);
 
 #endif /* XSP_DRAIN_SHARE_H */

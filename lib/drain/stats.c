@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The totals of a drain: of its store, of the producers that have ended and of those that live.
+ * Totals of a drain: of its store, and of ended and live producers.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Chunks and notes of a recording, with what became of them.  It never gives up: after an error
- * the caller goes on, and what is lost is counted.
+ * Writes the chunks and notes of a recording, and tracks errors. After an error the caller
+ * continues, and losses are counted.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@ int xsp_store_chunk(struct xsp_store *st, struct xsprof_chunk *chunk, const void
 	int err;
 
 	/*
-	 * Slots are not tried again after an error: a hole would be none the less lost.  The few
-	 * bytes that say what happened may find room where a chunk of slots found none.
+	 * Slots are not retried after an error: the gap would be lost anyway. The few bytes that
+	 * describe the end may fit where a chunk of slots did not.
 	 */
 	if (st->error && chunk->type == XSPROF_CHUNK_RING)
 		return st->error;

@@ -20,15 +20,15 @@ struct xsp_producer_ring;
 
 /**
  * struct xsp_drain_ops - callbacks to the owner of a drain; each may be NULL
- * @wait_status: has this process been waited for?  Return: true and the status as wait() gave it
- * @say: a message for the user: with @note a warning, without it progress
- * @closed: we are inside a program that is not ours, whose children and descriptors are its own:
- *	no descriptor of a producer's file is kept; called when one was closed, and with it went a
- *	lock of this process on the file
- * @resume: recovery: is this producer one that @cap already holds a part of?  Return: true, with
- *	its number and the arena bytes stored; @lived, when it was last known to run, is raised to
- *	the last record stored
- * @resume_ring: recovery: what is stored of a ring; @ring comes with its tail set
+ * @wait_status: has the owner waited for this process? Return: true, with the status from wait()
+ * @say: a message for the user: a warning if @note, else progress
+ * @closed: set inside a foreign program, which owns its children and descriptors: no descriptor of
+ *	a producer's file is kept; called after one was closed, which drops a POSIX lock of this
+ *	process on the file
+ * @resume: recovery: does @cap already contain a part of this producer? Return: true, with its
+ *	number and the arena bytes stored; @lived, when it last ran, is raised to its last stored
+ *	record
+ * @resume_ring: recovery: sets what is stored of a ring; @ring comes with its tail set
  */
 struct xsp_drain_ops {
 	bool	(*wait_status)(void *data, pid_t pid, uint64_t start_time, int *status);
@@ -43,22 +43,22 @@ struct xsp_drain_ops {
 /**
  * struct xsp_store - the state of one recording
  * @cap: the capture
- * @buf: XSP_CAP_RAW_MAX bytes that slots are copied through: the producer cannot change them
- *	between the look and the write
+ * @buf: XSP_CAP_RAW_MAX bytes; slots are copied here so that the producer cannot change them
+ *	between check and write
  * @chunk_slots: slots of a full chunk
  * @dirfd: the session, -1 for none
  * @pid_ns: our own pid namespace
- * @kinds: bit k: a producer's clock is of kind k
+ * @kinds: bit k: a producer uses clock kind k
  * @records: events stored
  * @slots: slots stored
- * @devices: facts that collectors state of GPUs, "device.N"; 0: no process used one
+ * @devices: facts "device.N" of collectors about GPUs; 0: no process used one
  * @modules: bit k: "python.module.k" was stated, see record/explain.c
- * @unsaved_records: events read that the file had no room for
- * @unsaved_slots: slots
- * @error: the first error of the file, 0 while all is well
- * @foreign_until: when to leave the files of other users until the next step, ns; 0: never
- * @keep: recovery: what finds no room in the file stays where it is, for another try
- * @ops: questions to the owner
+ * @unsaved_records: events read but not stored for lack of room in the file
+ * @unsaved_slots: the same in slots
+ * @error: first write error of the file, 0: none
+ * @foreign_until: time at which to leave files of other users to the next step, ns; 0: no limit
+ * @keep: recovery: records that do not fit into the file stay in their rings, for another attempt
+ * @ops: callbacks to the owner
  * @data: passed to them
  */
 struct xsp_store {
@@ -90,23 +90,23 @@ struct xsp_store {
  */
 int xsp_store_chunk(struct xsp_store *st, struct xsprof_chunk *chunk, const void *raw, size_t len);
 
-/* A NOTE in the capture, and the same text to the owner's @say. */
+/* Writes a NOTE to the capture, and passes the text to the owner's @say. */
 void xsp_store_note(struct xsp_store *st, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* We are in a program that is not ours. */
+/* Are we inside a foreign program? */
 static inline bool xsp_store_inside(const struct xsp_store *st)
 {
 	return st->ops && st->ops->closed;
 }
 
-/* A new descriptor of ours, to be closed by xsp_fd_close().  Return: it, or a negative number. */
+/* Registers a new descriptor of ours, to be closed by xsp_fd_close(). Return: it, or negative. */
 static inline int xsp_store_fd(const struct xsp_store *st, int fd)
 {
 	return xsp_store_inside(st) ? xsp_fd_keep(fd) : fd;
 }
 
-/* A text for the owner's @say alone. */
+/* Passes a text to the owner's @say only. */
 void xsp_store_say(struct xsp_store *st, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The thread of a drain inside a program: see thread.h.
+ * Runs a drain in a thread inside a program: see thread.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ int xsp_drain_thread_begin(struct xsp_drain_thread *t, const char *name)
 {
 	int err;
 
-	/* A file of its own, unlike an eventfd: another at its number is known for what it is. */
+	/* A pipe rather than an eventfd: if its number is reused, the other file is recognised. */
 	if (pipe2(t->wake, O_CLOEXEC | O_NONBLOCK))
 		return -errno;
 	t->wake[0] = xsp_fd_keep(t->wake[0]);
@@ -85,7 +85,9 @@ void xsp_drain_thread_end(struct xsp_drain_thread *t)
 	if (!t->runs)
 		return;
 	__atomic_store_n(&t->stop, true, __ATOMIC_RELEASE);
-	/* Its reading end is woken by this; where the program closed it, in 50 ms by itself. */
+	/*
+	 * Wakes the reading end; if the program has closed that, the thread notices within 50 ms.
+	 */
 	xsp_fd_close(t->wake[1]);
 	pthread_join(t->thread, NULL);
 	xsp_fd_close(t->wake[0]);

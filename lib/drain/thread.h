@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * A drain inside the program that it records: a thread of the library's own that does its steps.
- * It never takes a signal.
+ * A drain inside the program that it records: a thread of the library runs its steps. Takes no
+ * signals.
  */
 #ifndef XSP_DRAIN_THREAD_H
 #define XSP_DRAIN_THREAD_H
@@ -13,19 +13,19 @@
 #include "drain/drain.h"
 
 /**
- * struct xsp_drain_thread - a thread, and what wakes it
- * @drain: the drain; its owner's while the thread does not run
- * @ready: may the drain do a step?  The program may have closed descriptors; false ends the thread
- * @open: NULL, or makes the drain, in the thread, which has descriptors of its own if it can have.
+ * struct xsp_drain_thread - the thread and its wake-up
+ * @drain: the drain; belongs to the owner while the thread does not run
+ * @ready: may the drain do a step? The program may have closed descriptors; false ends the thread
+ * @open: NULL, or creates the drain in the thread, which has its own descriptor table if possible.
  *	Return: 0 or -errno
- * @close: with @open: ends it there
+ * @close: with @open: ends the drain, in the thread
  * @data: passed to them
  * @thread: the thread
- * @wake: a pipe; closed at one end it wakes
+ * @wake: a pipe; closing one end wakes the thread
  * @opened: @err is set
- * @err: of @open
- * @stop: it is to end
- * @runs: there is one
+ * @err: result of @open
+ * @stop: the thread must end
+ * @runs: the thread exists
  */
 struct xsp_drain_thread {
 	struct xsp_drain	*drain;
@@ -41,9 +41,9 @@ struct xsp_drain_thread {
 	bool			runs;
 };
 
-/* Return: 0 or -errno, of @open too. */
+/* Return: 0 or -errno, including that of @open. */
 int xsp_drain_thread_begin(struct xsp_drain_thread *t, const char *name);
-/* When this returns it has ended, and has done all of its last step. */
+/* Ends the thread and waits for it; its last step is complete. */
 void xsp_drain_thread_end(struct xsp_drain_thread *t);
 
 #endif /* XSP_DRAIN_THREAD_H */

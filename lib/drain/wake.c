@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What wakes a drain: the device, the session's folder and the ends of processes, in one epoll
- * descriptor.  Without it all of them are asked at a pace.
+ * Wake-up sources of a drain: the device, the session's folder and ends of processes, in one epoll
+ * descriptor. Without epoll they are polled.
  */
 #include <errno.h>
 #include <sys/epoll.h>
@@ -9,7 +9,7 @@
 
 #include "drain/local.h"
 
-/* Events that one look takes; more are there at the next, which comes at once. */
+/* Events read per call; the rest is read by the next, which follows at once. */
 #define EVENTS		64
 
 void xsp_drain_wake_check(struct xsp_drain *d)
@@ -44,7 +44,7 @@ void xsp_drain_wake_off(const struct xsp_drain *d, int fd)
 		epoll_ctl(d->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
-/* Whoever has a descriptor that did not report an end was there before we asked. */
+/* A process whose pidfd did not report an end was alive before we asked. */
 static void note_alive(struct xsp_drain *d, const uint64_t *ticks)
 {
 	struct xsp_producer *p;
@@ -58,8 +58,8 @@ static void note_alive(struct xsp_drain *d, const uint64_t *ticks)
 }
 
 /*
- * The kernel is asked before the rings are read: what happens after the question wakes us
- * again, what happened before it is seen.
+ * The kernel is queried before the rings are read: events after the query wake us again, events
+ * before it are seen.
  */
 void xsp_drain_listen(struct xsp_drain *d)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The inputs of ops as an execution trace has them: values, shapes, types and strides, lists side
- * by side.  Tensors are told by their numbers, those of their memory, and where in it they are.
+ * The inputs of ops in an execution trace: parallel lists of values, shapes, types and strides.
+ * Tensors are identified by their number, that of their storage, and the offset in it.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ static char *put_device(uint32_t device, char *p)
 	*p++ = '"';
 	p = type < sizeof(types) / sizeof(types[0]) ? stpcpy(p, types[type]) :
 						      put_u32(put_lit(p, "device"), type);
-	/* There is one of these, which has no number. */
+	/* CPU and META exist once and have no index. */
 	if (type != CPU && type != META) {
 		*p++ = ':';
 		p = put_i64(p, (int16_t)device);
@@ -38,7 +38,7 @@ static char *put_device(uint32_t device, char *p)
 	return p;
 }
 
-/* Said, or known from the sizes. */
+/* As recorded, or computed from the sizes. */
 static uint64_t numel(const struct xsprof_trace_tensor *t)
 {
 	uint64_t n = 1;
@@ -50,7 +50,7 @@ static uint64_t numel(const struct xsprof_trace_tensor *t)
 	return n;
 }
 
-/* [tensor, storage, offset, elements, bytes of one, device] */
+/* Writes [tensor, storage, offset, elements, element size, device]. */
 static char *put_tensor(const struct xsprof_trace_arg *arg, char *p)
 {
 	struct xsprof_trace_tensor t = { 0 };
@@ -102,7 +102,10 @@ char *xsr_et_value(struct xsr_writer *w, struct xsr_walk *walk, const struct xsp
 	}
 }
 
-/* The same word for each element of a list of numbers, which may go on in the next record. */
+/*
+ * Writes the same word for each element of a list of numbers, which may continue in the next
+ * record.
+ */
 static char *put_each(struct xsr_writer *w, const struct xsr_walk *walk,
 		      const struct xsprof_trace_arg *arg, const char *word, char *p)
 {
@@ -155,8 +158,8 @@ char *xsr_et_type(struct xsr_writer *w, struct xsr_walk *walk, const struct xspr
 }
 
 /*
- * Lists of numbers are lists here as well: a reader takes the elements of a list, their types and
- * their shapes side by side, and has none of them where a shape is missing.
+ * Lists of numbers are lists here too: a reader iterates over a list's elements, types and shapes
+ * in parallel, and gets none if a shape is missing.
  */
 static char *put_dims(struct xsr_writer *w, struct xsr_walk *walk,
 		      const struct xsprof_trace_arg *arg, const struct xsr_facet *tensor, char *p)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The execution trace of ops in Chakra's JSON, as PyTorch's observer writes it: a node for each
- * op with its inputs, the op around it, and the number that joins it with a Kineto trace.  A node
- * is written when its op ends; its number was given when that began, so parents have the smaller
- * one.  What ops return is in no record.
+ * The execution trace of ops in Chakra's JSON, as written by PyTorch's observer: a node per op with
+ * its inputs, its parent, and the number that links it to a Kineto trace. A node is written when
+ * its op ends, but numbered when it begins, so parents have smaller numbers. Outputs of ops are not
+ * recorded.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@
 struct et {
 	struct xsr_writer	w;
 	struct xsr_scan		scan;
-	uint64_t		next;	/* node */
+	uint64_t		next;	/* number of the next node */
 	const struct xsprof_result_options *opts;
 };
 
@@ -69,7 +69,7 @@ static char *put_attrs(const struct attrs *a, char *p)
 	return put_u64_attr(p, "fw_tid", a->fw_tid);
 }
 
-/* What a collective is of has other names here than in Kineto's JSON, and numbers another type. */
+/* Metadata of collectives has other keys than in Kineto's JSON, and numbers have another type. */
 static const char *comms_name(const char *key)
 {
 	static const char *const names[][2] = {
@@ -96,14 +96,14 @@ static const char *comms_name(const char *key)
 static char *put_attr_type(struct et *et, struct xsr_walk *walk,
 			   const struct xsprof_trace_arg *arg, const char *comms, char *p)
 {
-	/* The number of that one is called a string. */
+	/* The number with that key is written as a string. */
 	if (arg->type == XSPROF_ARG_STR || arg->type == XSPROF_ARG_NAME ||
 	    (comms && !strcmp(comms, "is_asynchronized_op")))
 		return put_lit(p, "string");
 	return comms ? put_lit(p, "uint64") : xsr_et_type(&et->w, walk, arg, p);
 }
 
-/* The three that are always there, from what the program said or empty, then the others. */
+/* Three attributes that are always present, possibly empty, then the others. */
 static char *put_text_attrs(struct et *et, const struct xsr_walk *from, char *p)
 {
 	static const char *const always[] = { "op_schema", "kernel_backend", "kernel_file" };
@@ -148,7 +148,7 @@ static char *put_start(struct et *et, uint64_t id, char *p)
 	return put_lit(p, ",\"name\":");
 }
 
-/* A process or a thread: nodes of their own, which ops hang on. */
+/* Writes the node of a process or thread, the parent of its ops. */
 static void put_frame(struct et *et, const char *what, uint64_t id, uint64_t tid)
 {
 	struct attrs a = { .sequence = -1, .scope = XSPROF_OP_USER_SCOPE, .tid = tid };
@@ -161,7 +161,7 @@ static void put_frame(struct et *et, const char *what, uint64_t id, uint64_t tid
 	et->w.buf->p = put_lit(p, "]}");
 }
 
-/* The number of a node that is a thread: it is made when it is needed first. */
+/* The number of a thread's node, which is written when first needed. */
 static uint64_t thread_node(struct et *et, struct xsp_track *thread)
 {
 	if (!thread->shown) {
@@ -171,7 +171,7 @@ static uint64_t thread_node(struct et *et, struct xsp_track *thread)
 	return thread->shown;
 }
 
-/* The innermost node of a thread that is open, @n of its ranges looked at; @none: there is none. */
+/* The innermost node among the thread's first @n open ranges; @none if there is none. */
 static uint64_t innermost(const struct xsp_track *thread, uint32_t n, uint64_t none)
 {
 	const struct xsp_stack *stack = &thread->opens.stack;
@@ -186,9 +186,9 @@ static uint64_t innermost(const struct xsp_track *thread, uint32_t n, uint64_t n
 }
 
 /*
- * What PyTorch's observer says of a backward op: the op that is open in the thread of its forward
- * op at that moment.  In that thread itself it is the one around it.  The forward op is found by
- * that thread and the sequence number.
+ * The parent that PyTorch's observer gives to a backward op: the op open at that moment in the
+ * thread of its forward op; in that thread itself the op around it. The forward op is found by the
+ * thread and the sequence number.
  */
 static uint64_t forward_parent(struct et *et, const struct xsprof_event *ev, uint64_t forward,
 			       uint64_t parent)
@@ -201,7 +201,7 @@ static uint64_t forward_parent(struct et *et, const struct xsprof_event *ev, uin
 	return thread ? innermost(thread, thread->opens.stack.n, thread->shown) : 0;
 }
 
-/* Nodes are numbered in the order of begins: the thread's, then the op's. */
+/* Numbers nodes in the order of begins: the thread's, then the op's. */
 static void begin(void *data, const struct xsprof_event *ev, const struct xsp_view *view)
 {
 	struct xsprof_trace_op op;
@@ -214,7 +214,7 @@ static void begin(void *data, const struct xsprof_event *ev, const struct xsp_vi
 		return;
 	parent = innermost(view->thread, view->thread->opens.stack.n - 1,
 			   thread_node(et, view->thread));
-	/* The upper half of the numbers is for nodes; of a node its parents are kept as well. */
+	/* The upper half of the numbers marks nodes; a node also keeps its parents. */
 	view->range->index = et->next++ + UINT64_MAX / 2;
 	view->range->tag = parent;
 	view->range->link = forward_parent(et, ev, op.forward_thread, parent);

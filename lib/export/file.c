@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A file that a result is written to: see file.h.  There may be several writers of one name, in
- * this process and in others: each has a file of its own until it is whole.
+ * Output file of a result: see file.h. Several writers, of this process or others, may use one
+ * path: each writes its own temporary file until it is complete.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "export/file.h"
 #include "export/scheme.h"
 
-/* A file without a name, to be read again. */
+/* Opens an unnamed temporary file, to be read again. */
 static int open_nameless(void)
 {
 	const char *dir = secure_getenv("TMPDIR");
@@ -49,7 +49,7 @@ int xsr_file_open(struct xsr_file *file, const char *path)
 	return ret ? xsr_file_close(file, ret) : 0;
 }
 
-/* The whole file to who asked for the scheme. */
+/* Passes the complete file to the scheme's handler. */
 static int hand_over(struct xsr_file *file)
 {
 	int (*save)(void *data, const char *path, int fd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Packs what is written as gzip does.  In a build without zlib there is no ".gz".
+ * Compresses output in gzip format. In a build without zlib ".gz" is not supported.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,9 +40,9 @@ void xsr_gzip_free(struct xsr_gzip *gzip)
 
 #include <zlib.h>
 
-/* JSON of this kind is packed to a fifteenth by any level; the higher only take longer. */
+/* This JSON shrinks to a fifteenth at any level; higher ones only take longer. */
 #define LEVEL	3
-#define GZIP	16		/* to deflateInit2(): gzip's header, not zlib's */
+#define GZIP	16		/* for deflateInit2(): gzip's header */
 #define CHUNK	(256u << 10)
 
 struct xsr_gzip {
@@ -89,7 +89,7 @@ int xsr_gzip_put(void *data, const char *s, size_t len)
 {
 	struct xsr_gzip *gzip = data;
 
-	/* It only reads, whatever the type says. */
+	/* zlib only reads it, whatever the type says. */
 	gzip->z.next_in = (unsigned char *)s;
 	gzip->z.avail_in = (unsigned int)len;
 	return run(gzip, Z_NO_FLUSH);

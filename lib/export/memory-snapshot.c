@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A snapshot that PyTorch's memory viewer reads: what was allocated and freed on each device, and
- * at the end what is still in use, as a pickle.  The ops around an allocation are its frames.  Of
- * an allocator's segments a trace knows nothing: each block that is in use is one.
+ * A snapshot for PyTorch's memory viewer, as a pickle: allocations and frees of each device, and
+ * the blocks still in use at the end. The ops around an allocation are its frames. A trace does not
+ * contain the allocator's segments: each block in use becomes one.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,17 +15,17 @@
 #define FRAMES		16u
 #define DEVICES		64u
 #define TEXT		1024u
-#define BATCH		1000u		/* elements of a list at once: a reader keeps so many */
+#define BATCH		1000u		/* elements appended at a time: readers buffer them */
 
 struct snapshot {
 	struct xsprof_trace	*trace;
 	struct xsp_buf		*buf;
 	struct xsr_blocks	blocks;
 	uint64_t		real;
-	uint64_t		devices;	/* bits of those that are none of the host */
+	uint64_t		devices;	/* bitmap of devices other than the host */
 	uint64_t		in_batch;
-	uint32_t		device;		/* that is written */
-	bool			host;		/* its memory is device 0: there is no other */
+	uint32_t		device;		/* device being written */
+	bool			host;		/* only host memory exists, as device 0 */
 };
 
 /* ---- pickle, protocol 2 --------------------------------------------------------------------- */
@@ -54,7 +54,7 @@ static void number(struct snapshot *s, int64_t v)
 	s->buf->p = p;
 }
 
-/* An address is never negative. */
+/* An address as a non-negative number. */
 static void address(struct snapshot *s, uint64_t v)
 {
 	char *p;
@@ -73,7 +73,7 @@ static void address(struct snapshot *s, uint64_t v)
 	s->buf->p = p;
 }
 
-/* Unicode in UTF-8; what is none becomes U+FFFD. */
+/* Text as UTF-8; invalid bytes become U+FFFD. */
 static void string(struct snapshot *s, const char *text)
 {
 	char *p = xsp_buf_room(s->buf, 3 * TEXT + 8), *start;
@@ -131,7 +131,7 @@ static void close_list(struct snapshot *s)
 	op(s, 'e');
 }
 
-/* Before each element of a list that may be long. */
+/* To be called before each element of a long list. */
 static void next_element(struct snapshot *s)
 {
 	if (++s->in_batch <= BATCH)
@@ -207,7 +207,7 @@ static void put_event(void *data, const struct xsprof_event *ev, const struct xs
 	}
 }
 
-/* The devices there are, and the blocks that stay. */
+/* First pass: finds the devices, and the blocks in use at the end. */
 static void learn(void *data, const struct xsprof_event *ev, const struct xsp_view *view)
 {
 	struct snapshot *s = data;
@@ -280,7 +280,7 @@ static void put_segments(struct snapshot *s)
 	close_list(s);
 }
 
-/* A pass for each device that there is; a list for each number up to the last. */
+/* One pass per device; an empty list for unused numbers. */
 static int put_traces(struct snapshot *s, const struct xsprof_result_options *opts)
 {
 	struct xsr_scan scan = { .event = put_event, .data = s };

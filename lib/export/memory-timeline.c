@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Memory of a device by category over time, as PyTorch's export_memory_timeline() writes it:
- * [times, sizes], or with ".raw.json" in its name a list of [time, action, bytes, category], bytes
- * below 0 where they were freed.
+ * Memory of a device by category over time, in the format of PyTorch's export_memory_timeline():
+ * [times, sizes] or, if the name contains ".raw.json", a list of [time, action, bytes, category],
+ * with negative bytes for frees.
  *
- * What a block is for is told by where it was allocated and freed: freed inside of the outermost
- * range around its allocation it is temporary; made by an optimizer's step, its state; made by an
- * op that will have a backward, an activation; made by a backward, a gradient, or a detail of
- * autograd where a backward frees it.  Parameters and inputs are not told apart from the unknown.
- * The file is written in passes over the trace: what it costs is a byte for each allocation.
+ * A block's category is derived from where it was allocated and freed: freed inside the outermost
+ * range around its allocation: temporary; allocated in an optimizer's step: optimizer state;
+ * allocated by an op with a later backward: activation; allocated in a backward: gradient, or
+ * autograd detail if a backward frees it. Parameters and inputs cannot be told from unknown ones.
+ * The file is written in several passes over the trace, with one byte of memory per allocation.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "result/handle.h"
 #include "text/put.h"
 
-/* In the order of PyTorch's plots; the first column of a row of sizes is always 0. */
+/* In the order of PyTorch's plots; the first column of sizes is always 0. */
 enum category {
 	PARAMETER, OPTIMIZER_STATE, INPUT, TEMPORARY, ACTIVATION, GRADIENT, AUTOGRAD_DETAIL,
 	UNKNOWN, CATEGORIES,
@@ -28,7 +28,7 @@ enum category {
 
 enum action { PREEXISTING = 0, CREATE = 1, DESTROY = 3 };
 
-#define ALLOCATIONS_MAX	(64u << 20)	/* of more the category is not known */
+#define ALLOCATIONS_MAX	(64u << 20)	/* the category of further ones is unknown */
 
 struct timeline {
 	struct xsprof_trace	*trace;
@@ -36,14 +36,14 @@ struct timeline {
 	struct xsr_blocks	blocks;
 	uint8_t			*categories;
 	uint64_t		room;
-	uint64_t		number;		/* of the next allocation */
-	uint64_t		before;		/* bytes that were there before the trace */
+	uint64_t		number;		/* number of the next allocation */
+	uint64_t		before;		/* bytes in use before the trace */
 	int64_t			sizes[CATEGORIES];
-	uint64_t		now;		/* us of the row that is open */
+	uint64_t		now;		/* time of the current row, us */
 	uint64_t		real;
 	uint32_t		device;
 	bool			any;
-	bool			times;		/* times are written, else sizes */
+	bool			times;		/* write times, else sizes */
 };
 
 static enum category context(const struct timeline *t, const struct xsp_track *thread)
@@ -104,7 +104,7 @@ static bool mine(const struct timeline *t, const struct xsprof_event *ev, struct
 	return xsr_mem_event(t->trace, ev, mem) && mem->device == t->device && !mem->failed;
 }
 
-/* Keeps the blocks; Return: the one that a free ends in @block, false when it is of none. */
+/* Tracks the blocks. Return: true if a free matches one, put into @block. */
 static bool follow(struct timeline *t, const struct xsr_mem *mem, const struct xsp_track *thread,
 		   struct xsr_block *block)
 {
@@ -168,7 +168,7 @@ static void put_row(struct timeline *t)
 	t->buf->p = p;
 }
 
-/* Sizes are those after the last event of a microsecond. */
+/* A row has the sizes after the last event of a microsecond. */
 static void row(void *data, const struct xsprof_event *ev, const struct xsp_view *view)
 {
 	struct timeline *t = data;
@@ -210,7 +210,7 @@ static void raw(void *data, const struct xsprof_event *ev, const struct xsp_view
 	*p++ = ',';
 	p = put_u32(p, mem.bytes < 0 ? DESTROY : CREATE);
 	*p++ = ',';
-	/* Readers add them up, whatever the action. */
+	/* Readers sum the bytes, whatever the action. */
 	p = put_i64(p, mem.bytes);
 	*p++ = ',';
 	p = put_u32(p, (uint32_t)category);
@@ -218,7 +218,7 @@ static void raw(void *data, const struct xsprof_event *ev, const struct xsp_view
 	t->buf->p = p;
 }
 
-/* A pass that begins with what there was before. */
+/* One pass, starting with the memory in use before the trace. */
 static int pass(struct timeline *t, const struct xsprof_result_options *opts,
 		void (*event)(void *, const struct xsprof_event *, const struct xsp_view *))
 {
@@ -263,7 +263,7 @@ static int write_raw(struct timeline *t, const struct xsprof_result_options *opt
 	}
 	t->buf->p = p;
 	ret = pass(t, opts, raw);
-	/* A comma that nothing followed. */
+	/* Remove a trailing comma. */
 	if (t->before && !t->any && t->buf->p - t->buf->base >= 2)
 		t->buf->p -= 2;
 	xsp_buf_puts(t->buf, "]\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Packs what is written, by the name of its file: see pack.h.  gzip.c has what zlib does.
+ * Chooses the compression of a file by its name: see pack.h.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@ static bool ends(const char *path, const char *with)
 {
 	size_t len = strlen(path), n = strlen(with);
 
-	/* In any case: other systems' programs write them in capitals. */
+	/* Case-insensitive: other systems' programs use capitals. */
 	return len > n && !strcasecmp(path + len - n, with);
 }
 

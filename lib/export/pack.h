@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What packs a file on its way, by the end of its name, in any case: ".gz" as gzip
- * does, ".zst" as zstd does.
+ * Compresses a file according to the suffix of its name, case-insensitive: ".gz" gzip, ".zst" zstd.
  */
 #ifndef XSR_PACK_H
 #define XSR_PACK_H
@@ -12,9 +11,9 @@ struct xsr_gzip;
 struct ZSTD_CCtx_s;
 
 /**
- * struct xsr_pack - what packs a file; all zeros is nothing
- * @gzip: as gzip does; NULL: not
- * @zstd: as zstd does; NULL: not
+ * struct xsr_pack - compression of a file; all zeros: none
+ * @gzip: gzip stream; NULL: not used
+ * @zstd: zstd stream; NULL: not used
  * @fd: the file
  */
 struct xsr_pack {
@@ -24,11 +23,14 @@ struct xsr_pack {
 };
 
 /*
- * What is put into @buf, whose file is open, is packed from now on where @path asks for it.
- * @pack stays where it is.  Return: 0 or -errno; -EOPNOTSUPP: ".gz", and there is no zlib.
+ * Compresses further output to @buf, whose file is open, if the suffix of @path asks for it. @pack
+ * must not move. Return: 0 or -errno; -EOPNOTSUPP: ".gz" without zlib.
  */
 int xsr_pack_open(struct xsr_pack *pack, struct xsp_buf *buf, const char *path);
-/* Writes the rest of @buf and the end, unless @err is set.  Return: @err, or what went wrong. */
+/*
+ * Writes the rest of @buf and the trailer, unless @err is set. Return: @err, or the error of
+ * writing.
+ */
 int xsr_pack_close(struct xsr_pack *pack, struct xsp_buf *buf, int err);
 
 #endif /* XSR_PACK_H */

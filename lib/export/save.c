@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Results as files: opens the trace once more and the file, has an export write it, and says in
- * the result why it could not.  It formats nothing itself.
+ * Saves results as files: opens a second handle of the trace and the file, calls an export, and
+ * sets the result's error message.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * A result written to a file: the steps that all exports have in common.
+ * Saves a result to a file: the steps common to all exports.
  */
 #ifndef XSR_SAVE_H
 #define XSR_SAVE_H
@@ -11,13 +11,13 @@
 #include "text/buf.h"
 
 /**
- * xsr_save() - write a file out of a result
+ * xsr_save() - write a file from a result
  * @result: result
  * @path: file, or "scheme://..." of a registered handler
- * @write: writes all of @trace into @buf; returns 0 or -errno
+ * @write: writes all of @trace to @buf; returns 0 or -errno
  * @arg: passed to it
  *
- * Return: 0 or -errno, which is said in the result.
+ * Return: 0 or -errno, with the result's error message set.
  */
 int xsr_save(struct xsprof_result *result, const char *path,
 	     int (*write)(struct xsprof_trace *trace, const struct xsprof_result_options *opts,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A walk over the records of a trace: see scan.h.
+ * Iterates over the records of a trace: see scan.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static bool wanted(const struct xsprof_result_options *opts, const struct xsprof
 	return !ev->tid || xsr_tid_wanted(opts, ev->tid);
 }
 
-/* Is it of those that are left out for a time? */
+/* Was the thread absent from the session at that time? */
 static bool absent(const struct xsr_scan *scan, const struct xsprof_trace *trace,
 		   const struct xsprof_event *ev)
 {
@@ -133,7 +133,7 @@ static void out_of_memory(const struct xsprof_trace *trace, const struct xsprof_
 		if (arg.type != XSPROF_ARG_I64 && arg.type != XSPROF_ARG_U64)
 			continue;
 		key = xsprof_trace_name(trace, ev->producer, arg.key);
-		/* A requested size is not negative, and its negation must not overflow. */
+		/* A requested size must not be negative, and its negation must not overflow. */
 		if (!strcmp(key, "Bytes"))
 			mem->bytes = arg.u.i64 == INT64_MIN ? INT64_MAX : arg.u.i64;
 		else if (!strcmp(key, "Total Allocated"))
@@ -165,7 +165,7 @@ bool xsr_mem_event(const struct xsprof_trace *trace, const struct xsprof_event *
 	mem->allocated = rec->total_allocated;
 	mem->reserved = rec->total_reserved;
 	mem->device = ev->aux;
-	/* The sign is the record's type, whatever it holds. */
+	/* The sign is determined by the record's type, whatever its value. */
 	if (mem->bytes < 0)
 		mem->bytes = mem->bytes == INT64_MIN ? INT64_MAX : -mem->bytes;
 	if (ev->type == XSPROF_REC_FREE)
@@ -225,7 +225,7 @@ bool xsr_block_add(struct xsr_blocks *blocks, const struct xsr_block *block)
 	struct xsr_block *old = xsr_block_find(blocks, block->device, block->address);
 
 	if (old) {
-		/* Its end was lost: this one is there now. */
+		/* The free of the old block was lost: replace it. */
 		*old = *block;
 		old->used = true;
 		return true;
@@ -239,7 +239,7 @@ bool xsr_block_add(struct xsr_blocks *blocks, const struct xsr_block *block)
 	return true;
 }
 
-/* Those behind it move up: there are no marks of what was. */
+/* Later entries move up: the table has no markers of deleted ones. */
 void xsr_block_remove(struct xsr_blocks *blocks, struct xsr_block *block)
 {
 	size_t mask = blocks->room - 1, hole = (size_t)(block - blocks->list), i = hole, home;

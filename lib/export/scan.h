@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * A walk over the records of a trace, as far as a result is of them, with what is open in each
- * thread.  For exports that take several: it starts at the beginning each time.
+ * Iterates over the records of a trace that belong to a result, with the open ranges of each
+ * thread. For exports that need several passes: each starts at the beginning.
  */
 #ifndef XSR_SCAN_H
 #define XSR_SCAN_H
@@ -11,16 +11,17 @@
 #include "ranges/keep.h"
 #include "text/buf.h"
 
-#define XSR_SCOPE_NONE	255u	/* kind of a range that is no op */
+#define XSR_SCOPE_NONE	255u	/* kind of a range that is not an op */
 
 /**
- * struct xsr_scan - who walks
- * @event: an event of the window; a BEGIN is open already, an END still.  NULL for none
- * @closed: a range came to its end, by itself or by the trace's.  NULL for none
+ * struct xsr_scan - callbacks of an iteration
+ * @event: an event in the result's window; a BEGIN is open already, an END still open. NULL for
+ *	none
+ * @closed: a range ended, by its end or that of the trace. NULL for none
  * @data: passed to both
- * @keep: what ops say of themselves is kept with them
+ * @keep: keep arguments of ops with their ranges
  *
- * Of a range @kind is the scope of the op, @index its number, @tag the sequence number + 1.
+ * Of a range, @kind is the op's scope, @index its number, @tag the sequence number + 1.
  */
 struct xsr_scan {
 	void	(*event)(void *data, const struct xsprof_event *ev, const struct xsp_view *view);
@@ -34,11 +35,11 @@ struct xsr_scan {
 	uint64_t last;
 };
 
-/* Return: 0 or -errno.  It ends early once @buf has an error. */
+/* Return: 0 or -errno. Stops early if @buf has an error. */
 int xsr_scan(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
 	     const struct xsp_buf *buf, struct xsr_scan *scan);
 
-/* A block that was allocated or freed. */
+/* An allocation or free. */
 struct xsr_mem {
 	uint64_t	ns;
 	uint64_t	address;
@@ -46,21 +47,21 @@ struct xsr_mem {
 	uint64_t	allocated;
 	uint64_t	reserved;
 	uint32_t	device;
-	bool		failed;		/* there was no memory for it */
+	bool		failed;		/* the allocation failed */
 };
 
-/* Return: false when the event is of no memory. */
+/* Return: false if the event is not about memory. */
 bool xsr_mem_event(const struct xsprof_trace *trace, const struct xsprof_event *ev,
 		   struct xsr_mem *mem);
 
 /**
- * struct xsr_block - a block that is in use
- * @address: of it
+ * struct xsr_block - a block in use
+ * @address: its address
  * @bytes: size
- * @ns: when it was allocated
- * @number: which of the allocations it was
- * @outer: number + 1 of the outermost range around that, 0 for none
- * @device: where
+ * @ns: time of its allocation
+ * @number: number of its allocation
+ * @outer: number + 1 of the outermost range around the allocation, 0 for none
+ * @device: its device
  */
 struct xsr_block {
 	uint64_t	address;
@@ -72,7 +73,7 @@ struct xsr_block {
 	bool		used;
 };
 
-#define XSR_BLOCKS_MAX	(1u << 20)	/* in use at once; more are counted */
+#define XSR_BLOCKS_MAX	(1u << 20)	/* in use at once; further ones are counted */
 
 struct xsr_blocks {
 	struct xsr_block	*list;
@@ -84,7 +85,7 @@ struct xsr_blocks {
 
 struct xsr_block *xsr_block_find(const struct xsr_blocks *blocks, uint32_t device,
 				 uint64_t address);
-/* Return: false when there are too many. */
+/* Return: false if there are too many. */
 bool xsr_block_add(struct xsr_blocks *blocks, const struct xsr_block *block);
 void xsr_block_remove(struct xsr_blocks *blocks, struct xsr_block *block);
 void xsr_blocks_free(struct xsr_blocks *blocks);

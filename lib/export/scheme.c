@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Who saves results to "scheme://...": a list that any thread may add to.  It never calls anyone
- * with its lock held.
+ * Registered handlers of "scheme://..." paths: a list that any thread may extend. No handler is
+ * called with the lock held.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@ struct handler {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handler *handlers;
 
-/* As RFC 3986 has it: a letter, then letters, digits, '+', '-', '.'. */
+/* RFC 3986: a letter, then letters, digits, '+', '-', '.'. */
 static size_t scheme_len(const char *s)
 {
 	size_t n = 0;

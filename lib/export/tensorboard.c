@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The names under which TensorBoard's plugin looks for traces, in its log directory, which is made
- * where there is none: DIR/WORKER.TIME.pt.trace.json.  It makes no file.
+ * File names that TensorBoard's plugin expects in its log directory: DIR/WORKER.TIME.pt.trace.json.
+ * Creates the directory, but no file.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 #include <xsprof/result.h>
 
-/* Somebody else may make it at the same time. */
+/* Another process may create it at the same time. */
 static int make_one(const char *path)
 {
 	struct stat st;
@@ -27,7 +27,7 @@ static int make_one(const char *path)
 	return -err;
 }
 
-/* The first @len bytes of @path, and what is above it; @path is as it was afterwards. */
+/* Creates the directory of the first @len bytes of @path and its parents; @path is restored. */
 static int make_directory(char *path, size_t len)
 {
 	char c = 0;
@@ -44,7 +44,7 @@ static int make_directory(char *path, size_t len)
 	return ret;
 }
 
-/* A worker is one name and on one line: what it is not told by is replaced. */
+/* A worker is a single name on one line: other characters are replaced. */
 static int put_worker(char *name, size_t size, const char *worker)
 {
 	char host[65] = "";
@@ -70,7 +70,7 @@ int xsprof_result_tensorboard_path(const char *dir, const char *worker, bool gzi
 {
 	int before = errno, n, ret;
 	struct timespec now;
-	char name[256];	/* of a file no more than that */
+	char name[256];	/* of a file name */
 
 	if (!dir || !*dir || !path || !size)
 		return -EINVAL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Forwards ranges to the tools that were asked for.  tool.c loads a tool; nvtx.c and itt.c call it.
+ * Forwards ranges to other tools on request. tool.c loads a tool; nvtx.c and itt.c call it.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "forward/nvtx.h"
 #include "ring/state.h"
 
-/* A name by its number alone; the registry's texts are not terminated. */
+/* Pushes a name given by its number; the registry's texts are not terminated. */
 static __attribute__((noinline)) void push_number(unsigned int which, uint32_t id)
 {
 	char name[XSPROF_TEXT_MAX + 1];
@@ -25,16 +25,16 @@ static __attribute__((noinline)) void push_number(unsigned int which, uint32_t i
 }
 
 /**
- * xsp_mirror_push() - a range begins in this thread, for other tools
+ * xsp_mirror_push() - forward the begin of a range of this thread
  * @which: XSP_MIRROR_*, the tools to call
  * @name: its name, NULL for that of @name_id
  * @name_id: an id that has this name, 0 for none
  *
- * A tool that is not loaded is skipped.  Keeps errno.
+ * Skips tools that are not loaded. Keeps errno.
  */
 void xsp_mirror_push(unsigned int which, const char *name, uint32_t name_id)
 {
-	/* This id is shared by all names that found no room: it identifies none of them. */
+	/* This id is shared by all names that did not fit: it does not identify the name. */
 	if ((name_id & XSPROF_NAME_MASK) == XSPROF_NAME_FULL && name)
 		name_id = 0;
 	if (unlikely(!name)) {
@@ -48,7 +48,7 @@ void xsp_mirror_push(unsigned int which, const char *name, uint32_t name_id)
 }
 
 /**
- * xsp_mirror_pop() - the innermost range of this thread ends, for other tools
+ * xsp_mirror_pop() - forward the end of this thread's innermost range
  * @which: as at its begin
  */
 void xsp_mirror_pop(unsigned int which)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Ranges of the program, forwarded to other tools.
+ * Forwards ranges of the program to other tools.
  */
 #ifndef XSP_FORWARD_FORWARD_H
 #define XSP_FORWARD_FORWARD_H
 
 #include "base/own.h"
 
-/* The tools; a set. */
+/* Set of tools. */
 #define XSP_MIRROR_NVTX		(1u << 0)
 #define XSP_MIRROR_ITT		(1u << 1)
 

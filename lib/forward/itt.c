@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Forwards ranges to a collector of ITT.  This is the static part of ITT that a program compiles
- * in, as far as tasks and marks need it.  Owns the global structure that the collector reads and
- * fills, and the domain "xsprof".  Calls nothing else of ITT; holds no lock while it calls the
- * collector.
+ * Forwards ranges to an ITT collector. This is the static part of ITT that programs compile in, as
+ * far as tasks and marks need it. Owns the global structure that the collector reads and fills, and
+ * the domain "xsprof". Holds no lock while it calls the collector.
  *
- * A collector that has __itt_api_init() is given that description and sets the functions itself;
- * one that has not is asked for them by name.  Domains and string handles that a collector does
- * not make are made here, as structures that it knows how to read.
+ * A collector with __itt_api_init() gets that structure and sets the functions itself; another one
+ * is asked for the functions by name. Domains and string handles that a collector does not create
+ * are created here, as structures that it can read.
  *
- * Our own collector records the same process by the same library.  Ranges of ours that went there
- * would be recorded twice, so it is told nothing; it is known by what it says of its version.
+ * Our own collector records the same process through the same library. Forwarded ranges would be
+ * recorded twice there, so it is not called; it is recognised by its version string.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -32,11 +31,11 @@
 /* ---- structures that a collector reads ------------------------------------------------------ */
 
 struct domain {
-	int		flags;		/* 0: switched off by the collector */
+	int		flags;		/* 0: disabled by the collector */
 	const char	*name;
 	void		*wide_name;
 	int		extra1;
-	void		*extra2;	/* the collector's, both */
+	void		*extra2;	/* owned by the collector, both */
 	struct domain	*next;
 };
 
@@ -57,12 +56,12 @@ struct id {
 struct api {
 	const char	*name;
 	void		**func;
-	void		*init;		/* @func before it is set */
-	void		*null;		/* what the collector sets where it has none */
+	void		*init;		/* initial value of @func */
+	void		*null;		/* value for functions that the collector lacks */
 	int		group;
 };
 
-/* As of build 20180723; what later ones have at the end is there, and is nothing. */
+/* As of build 20180723; fields of later builds exist at the end, unused. */
 struct global {
 	unsigned char	magic[8];
 	unsigned long	major;
@@ -71,7 +70,7 @@ struct global {
 	long		api_initialized;
 	long		mutex_initialized;
 	long		atomic_counter;
-	pthread_mutex_t	mutex;		/* for the collector: not ours to take */
+	pthread_mutex_t	mutex;		/* for the collector: we do not take it */
 	void		*lib;
 	void		*error_handler;
 	const char	**path;
@@ -107,7 +106,7 @@ static void *funcs[FUNCS];
 #define API(n, text, own, its_group) \
 	[n] = { "__itt_" text, &funcs[n], NULL, (void *)(own), its_group }
 
-/* The last one ends the list. */
+/* The last entry ends the list. */
 static struct api apis[FUNCS + 1] = {
 	API(DOMAIN_CREATE, "domain_create", make_domain, GROUP_STRUCTURE),
 	API(STRING_HANDLE_CREATE, "string_handle_create", make_string, GROUP_STRUCTURE),
@@ -130,14 +129,14 @@ static struct global global = {
 	.apis = apis,
 };
 
-/* Set while the tool is loaded, constant from then on. */
+/* Set while the tool is loaded, constant afterwards. */
 static struct domain *domain;
 static struct xsp_told_names *names;
 
 static bool load_tool(void);
 static struct xsp_tool tool = { .load = load_tool };
 
-/* Read at each call: collectors set them again when they are attached or detached. */
+/* Read at each call: collectors change them when they are attached or detached. */
 #define CALL(func, type)	((type)__atomic_load_n(&funcs[func], __ATOMIC_ACQUIRE))
 
 typedef struct domain *(*domain_fn)(const char *name);
@@ -150,7 +149,7 @@ typedef int (*mark_fn)(int type, const char *parameter);
 typedef void (*marker_fn)(const struct domain *domain, struct id id, struct string *name,
 			  int scope);
 
-/* There is only one, while the tool is loaded. */
+/* Creates the only domain, while the tool is loaded. */
 static struct domain *make_domain(const char *name)
 {
 	static struct domain made = { .flags = 1 };
@@ -160,7 +159,7 @@ static struct domain *make_domain(const char *name)
 	return &made;
 }
 
-/* @text stays.  Return: NULL where there is no room: a task without a name is one all the same. */
+/* @text must stay valid. Return: NULL without room: the task then has no name. */
 static struct string *make_string(const char *text)
 {
 	struct string *s = xsp_told_alloc(names, sizeof(*s));
@@ -185,7 +184,7 @@ static bool is_ours(void *lib)
 	return text && strstr(text, " xsprof ");
 }
 
-/* Return: false for a library that is no collector. */
+/* Return: false if the library is not a collector. */
 static bool fill_functions(void *lib)
 {
 	void (*init)(struct global *global, int groups);
@@ -221,7 +220,7 @@ static bool load_tool(void)
 	global.state = STATE_READY;
 	if (!fill_functions(lib))
 		goto no_tool;
-	/* From now on it has our description, and stays. */
+	/* From now on the collector has our structure, and stays loaded. */
 	global.api_initialized = 1;
 	if (!CALL(TASK_BEGIN, begin_fn) || !CALL(TASK_END, end_fn))
 		return false;
@@ -244,7 +243,9 @@ static void *tell(const char *text)
 	return fn ? fn(text) : make_string(text);
 }
 
-/* A name that is not found is told again: a collector gives the same handle for the same text. */
+/*
+ * A name that is not cached is passed again: a collector returns the same handle for the same text.
+ */
 static struct string *string_of(const char *name, uint32_t id)
 {
 	struct xsp_told *told = xsp_told_find(names, name, id, tell);
@@ -252,7 +253,7 @@ static struct string *string_of(const char *name, uint32_t id)
 
 	if (told)
 		return told->handle;
-	/* Ours would have to live for ever, and so would @name. */
+	/* Our own handle would have to stay forever, and so would @name. */
 	return fn && fn != make_string ? fn(name) : NULL;
 }
 
@@ -305,12 +306,12 @@ int xsp_itt_pop(void)
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-#define MARK_MAKING	(1ull << 32)	/* of struct xsp_told.mark, over the number */
+#define MARK_MAKING	(1ull << 32)	/* in struct xsp_told.mark, above the number */
 #define MARK_MADE	(1ull << 33)
 
 /*
- * The number of a kind of mark: made once a name, as a collector may make another each time it is
- * asked.  Return: false where there is none, or not yet.
+ * The number of a mark type: created once per name, as a collector may create another one at each
+ * call. Return: false: none, or not yet.
  */
 static bool mark_of(const char *name, mark_create_fn create, int *type)
 {
@@ -328,7 +329,7 @@ static bool mark_of(const char *name, mark_create_fn create, int *type)
 	return mark & MARK_MADE;
 }
 
-/* By what the collector has: a mark, a marker in our domain, or a task of no length. */
+/* Uses what the collector has: a mark, a marker in our domain, or a task of zero length. */
 static void give_mark(const char *name)
 {
 	mark_create_fn create = CALL(MARK_CREATE, mark_create_fn);

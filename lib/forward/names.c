@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Caches the handles that a tool returned for names: by text, with our own name ids in front of it.
- * Owns their memory, which is bounded and never freed.  Never waits and takes no lock: a name that
- * another thread is registering at this moment, or for which there is no room, is not found, and
- * the caller passes its text instead.
+ * Caches the handles that a tool returned for names: by text, with a cache by our own name ids in
+ * front. Owns their memory, which is bounded and never freed. Takes no lock and never waits: a name
+ * that another thread is registering at this moment, or for which there is no room, is not found,
+ * and the caller passes its text instead.
  *
- * Entries are only added.  The child of a fork may find an entry that a thread of its parent was
- * filling.  It stays unfinished there, and its name is not found.
+ * Entries are only added. A forked child may inherit an entry that another thread of its parent was
+ * filling: it stays unfinished, and its name is not found.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -22,8 +22,8 @@
 #define ROOM		(1u << 20)	/* bytes of texts */
 
 struct told_id {
-	uint32_t	id;	/* 0 is free; taken by compare-and-exchange */
-	struct xsp_told	*told;	/* NULL until it is set */
+	uint32_t	id;	/* 0: free; taken by compare-and-exchange */
+	struct xsp_told	*told;	/* NULL until set */
 };
 
 struct xsp_told_names {
@@ -33,7 +33,7 @@ struct xsp_told_names {
 	char		room[ROOM] __attribute__((aligned(16)));
 };
 
-/* Return: an empty one, NULL where there is no memory; never freed. */
+/* Return: an empty cache, NULL without memory; never freed. */
 struct xsp_told_names *xsp_told_new(void)
 {
 	void *p = mmap(NULL, sizeof(struct xsp_told_names), PROT_READ | PROT_WRITE,
@@ -43,11 +43,11 @@ struct xsp_told_names *xsp_told_new(void)
 }
 
 /**
- * xsp_told_alloc() - memory that lives as long as the names
+ * xsp_told_alloc() - allocate memory with the cache's lifetime
  * @names: may be NULL
  * @size: bytes
  *
- * Return: zeros, aligned to 16 bytes; NULL when there is no more.
+ * Return: zeroed memory, aligned to 16 bytes; NULL if it is used up.
  */
 void *xsp_told_alloc(struct xsp_told_names *names, size_t size)
 {
@@ -75,7 +75,7 @@ static uint32_t hash_of(const char *text, size_t *len)
 	return (uint32_t)h ? (uint32_t)h : 1;
 }
 
-/* The first slot that is this id's or may be; NULL: there is none. */
+/* The slot of this id, or a free one for it; NULL: none. */
 static struct told_id *slot_of(struct xsp_told_names *names, uint32_t id)
 {
 	uint32_t at = id * 0x9e3779b1u >> 12;
@@ -95,7 +95,7 @@ static void note_id(struct xsp_told_names *names, uint32_t id, struct xsp_told *
 	struct told_id *slot = slot_of(names, id);
 	uint32_t free = 0;
 
-	/* Taken by another just now: the next call finds the next one. */
+	/* Taken by another thread just now: the next call uses the next slot. */
 	if (slot && __atomic_compare_exchange_n(&slot->id, &free, id, false, __ATOMIC_RELAXED,
 						__ATOMIC_RELAXED))
 		__atomic_store_n(&slot->told, told, __ATOMIC_RELEASE);
@@ -135,7 +135,7 @@ static struct xsp_told *find_text(struct xsp_told_names *names, const char *text
 			continue;
 		have = __atomic_load_n(&told->text, __ATOMIC_ACQUIRE);
 		if (!have)
-			return NULL;	/* maybe this very name: not to be told twice */
+			return NULL;	/* possibly this name: do not register it twice */
 		if (!strcmp(have, text))
 			return __atomic_load_n(&told->ready, __ATOMIC_ACQUIRE) ? told : NULL;
 	}
@@ -143,13 +143,13 @@ static struct xsp_told *find_text(struct xsp_told_names *names, const char *text
 }
 
 /**
- * xsp_told_find() - what a tool calls a name
+ * xsp_told_find() - find a tool's handle of a name, or register it
  * @names: may be NULL
  * @text: the name
  * @id: an id that has this name and no other, 0 for none
- * @tell: tells the tool, once a name; what it is given stays
+ * @tell: registers the name with the tool, once per name; its text stays valid
  *
- * Return: the name, with its handle; NULL where there is none for it.
+ * Return: the name with its handle; NULL: not available.
  */
 struct xsp_told *xsp_told_find(struct xsp_told_names *names, const char *text, uint32_t id,
 				void *(*tell)(const char *text))
@@ -163,8 +163,8 @@ struct xsp_told *xsp_told_find(struct xsp_told_names *names, const char *text, u
 	if (slot)
 		told = __atomic_load_n(&slot->told, __ATOMIC_ACQUIRE);
 	/*
-	 * The slot may have been free when its id was looked at, and then have become another's
-	 * before its name was: so the id is looked at again.
+	 * The slot may have been free when its id was read, and then taken for another id before
+	 * its name was read: read the id again.
 	 */
 	if (likely(told && __atomic_load_n(&slot->id, __ATOMIC_RELAXED) == id))
 		return told;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Names that a tool has been told, with the handles that it gave for them.
+ * Names registered with a tool, with its handles.
  */
 #ifndef XSP_FORWARD_NAMES_H
 #define XSP_FORWARD_NAMES_H
@@ -8,12 +8,12 @@
 #include "base/own.h"
 
 /**
- * struct xsp_told - a name that a tool has been told
+ * struct xsp_told - a name registered with a tool
  * @hash: of its text, not 0; taken by compare-and-exchange, 0 is free
  * @ready: @handle is set
  * @text: the name; NULL while it is being added
- * @handle: what the tool calls it, NULL where it gave nothing
- * @mark: what else the tool calls it; its giver's
+ * @handle: the tool's handle, NULL if it returned none
+ * @mark: another number of the tool; used by the code that sets it
  */
 struct xsp_told {
 	uint32_t	hash;

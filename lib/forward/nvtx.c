@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Forwards ranges to a tool of NVTX, version 3.  This is the part of NVTX that a program compiles
- * in.  Owns the tables that the tool writes its functions to.  Calls nothing but ranges, marks and
- * what those need; loads a tool exactly as the headers of NVTX do.
+ * Forwards ranges to a tool that implements NVTX version 3. This is the part of NVTX that programs
+ * compile in. Owns the tables to which the tool writes its functions. Supports ranges, marks and
+ * what they need; loads a tool exactly as NVTX's headers do.
  *
- * The tool asks for a table of pointers to slots by module, and writes to the slots that it has
- * a function for.  A slot that it leaves empty is never called.  Slots of modules that have
- * nothing to do with ranges exist because tools write to them without asking.
+ * The tool requests a table of pointers to slots by module, and writes to the slots for which it
+ * has a function. Empty slots are never called. Slots of unrelated modules exist because tools
+ * write to them without a check.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ enum module {
 	MODULES
 };
 
-/* The slots that we call, by their numbers. */
+/* Numbers of the slots that we call. */
 enum core_slot {
 	CORE_MARK_EX = 1, CORE_MARK = 2, CORE_PUSH_EX = 8, CORE_PUSH = 9, CORE_POP = 11,
 };
@@ -70,7 +70,7 @@ _Static_assert(offsetof(struct event, message) == 40, "message");
 _Static_assert(sizeof(struct event) == 48, "struct event");
 _Static_assert(sizeof(struct version_table) == 24, "struct version_table");
 
-/* Slots by module, 0 being no slot, and one more that ends the table. */
+/* Slots by module, including slot 0, which is unused, and the terminator. */
 #define MAX_SLOTS	16
 static const unsigned int nr_slots[MODULES] = {
 	[MODULE_CORE] = 16, [MODULE_CUDA] = 9, [MODULE_OPENCL] = 15, [MODULE_CUDART] = 7,
@@ -80,9 +80,9 @@ static const unsigned int nr_slots[MODULES] = {
 static slot_fn slots[MODULES][MAX_SLOTS];
 static slot_fn *tables[MODULES][MAX_SLOTS + 1];
 
-/* Set while the tool is loaded, constant from then on. */
+/* Set while the tool is loaded, constant afterwards. */
 static void *domain;
-static bool in_domain;		/* ranges and marks go there, and not to the default domain */
+static bool in_domain;		/* use this domain, not the default one */
 static struct xsp_told_names *names;
 
 static bool load_tool(void);
@@ -101,7 +101,7 @@ static int get_module(uint32_t module, slot_fn ***table, unsigned int *size)
 	return 1;
 }
 
-/* A tool's version has changed nothing so far. */
+/* No version of a tool has required a difference so far. */
 static void set_tool_version(uint32_t version)
 {
 	(void)version;
@@ -126,7 +126,7 @@ static const void *get_export_table(uint32_t id)
 
 /* ---- what we ask for ------------------------------------------------------------------------ */
 
-/* Read at each call: some tools change their functions while they run. */
+/* Read at each call: some tools change their functions at run time. */
 #define CALL_SLOT(module, number, type) \
 	((type)__atomic_load_n(&slots[module][number], __ATOMIC_ACQUIRE))
 
@@ -152,7 +152,7 @@ static void open_domain(void)
 {
 	domain_create_fn create = CALL_SLOT(MODULE_CORE2, CORE2_DOMAIN_CREATE, domain_create_fn);
 
-	/* Begins in one domain and ends in another would match nothing. */
+	/* All three are needed: a begin in one domain does not match an end in another. */
 	if (!create || !CALL_SLOT(MODULE_CORE2, CORE2_PUSH_EX, domain_event_fn) ||
 	    !CALL_SLOT(MODULE_CORE2, CORE2_POP, domain_pop_fn))
 		return;
@@ -196,7 +196,7 @@ static struct event text_event(const char *name)
 	};
 }
 
-/* Handles are of our domain: an event of another has its text. */
+/* Handles belong to our domain: an event of another one has its text. */
 static struct event domain_event(const char *name, uint32_t id)
 {
 	struct xsp_told *told = xsp_told_find(names, name, id, tell);
@@ -234,7 +234,7 @@ static int push_plain(const char *name)
 	return fn_ex(&event);
 }
 
-/* A level is one where it is not negative: of what else a tool returns we know no meaning. */
+/* Levels are >= 0: negative results of a tool have no known meaning. */
 static int level_of(int level)
 {
 	return level >= 0 ? level : -EOPNOTSUPP;

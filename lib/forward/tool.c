@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Loads a tool that ranges are forwarded to, once per process.  Does not know the tool's interface.
+ * Loads a tool that ranges are forwarded to, once per process. Independent of the tool's interface.
  *
- * The first thread that has something for the tool loads it.  It holds no lock meanwhile, since
- * the tool may take any lock of the process, start threads, or call back into this file; it only
- * stores its process id in the tool's state word.  The other threads wait for the word to change,
- * with a time limit: a thread that waits inside the constructor of a library holds the loader's
- * lock, which the tool may need.  After the limit a thread goes on without the tool, as all do
- * until it is loaded.
+ * The first thread that forwards something loads the tool. It holds no lock meanwhile, since the
+ * tool may take any lock of the process, start threads, or call back into this file; it only stores
+ * its process id in the tool's state word. Other threads wait for the word to change, with a time
+ * limit: a thread that waits inside a library's constructor holds the loader's lock, which the tool
+ * may need. After the limit a thread continues without the tool, until it is loaded.
  *
- * The child of a fork inherits a loaded tool.  Where another thread of the parent was loading it,
- * no thread of the child finishes that: the tool is absent there.
+ * A forked child inherits a loaded tool. If another thread of the parent was loading it, no thread
+ * of the child will finish that: the tool is absent there.
  */
 #include <errno.h>
 #include <limits.h>
@@ -25,7 +24,7 @@
 
 #define PATIENCE	5	/* seconds */
 
-/* No tool: its word while a process loads it. */
+/* The state word while process @pid loads the tool: not a state. */
 static uint32_t word_of(pid_t pid)
 {
 	return (uint32_t)pid << 2 | XSP_TOOL_STATES;
@@ -36,12 +35,12 @@ static void wake_all(struct xsp_tool *tool)
 	syscall(SYS_futex, &tool->state, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Return: false when the time was up before the word changed. */
+/* Return: false at the time limit. */
 static bool wait_while(struct xsp_tool *tool, uint32_t word)
 {
 	struct timespec until;
 
-	/* An absolute time: signals that come faster than it would else have no end. */
+	/* An absolute time: with a relative one frequent signals would extend the wait forever. */
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += PATIENCE;
 	while (__atomic_load_n(&tool->state, __ATOMIC_ACQUIRE) == word) {
@@ -59,17 +58,17 @@ static void load(struct xsp_tool *tool)
 
 	__atomic_store_n(&tool->loader, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELAXED);
 	there = tool->load();
-	/* Whatever a waiter has made of the word meanwhile.  Pairs with xsp_tool_check(). */
+	/* Whatever a waiting thread made of the word. Release: pairs with xsp_tool_check(). */
 	__atomic_store_n(&tool->state, there ? XSP_TOOL_PRESENT : XSP_TOOL_ABSENT,
 			 __ATOMIC_RELEASE);
 	wake_all(tool);
 }
 
 /**
- * xsp_tool_load() - load a tool, or wait for the thread that does
+ * xsp_tool_load() - load a tool, or wait for the thread that loads it
  * @tool: a tool
  *
- * Return: 0: it is there; -ENOTCONN: it is not, or the caller is its own loading.
+ * Return: 0: loaded; -ENOTCONN: absent, or called while this thread loads it.
  */
 XSP_COLD int xsp_tool_load(struct xsp_tool *tool)
 {
@@ -97,13 +96,13 @@ XSP_COLD int xsp_tool_load(struct xsp_tool *tool)
 }
 
 /**
- * xsp_tool_path() - what the environment names as a tool
- * @variable: its name
+ * xsp_tool_path() - path of a tool from the environment
+ * @variable: name of the variable
  *
- * Our own collectors are none, by their names and before they are loaded: they would bring
- * another copy of this library into a program that has it linked in.
+ * Our own collectors are excluded, by name and before they are loaded: they would load another copy
+ * of this library into a program that is linked with the archive.
  *
- * Return: the path, NULL for none; of the environment.
+ * Return: the path, NULL for none; points into the environment.
  */
 const char *xsp_tool_path(const char *variable)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * A tool that ranges are forwarded to: loaded once, by the first thread that has something for it.
+ * A tool that ranges are forwarded to: loaded once, by the first thread that forwards something.
  */
 #ifndef XSP_FORWARD_TOOL_H
 #define XSP_FORWARD_TOOL_H
@@ -9,7 +9,7 @@
 
 #include "base/own.h"
 
-/* What struct xsp_tool's state is, but while it is being loaded. */
+/* Values of struct xsp_tool's state, except while it is being loaded. */
 enum xsp_tool_state {
 	XSP_TOOL_FRESH = 0,	/* not looked for yet */
 	XSP_TOOL_ABSENT,
@@ -18,10 +18,10 @@ enum xsp_tool_state {
 };
 
 /**
- * struct xsp_tool - a tool that may be there
+ * struct xsp_tool - an optional tool
  * @state: enum xsp_tool_state, or the process id of the loader; a futex
- * @loader: thread id of the one that loads it, written by that one
- * @load: looks for it, loads it and gets all from it; true: it is there
+ * @loader: thread id of the loading thread, written by that thread
+ * @load: finds and loads the tool; true on success
  */
 struct xsp_tool {
 	uint32_t	state;
@@ -32,7 +32,7 @@ struct xsp_tool {
 int xsp_tool_load(struct xsp_tool *tool) XSP_HIDDEN;
 const char *xsp_tool_path(const char *variable) XSP_HIDDEN;
 
-/* Before each call of a tool.  Return: 0: it is loaded; -ENOTCONN. */
+/* To be called before each call of a tool. Return: 0: it is loaded; -ENOTCONN. */
 static inline int xsp_tool_check(struct xsp_tool *tool)
 {
 	/* Acquire: pairs with the release in load(): its functions are visible with the state. */

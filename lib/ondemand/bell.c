@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The bell by which the library's thread waits.  Owns which word it is; never looks for what is to
- * be done.
+ * The futex word on which the library's thread sleeps. Owns the choice of the word; does not look
+ * for work.
  */
 #include <errno.h>
 #include <time.h>
@@ -9,7 +9,7 @@
 #include "base/demand-page.h"
 #include "ondemand/bell.h"
 
-static uint32_t alone;		/* where there is no page */
+static uint32_t alone;		/* used without a control page */
 static uint32_t *word = &alone;
 
 void xsp_bell_set(uint32_t *bell)
@@ -17,7 +17,7 @@ void xsp_bell_set(uint32_t *bell)
 	word = bell ? bell : &alone;
 }
 
-/* Acquire: what was stored before it was rung is seen by all looks that follow. */
+/* Acquire: reads after it see everything stored before the bell was rung. */
 uint32_t xsp_bell_read(void)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
@@ -30,16 +30,16 @@ void xsp_ondemand_wake(void)
 }
 
 /**
- * xsp_bell_wait() - until the bell is rung
- * @seen: what it was before the thread looked for something to do
- * @ms: at the most; INT64_MAX: for ever
+ * xsp_bell_wait() - sleep until the bell is rung
+ * @seen: its value before the thread looked for work
+ * @ms: timeout; INT64_MAX: none
  */
 void xsp_bell_wait(uint32_t seen, int64_t ms)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };
 	int err = xsp_demand_wait(word, seen, ms);
 
-	/* Where there is no futex to be had (a filter of system calls): not without any rest. */
+	/* Without futexes (a seccomp filter): sleep briefly instead of spinning. */
 	if (err && err != -ETIMEDOUT)
 		nanosleep(&pause, NULL);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Calls the client that records on demand: the one that the program has registered, or the
- * library's own.  Owns which it is, and marks each call in the calling thread.  request.c decides
- * when to call; it holds its lock over all of these functions except those that save.
+ * Calls the client that records on demand: the one registered by the program, or the library's own.
+ * Owns the choice, and marks each call in the calling thread. request.c decides when to call, and
+ * holds its lock during all calls except those that save.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "profiler/session.h"
 
 static struct {
-	bool			custom;	/* not the library's own */
+	bool			custom;	/* registered by the program */
 	bool			inited;	/* init() was called */
 	const struct xsprof_client *own;	/* the library's */
 	struct xsprof_client	client;
@@ -37,7 +37,7 @@ static void call_ends(void)
 	xsp_session_caller = XSP_CALLER_PROGRAM;
 }
 
-/* Are we called from within a function of the client, in this thread? */
+/* Does this thread run a function of the client? */
 bool xsp_client_calls_us(void)
 {
 	return xsp_session_caller != XSP_CALLER_PROGRAM;
@@ -125,13 +125,13 @@ int xsp_client_export_memory(const char *path)
 
 /* ---- which ---- */
 
-/* Also without a lock. */
+/* Callable without the lock too. */
 bool xsp_client_is_custom(void)
 {
 	return __atomic_load_n(&cl.custom, __ATOMIC_RELAXED);
 }
 
-/* Of what the program's own client records nothing is known. */
+/* Losses are unknown for a client of the program. */
 void xsp_client_lost(struct xsp_demand_lost *lost)
 {
 	struct xsp_recorder_lost of = { 0 };
@@ -159,13 +159,13 @@ const char *xsp_client_meaning(int err, char *room, size_t size)
 	return strerror_r(-err, room, size);
 }
 
-/* Return: 0; -EINVAL: something is missing; -E2BIG: it wants what this library cannot. */
+/* Return: 0; -EINVAL: a function is missing; -E2BIG: it needs a newer library. */
 int xsp_client_check(const struct xsprof_client *c)
 {
 	for (size_t i = sizeof(*c); i < c->size; i++)
 		if (((const char *)c)[i])
 			return -E2BIG;
-	/* As of now, or of before there were snapshots: no half of a pointer. */
+	/* Accept the sizes of released versions only: no partial pointer. */
 	if (c->size < sizeof(*c) && c->size != offsetof(struct xsprof_client, snapshot))
 		return -EINVAL;
 	if (!c->start || !c->stop || !c->save)
@@ -176,7 +176,7 @@ int xsp_client_check(const struct xsprof_client *c)
 	return 0;
 }
 
-/* @c: checked, or NULL for the library's own.  While nothing is under way. */
+/* @c: checked, or NULL for the library's own. Called while no request is in progress. */
 void xsp_client_set(const struct xsprof_client *c)
 {
 	__atomic_store_n(&cl.custom, c, __ATOMIC_RELAXED);
@@ -186,7 +186,7 @@ void xsp_client_set(const struct xsprof_client *c)
 	cl.inited = false;
 }
 
-/* In the child of a fork: it is not in the call that its parent may be in. */
+/* In a forked child: forgets a call that its parent may be in. */
 void xsp_client_forget(void)
 {
 	call_ends();

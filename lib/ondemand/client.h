@@ -13,7 +13,7 @@
 #define XSP_WHY_SESSION \
 	"a session of the program itself is running: ask again when it has ended"
 
-/* @own: the library's own client; before there is the thread that calls it. */
+/* @own: the library's own client; called before its thread exists. */
 void xsp_client_begin(const struct xsprof_client *own) XSP_HIDDEN;
 bool xsp_client_calls_us(void) XSP_HIDDEN;
 int xsp_client_prepare(const struct xsp_kineto_config *c) XSP_HIDDEN;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The client's end of dynolog's IPC fabric: datagrams between unix sockets, each a header with
- * its type and length, and what follows it.  Owns the socket and nothing that messages mean.
+ * Client side of dynolog's IPC fabric: datagrams between unix sockets, each a header with type and
+ * length, and a payload. Owns the socket; does not interpret messages.
  *
- * Whoever can reach the socket can send anything to it.  Only root, ourselves and who is named
- * by XSPROF_DAEMON_UID are heard, and of what they send every length is checked: a datagram is a
- * message as a whole, or it is counted and forgotten.
+ * Any user who can reach the socket can send to it. Only root, our user and XSPROF_DAEMON_UID are
+ * accepted, and every length they send is checked: a datagram is one complete message, or it is
+ * counted and dropped.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,11 +25,11 @@
 
 #define DAEMON		"dynolog"
 #define TYPE_MAX	32
-#define STRAY_MAX	32	/* messages that are passed by while an answer is waited for */
+#define STRAY_MAX	32	/* unrelated messages skipped while waiting for an answer */
 
-/* The header of every datagram, in the byte order of the machine. */
+/* Header of each datagram, in native byte order. */
 struct header {
-	size_t	size;		/* of what follows */
+	size_t	size;		/* size of the payload */
 	char	type[TYPE_MAX];
 };
 
@@ -47,8 +47,8 @@ struct request {
 };
 
 /*
- * A name in the abstract namespace has a zero byte before it, and by the fabric's custom one
- * behind it that is part of the name.  In a folder it is a path.
+ * An abstract name has a leading zero byte and, by the fabric's convention, a trailing one that is
+ * part of the name. With a folder it is a path.
  */
 static int make_address(const char *dir, const char *name, struct sockaddr_un *to, socklen_t *len)
 {
@@ -88,9 +88,9 @@ static int make_name(char *to, size_t room)
 }
 
 /*
- * Anybody may send to our socket: the daemon may be another user, and who sends is checked here.
- * The folder may be another user's too, who can put a link in the socket's place at any moment:
- * what is changed is what was opened and looked at, never what the path names by then.
+ * Lets other users send to our socket: the daemon may be another user, and senders are checked
+ * here. The folder may belong to another user, who can replace the socket by a link at any moment:
+ * changes only what was opened and checked, never what the path names afterwards.
  */
 static int open_to_all(const char *path)
 {
@@ -113,10 +113,10 @@ static int open_to_all(const char *path)
 }
 
 /**
- * xsp_dynolog_open() - make the socket
- * @d: filled
+ * xsp_dynolog_open() - create the socket
+ * @d: filled in
  *
- * In the abstract namespace; in the folder that KINETO_IPC_SOCKET_DIR names, if it does.
+ * In the abstract namespace, or in the folder KINETO_IPC_SOCKET_DIR if set.
  *
  * Return: 0 or a negative errno.
  */
@@ -143,7 +143,7 @@ int xsp_dynolog_open(struct xsp_dynolog *d)
 	d->fd = xsp_fd_high(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (d->fd < 0)
 		return -errno;
-	/* Before it has a name: no message is ever without its sender's. */
+	/* Before it has a name, so that every message has its sender's credentials. */
 	if (setsockopt(d->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) ||
 	    bind(d->fd, (struct sockaddr *)&d->own, len)) {
 		err = -errno;
@@ -163,13 +163,13 @@ err_close:
 	return err;
 }
 
-/* Is the socket there, and still ours?  Programs close descriptors that they do not know. */
+/* Is the socket open, and still ours? Programs close descriptors that they do not know. */
 bool xsp_dynolog_usable(const struct xsp_dynolog *d)
 {
 	return xsp_fd_is(&d->id, d->fd);
 }
 
-/* In the child of a fork: the name is the parent's to remove. */
+/* In a forked child: the parent removes the name. */
 void xsp_dynolog_forget(struct xsp_dynolog *d)
 {
 	if (xsp_dynolog_usable(d))
@@ -218,12 +218,12 @@ static bool is_daemon(const struct xsp_dynolog *d, struct msghdr *m)
 }
 
 /*
- * One datagram.  Return: 0, with @h->type terminated; -EAGAIN: none there; -EPERM: from somebody
- * else; -EBADMSG: no message; or what else went wrong.
+ * Receives a datagram. Return: 0, with @h->type terminated; -EAGAIN: none; -EPERM: from another
+ * user; -EBADMSG: malformed; or another error.
  */
 static int receive(struct xsp_dynolog *d, struct header *h, void *data, size_t room)
 {
-	/* Room for the sender's credentials alone: descriptors that are sent along are dropped. */
+	/* Room for the sender's credentials only: descriptors sent along are dropped. */
 	union {
 		struct cmsghdr	align;
 		char		room[CMSG_SPACE(sizeof(struct ucred))];
@@ -262,7 +262,7 @@ static int64_t now_ms(void)
 	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
 }
 
-/* Wait for a message of this type.  Return: 0; -ETIMEDOUT; what was wrong with one that came. */
+/* Waits for a message of this type. Return: 0; -ETIMEDOUT; the error of a message that came. */
 static int await(struct xsp_dynolog *d, const char *type, struct header *h, void *data,
 		 size_t room)
 {
@@ -291,15 +291,15 @@ static int await(struct xsp_dynolog *d, const char *type, struct header *h, void
 }
 
 /**
- * xsp_dynolog_register() - "ctxt": one more process uses this GPU
+ * xsp_dynolog_register() - "ctxt": this process uses a GPU
  * @d: client
- * @gpu: its number
- * @instances: set to how many processes of the job do, by the daemon's count
+ * @gpu: number of the GPU
+ * @instances: set to the number of processes of the job that use it, as counted by the daemon
  *
- * The daemon does not match processes by it: xsp_dynolog_poll() makes a process known.
+ * The daemon does not match processes by it: xsp_dynolog_poll() makes the process known.
  *
- * Return: 0; -ECONNREFUSED, -ENOENT: no daemon; -ETIMEDOUT: it does not answer; -EBADMSG,
- * -EPERM: something else did.
+ * Return: 0; -ECONNREFUSED, -ENOENT: no daemon; -ETIMEDOUT: no answer; -EBADMSG, -EPERM: an invalid
+ * answer.
  */
 int xsp_dynolog_register(struct xsp_dynolog *d, int32_t gpu, int32_t *instances)
 {
@@ -323,14 +323,14 @@ int xsp_dynolog_register(struct xsp_dynolog *d, int32_t gpu, int32_t *instances)
 /**
  * xsp_dynolog_poll() - "req": is there a configuration for us?
  * @d: client
- * @types: what we could take now, XSP_DYNOLOG_ACTIVITIES; 0 only says that we are there
+ * @types: what we could accept now, XSP_DYNOLOG_ACTIVITIES; 0: only announce us
  * @pids: this process, then its ancestors
- * @n: how many, at least one: to a request without any the daemon does not answer
- * @text: filled; not terminated
- * @room: bytes of it, XSP_DYNOLOG_TEXT_MAX or more
- * @len: bytes of text, 0 where there is none for us
+ * @n: number of @pids, at least one: the daemon does not answer requests without any
+ * @text: filled in; not terminated
+ * @room: its size, XSP_DYNOLOG_TEXT_MAX or more
+ * @len: set to the length of the text, 0: there is none
  *
- * The daemon hands a text out once: one that came too late for the last call is given now.
+ * The daemon hands a text out once: one that came too late for the last call is returned now.
  *
  * Return: as xsp_dynolog_register(); -EINVAL.
  */
@@ -362,7 +362,7 @@ int xsp_dynolog_poll(struct xsp_dynolog *d, uint32_t types, const int32_t *pids,
 	return err;
 }
 
-/* The parent of a process, 0 where it is not to be seen. */
+/* The parent of a process, 0 if invisible. */
 static int32_t parent_of(int32_t pid)
 {
 	char path[32], stat[512];
@@ -371,19 +371,19 @@ static int32_t parent_of(int32_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	n = xsp_proc_read(path, stat, sizeof(stat));
-	/* The name in the second field may hold anything: count from its end. */
+	/* The name in the second field may contain anything: parse from its end. */
 	p = n > 0 ? strrchr(stat, ')') : NULL;
 	return p && p[1] == ' ' && p[2] && p[3] == ' ' ? atoi(p + 4) : 0;
 }
 
 /**
- * xsp_dynolog_pids() - this process and its ancestors, as far as they are to be seen
- * @pids: filled, this process first
- * @n: room, at least 1
+ * xsp_dynolog_pids() - this process and its visible ancestors
+ * @pids: filled in, this process first
+ * @n: capacity, at least 1
  *
- * The first process of all is nobody's ancestor here: it is everybody's.
+ * Process 1 is left out: it is an ancestor of every process.
  *
- * Return: how many.
+ * Return: their number.
  */
 uint32_t xsp_dynolog_pids(int32_t *pids, uint32_t n)
 {

@@ -12,24 +12,24 @@
 
 #include "base/own.h"
 
-#define XSP_DYNOLOG_TEXT_MAX	65536	/* bytes of a configuration; what is longer is refused */
-#define XSP_DYNOLOG_PIDS	11	/* this process, and up to ten before it */
-#define XSP_DYNOLOG_WAIT_MS	100	/* for an answer */
+#define XSP_DYNOLOG_TEXT_MAX	65536	/* limit of a configuration; longer ones are refused */
+#define XSP_DYNOLOG_PIDS	11	/* this process and up to ten ancestors */
+#define XSP_DYNOLOG_WAIT_MS	100	/* timeout of an answer */
 
-/* Kinds of configuration that a process can take, a bit each. */
+/* Kinds of configuration that a process can accept, a bit each. */
 #define XSP_DYNOLOG_EVENTS	1u
 #define XSP_DYNOLOG_ACTIVITIES	2u
 
 /**
  * struct xsp_dynolog - a client of the daemon
  * @fd: its socket, -1 for none
- * @id: what @fd is, so that we never use what the program opened at its number
- * @own: the address that it is bound to
+ * @id: identity of @fd, so that we never use another file of the program at its number
+ * @own: address of our socket
  * @daemon: the daemon's address
- * @daemon_len: bytes of that
+ * @daemon_len: its size
  * @daemon_uid: uid of the daemon, besides root and our own; -1 for none
  * @any_uid: any uid may be the daemon
- * @job: of the batch system, 0 for none
+ * @job: id in the batch system, 0 for none
  * @bad: messages that are malformed, or not from the daemon
  */
 struct xsp_dynolog {

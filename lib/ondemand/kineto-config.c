@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Kineto's configuration text: what each key means, and when a text is refused.  Owns no state
- * and acts on nothing.  The text comes from another process: its length is the only bound, and
- * no byte of it is trusted.
+ * Parses Kineto's configuration text: keys, values, and reasons to refuse a text. Owns no state.
+ * The text comes from another process: it is bounded by its length only, and no byte of it is
+ * trusted.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -19,21 +19,21 @@
 #include "ondemand/kineto-env.h"
 
 #define POLL_MIN_MS	10
-#define POLL_MAX_MS	50000	/* a daemon forgets a process that has not asked for 60 s */
+#define POLL_MAX_MS	50000	/* a daemon forgets a process that has not polled for 60 s */
 
-/* A part of the text: not terminated. */
+/* Part of the text; not terminated. */
 struct piece {
 	const char	*at;
 	size_t		len;
 };
 
 enum kind {
-	IGNORED,	/* known, and nothing of ours */
+	IGNORED,	/* known, but without effect here */
 	BOOL,
 	COUNT,		/* uint32_t */
 	NUMBER,		/* int64_t, as most numbers of no more than 31 bits */
 	TIME,		/* int64_t of 63 bits */
-	SECONDS,	/* to milliseconds; a fraction is ours, Kineto has whole ones */
+	SECONDS,	/* to ms; Kineto takes whole ones only, we take fractions */
 	TEXT,
 	FILE_NAME,
 	TYPES,
@@ -84,7 +84,7 @@ static const struct key {
 	{ "VERBOSE_LOG_MODULES", IGNORED, 0, false },
 };
 
-/* Kineto's categories, and which of our activities has them; 0: none that can be asked for. */
+/* Kineto's activity types and our activities for them; 0: not available. */
 static const struct {
 	const char	*name;
 	uint32_t	activity;
@@ -154,7 +154,7 @@ static bool is_word(struct piece p, const char *word)
 	return p.len == strlen(word) && !strncasecmp(p.at, word, p.len);
 }
 
-/* Digits alone, up to @max. */
+/* Decimal digits only, up to @max. */
 static const char *to_number(struct piece p, int64_t max, int64_t *to)
 {
 	int64_t v = 0;
@@ -172,7 +172,7 @@ static const char *to_number(struct piece p, int64_t max, int64_t *to)
 	return NULL;
 }
 
-/* Seconds with up to three digits behind a point. */
+/* Seconds with up to three decimals. */
 static const char *to_ms(struct piece p, int64_t *to)
 {
 	const char *point = memchr(p.at, '.', p.len), *why;
@@ -218,7 +218,7 @@ static const char *to_text(struct piece p, char *to, size_t room)
 	return NULL;
 }
 
-/* "cpu_op, kernel": a type that is not known is passed by, unless there is no other. */
+/* "cpu_op, kernel": unknown types are skipped unless all are unknown. */
 static const char *to_types(struct piece p, struct xsp_kineto_config *c)
 {
 	unsigned int known = 0, unknown = 0;
@@ -316,14 +316,14 @@ static const char *parse_line(struct xsp_kineto_config *c, struct piece line)
 }
 
 /**
- * xsp_kineto_config_parse() - what a text says, over what @c holds
- * @c: from xsp_kineto_config_init(), or another text's; not to be used after an error
+ * xsp_kineto_config_parse() - parse a text over the values in @c
+ * @c: from xsp_kineto_config_init(), or an earlier text; invalid after an error
  * @text: need not be terminated
- * @len: its bytes
- * @error: filled on error
+ * @len: its length
+ * @error: filled in on error
  *
- * Keys that are not known are counted and passed by: a newer daemon has more of them.  A key
- * that comes twice means what it says last.
+ * Unknown keys are counted and skipped, as newer daemons have more. If a key is repeated, the last
+ * value counts.
  *
  * Return: 0; -EINVAL; -E2BIG.
  */
@@ -334,7 +334,7 @@ int xsp_kineto_config_parse(struct xsp_kineto_config *c, const char *text, size_
 	error->what = "more than 64 KiB of text";
 	if (len > XSP_KINETO_TEXT_MAX)
 		return -E2BIG;
-	/* A C string that was sent with its end. */
+	/* It may include the terminator of a C string. */
 	while (len && !text[len - 1])
 		len--;
 	while (len) {
@@ -355,14 +355,14 @@ int xsp_kineto_config_parse(struct xsp_kineto_config *c, const char *text, size_
 	return 0;
 }
 
-/* The whole of a regular file, to be freed; a fifo in its place must not make us wait. */
+/* Reads a regular file completely, to be freed; does not wait for a fifo in its place. */
 static int read_all(const char *path, char **text, size_t *len)
 {
 	int fd, err = 0;
 	struct stat st;
 	ssize_t n;
 
-	/* No memory for its name. */
+	/* The name could not be allocated. */
 	if (!path)
 		return -ENOMEM;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -391,11 +391,11 @@ static int read_all(const char *path, char **text, size_t *len)
 }
 
 /**
- * xsp_kineto_config_base() - the defaults, and what this machine's file says over them
- * @c: filled; the defaults alone on error
- * @error: filled on error
+ * xsp_kineto_config_base() - defaults, overridden by this machine's configuration file
+ * @c: filled in; the defaults only on error
+ * @error: filled in on error
  *
- * The file that KINETO_CONFIG names, or /etc/libkineto.conf.  None there is no error.
+ * The file is KINETO_CONFIG, or /etc/libkineto.conf. It need not exist.
  *
  * Return: 0 or a negative errno.
  */
@@ -419,19 +419,19 @@ int xsp_kineto_config_base(struct xsp_kineto_config *c, struct xsp_kineto_error 
 	return err;
 }
 
-/* Is it to begin and to end with iterations?  They go before times. */
+/* Does it begin and end with iterations? They take precedence over times. */
 bool xsp_kineto_config_by_iteration(const struct xsp_kineto_config *c)
 {
 	return c->iterations && (c->start_iteration >= 0 || c->roundup > 0) && !c->snapshot;
 }
 
 /**
- * xsp_kineto_config_start() - when what is asked for is to begin
- * @c: what is asked for
+ * xsp_kineto_config_start() - the start time of a request
+ * @c: the request
  * @now_ms: since 1970
  * @start_ms: set
  *
- * Return: 0; -ETIME: so long ago that it is a mistake; -ERANGE: more than a day ahead.
+ * Return: 0; -ETIME: too long ago; -ERANGE: more than a day ahead.
  */
 int xsp_kineto_config_start(const struct xsp_kineto_config *c, int64_t now_ms, int64_t *start_ms)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Kineto's configuration text: lines KEY=VALUE, as dynolog hands them out and as
- * /etc/libkineto.conf has them.  Documentation/ondemand.rst has the keys.
+ * Kineto's configuration text: lines KEY=VALUE, as handed out by dynolog and in
+ * /etc/libkineto.conf. Documentation/ondemand.rst describes the keys.
  */
 #ifndef XSP_KINETO_CONFIG_H
 #define XSP_KINETO_CONFIG_H
@@ -10,16 +10,16 @@
 
 #include "base/own.h"
 
-#define XSP_KINETO_TEXT_MAX	65536	/* bytes of a text; a longer one is refused */
-#define XSP_KINETO_VALUE_MAX	1024	/* of a value that is kept, but for the file's name */
+#define XSP_KINETO_TEXT_MAX	65536	/* maximum size of a text */
+#define XSP_KINETO_VALUE_MAX	1024	/* maximum size of a value, except the file's name */
 #define XSP_KINETO_DAY_MS	86400000ll
-#define XSP_KINETO_LATE_MS	10000ll	/* a start that is so long ago is a mistake */
-#define XSP_KINETO_LEAD_MS	2000ll	/* from a request without a start to its warm-up */
+#define XSP_KINETO_LATE_MS	10000ll	/* a start longer ago than this is refused */
+#define XSP_KINETO_LEAD_MS	2000ll	/* delay of the warm-up of a request without a start time */
 
 /**
- * struct xsp_kineto_config - what a text asks for
+ * struct xsp_kineto_config - a parsed text
  * @enabled: ACTIVITIES_ENABLED
- * @asked: a key was there that makes a text a request: a file, a duration, a number of iterations
+ * @asked: it has a key that makes it a request: a file, a duration, a number of iterations
  * @shapes: PROFILE_REPORT_INPUT_SHAPES
  * @memory: PROFILE_PROFILE_MEMORY
  * @stack: PROFILE_WITH_STACK
@@ -27,20 +27,20 @@
  * @modules: PROFILE_WITH_MODULES
  * @snapshot: PROFILE_MEMORY: a snapshot of memory in place of a trace
  * @sync_events: ACTIVITIES_DISPLAY_CUDA_SYNC_WAIT_EVENTS
- * @activities: XSPROF_ACTIVITY() of ACTIVITY_TYPES, 0 where they are not said
+ * @activities: XSPROF_ACTIVITY() of ACTIVITY_TYPES, 0 if absent
  * @warmup_iterations: ACTIVITIES_WARMUP_ITERATIONS
  * @iterations: ACTIVITIES_ITERATIONS
  * @warmup_ms: ACTIVITIES_WARMUP_PERIOD_SECS
- * @duration_ms: ACTIVITIES_DURATION_SECS or _MSECS, whichever came later
+ * @duration_ms: ACTIVITIES_DURATION_SECS or _MSECS, the later of the two
  * @snapshot_ms: PROFILE_MEMORY_DURATION_MSECS
  * @poll_ms: ON_DEMAND_CONFIG_UPDATE_INTERVAL_SECS
  * @start_ms: PROFILE_START_TIME, since 1970; 0 for soon
  * @start_iteration: PROFILE_START_ITERATION, -1 for none
  * @roundup: PROFILE_START_ITERATION_ROUNDUP, 0 for none
  * @gpu_buffer_mb: ACTIVITIES_MAX_GPU_BUFFER_SIZE_MB
- * @ignored: lines with keys that are known and mean nothing here
- * @unknown: lines with keys, and activity types, that are not known
- * @file: ACTIVITIES_LOG_FILE, as it came
+ * @ignored: lines with known keys that have no effect here
+ * @unknown: lines with unknown keys, and unknown activity types
+ * @file: ACTIVITIES_LOG_FILE, verbatim
  * @metrics: CUPTI_PM_SAMPLING_METRICS
  * @trace_id: REQUEST_TRACE_ID
  * @group_id: REQUEST_GROUP_TRACE_ID
@@ -78,7 +78,7 @@ struct xsp_kineto_config {
 
 /**
  * struct xsp_kineto_error - why a text was refused
- * @line: counted from 1; 0 where it is not about one
+ * @line: line number from 1 on; 0: not about a line
  * @what: the reason
  */
 struct xsp_kineto_error {

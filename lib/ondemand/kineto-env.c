@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The environment's settings for traces on demand.  Read at the start of the program, and when it
- * begins to ask by itself, in the thread that does: the library's own must not look into an
- * environment that the program changes meanwhile.  Never acts on it.
+ * Environment variables for traces on demand. Read at the start of the program, and when it calls
+ * xsprof_ondemand_init(), in the calling thread: the library's own thread must not read an
+ * environment that the program may change meanwhile.
  *
  * secure_getenv(): a program with more privileges than its caller ignores its environment.
  */
@@ -42,7 +42,7 @@ static int64_t number_from(const char *name, int64_t max, int64_t otherwise)
 	return v;
 }
 
-/* No thread of the library's own may run that looks at it. */
+/* Called while no thread of the library reads it. */
 void xsp_kineto_env_read(void)
 {
 	const char *uid = secure_getenv("XSPROF_DAEMON_UID");
@@ -63,7 +63,7 @@ void xsp_kineto_env_read(void)
 	xsp_log_set((int)number_from("KINETO_LOG_LEVEL", 9, XSP_LOG_SILENT));
 }
 
-/* After the library's own beginning (process/life.c), before ondemand.c's. */
+/* After the constructor in process/life.c, before that of ondemand.c. */
 __attribute__((constructor(102))) static void read_at_start(void)
 {
 	xsp_kineto_env_read();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The process' side of its control page (base/demand-page.h): made, answered, told what is being
- * recorded, and given up.  Owns the page and its descriptor; what a request means is request.c's.
- * By the library's own thread, but where it is said.
+ * The process' side of its control page (base/demand-page.h): creates it, answers requests,
+ * publishes what is being recorded, and closes it. Owns the page and its descriptor; request.c
+ * interprets requests. Called by the library's own thread unless stated otherwise.
  *
- * Nothing reads the page between requests: the thread sleeps in the kernel, by the page's
- * bell, and the program's own threads never come by here.
+ * Between requests the thread sleeps in the kernel on the page's bell; the program's own threads
+ * never run this code.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,14 +28,14 @@
 
 static struct {
 	struct xsp_demand	*page;	/* NULL: none */
-	void			*room;	/* where one was that was dropped */
+	void			*room;	/* place of a page that was dropped */
 	int			fd;
 	struct xsp_fd_id	id;
-	uint32_t		handled;	/* number of the request seen last */
-	uint32_t		gen;	/* of page->now: the page's own is not believed */
-	uint32_t		told;	/* what xsp_request_tell() returned last */
+	uint32_t		handled;	/* number of the last request read */
+	uint32_t		gen;	/* last page->now.gen: the page's is not trusted */
+	uint32_t		told;	/* last result of xsp_request_tell() */
 	char			text[XSP_DEMAND_TEXT];
-	struct xsp_demand_now	now;	/* what was told last */
+	struct xsp_demand_now	now;	/* last published state */
 	struct xsp_demand_now	reply;
 } l = { .fd = -1 };
 
@@ -46,7 +46,7 @@ static int make_file(void)
 	struct rlimit rl;
 	int fd, err = 0;
 
-	/* Beyond its limit of file size a program ends by a signal. */
+	/* Growing a file beyond RLIMIT_FSIZE raises a signal that kills the program. */
 	if (!getrlimit(RLIMIT_FSIZE, &rl) && rl.rlim_cur < XSP_DEMAND_SIZE)
 		return -EFBIG;
 	fd = memfd_create(XSP_DEMAND_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
@@ -54,7 +54,7 @@ static int make_file(void)
 		fd = memfd_create(XSP_DEMAND_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return -errno;
-	/* All of its memory now: without any a first touch would be SIGBUS. */
+	/* Allocate all memory now: without it the first access would be SIGBUS. */
 	if (fchmod(fd, 0600) || ftruncate(fd, XSP_DEMAND_SIZE) ||
 	    fallocate(fd, 0, 0, XSP_DEMAND_SIZE) ||
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
@@ -66,9 +66,9 @@ static int make_file(void)
 }
 
 /*
- * The child of a raw clone() keeps the descriptor, also when it gives up its privileges.  So the
- * one that stays open only names the file (O_PATH): it can be opened in /proc, where the kernel
- * asks for the rights of the file's owner, as the file is 0600.
+ * The child of a raw clone() keeps the descriptor, even after giving up privileges. So the one that
+ * stays open only names the file (O_PATH): it is opened through /proc, where the kernel checks the
+ * rights of the file's owner, as its mode is 0600.
  */
 static int name_only(int fd)
 {
@@ -86,7 +86,7 @@ static int name_only(int fd)
 	return -ENOENT;
 }
 
-/* Is this the user namespace of the machine? */
+/* Is this the initial user namespace? */
 static bool all_users(void)
 {
 	unsigned int inside, outside, count;
@@ -97,35 +97,39 @@ static bool all_users(void)
 	       count == UINT32_MAX;
 }
 
-#define NOBODY	65534	/* no user that a child of ours can become without rights to do so */
+#define NOBODY	65534	/* no user that our child can become without privileges */
 
 /*
- * A child may also give up its capabilities, or enter a user namespace, and stay the same user.  So
- * where we have the right to open what nobody may open, that is what it takes: whoever may trace us
- * has it too.  It is no child's in another user namespace, as that knows no such owner.
+ * A child may also give up its capabilities, or enter a user namespace, and keep its uid. So if we
+ * may open files that only a privileged process can open, opening the page requires that: any
+ * process that may trace us has that privilege too. A child in another user namespace does not have
+ * it over this owner.
  */
 static void require_our_rights(int fd)
 {
 	char path[32];
 	int again;
 
-	/* In another namespace our rights are none outside, where the same user may trace us. */
+	/*
+	 * In another user namespace our privileges mean nothing outside, where the same user may
+	 * trace us.
+	 */
 	if (!all_users() || fchmod(fd, 0))
 		return;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	again = open(path, O_RDWR | O_CLOEXEC);
 	if (again < 0) {
-		/* We have not: then there is none that a child of ours could give up. */
+		/* We lack the privilege: so there is none that a child of ours could give up. */
 		(void)fchmod(fd, 0600);
 		return;
 	}
 	close(again);
-	/* Without the right to this the mode does what it can. */
+	/* Without the right to chown(), the mode must suffice. */
 	if (fchown(fd, NOBODY, (gid_t)-1))
 		return;
 }
 
-/* @at: in its place, or NULL. */
+/* @at: map it there, or NULL. */
 static int make_page(void *at)
 {
 	int fd = make_file(), named, err;
@@ -145,7 +149,10 @@ static int make_page(void *at)
 	if (!err)
 		require_our_rights(fd);
 	close(fd);
-	/* A child has none.  One that kept it could ask in its parent's name: no page, then. */
+	/*
+	 * A child must not have the page: it could make requests in its parent's name. If this
+	 * fails, no page.
+	 */
 	if (!err && madvise(page, XSP_DEMAND_SIZE, MADV_DONTFORK)) {
 		err = -errno;
 		if (!at)
@@ -158,7 +165,7 @@ static int make_page(void *at)
 	page->version = XSP_DEMAND_VERSION;
 	page->pid = getpid();
 	page->pid_ns = xsp_proc_pid_ns();
-	/* Release: a process that finds the page by this number sees its owner too. */
+	/* Release: a process that finds the page by the magic also sees its owner. */
 	__atomic_store_n(&page->magic, XSP_DEMAND_MAGIC, __ATOMIC_RELEASE);
 	l.fd = named;
 	l.page = page;
@@ -168,9 +175,9 @@ static int make_page(void *at)
 }
 
 /**
- * xsp_listen_open() - make the page; before there is the thread
+ * xsp_listen_open() - create the page; called before the thread exists
  *
- * Return: 0 or a negative errno: `xsprof ctl` does not find us, the rest works.
+ * Return: 0 or a negative errno: `xsprof ctl` cannot find us, everything else works.
  */
 int xsp_listen_open(void)
 {
@@ -191,9 +198,9 @@ int xsp_listen_open(void)
 }
 
 /*
- * Programs close all descriptors, and would not be found again.  The new page takes the place of
- * the old one, so that a requester that rings meanwhile stores into one of the two; its request
- * is seen, as this comes before the look at it.
+ * Programs that close all descriptors would not be found any more. The new page replaces the old
+ * one at its address: a requester that rings meanwhile stores into one of the two, and its request
+ * is seen, as this is called before looking for requests.
  */
 void xsp_listen_check(void)
 {
@@ -205,7 +212,7 @@ static void tell_now(const struct xsp_demand_now *from)
 {
 	struct xsp_demand_now *to = &l.page->now;
 
-	/* As a seqcount's writer: the odd number before the rest, the even one after it. */
+	/* As a seqcount writer: the odd number first, the even one last. */
 	__atomic_store_n(&to->gen, ++l.gen, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(&to->state, &from->state, sizeof(*to) - offsetof(struct xsp_demand_now, state));
@@ -213,7 +220,7 @@ static void tell_now(const struct xsp_demand_now *from)
 	xsp_demand_wake(&to->gen);
 }
 
-/* Publish what is being recorded, if that has changed. */
+/* Publishes what is being recorded, if that has changed. */
 void xsp_listen_tell(void)
 {
 	uint32_t changes;
@@ -227,7 +234,7 @@ void xsp_listen_tell(void)
 	tell_now(&l.now);
 }
 
-/* The program ends: a requester that waits is woken. */
+/* The program ends: wakes a waiting requester. */
 void xsp_listen_close(void)
 {
 	if (!l.page)
@@ -244,7 +251,7 @@ void xsp_listen_close(void)
 	l.fd = -1;
 }
 
-/* In the child of a fork: the page is its parent's. */
+/* In a forked child: the page belongs to the parent. */
 void xsp_listen_forget(void)
 {
 	if (xsp_fd_is(&l.id, l.fd))
@@ -255,8 +262,8 @@ void xsp_listen_forget(void)
 }
 
 /*
- * Nothing listens after all.  Memory of nobody else's takes the place of the page, which must not
- * be found in /proc/PID/maps; another thread may be about to ring the bell.
+ * Stops listening. Private memory replaces the page, which must not be found in /proc/PID/maps;
+ * another thread may be about to ring the bell.
  */
 void xsp_listen_drop(void)
 {
@@ -275,7 +282,7 @@ static void answer(uint32_t asked, int err, const struct xsp_demand_now *about)
 {
 	struct xsp_demand *page = l.page;
 
-	/* A requester that has the answer may read the state at once. */
+	/* First: a requester that has the answer may read the state at once. */
 	xsp_listen_tell();
 	page->err = err;
 	page->number = about->number;
@@ -287,7 +294,7 @@ static void answer(uint32_t asked, int err, const struct xsp_demand_now *about)
 	xsp_demand_wake(&page->answered);
 }
 
-/* It begins at once, and the answer says whether it could; by iterations with the next one. */
+/* Starts at once, and answers whether it could; by iterations it starts with the next one. */
 static int start(size_t len)
 {
 	int err = xsp_request_take(l.text, len, XSP_DEMAND_BY_CTL, l.reply.why);
@@ -317,7 +324,9 @@ static int stop(void)
 	return err ? err : l.reply.err;
 }
 
-/* The daemon's way to the program stays open meanwhile: see the look at dynolog in ondemand.c. */
+/*
+ * The daemon's requests still reach the program meanwhile: see the check for dynolog in ondemand.c.
+ */
 static int act(uint32_t verb, size_t len)
 {
 	l.reply.why[0] = '\0';
@@ -337,7 +346,7 @@ static int act(uint32_t verb, size_t len)
 	}
 }
 
-/* Is there a request?  It is copied once: what its sender does to it later is not seen. */
+/* Handles a request, if any. It is copied once: later changes by its sender are not seen. */
 void xsp_listen_run(void)
 {
 	uint32_t asked, verb, len;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The control page, by which `xsprof ctl` asks this process for traces.
+ * The control page through which `xsprof ctl` requests traces of this process.
  */
 #ifndef XSP_ONDEMAND_LISTEN_H
 #define XSP_ONDEMAND_LISTEN_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The library's own client, used where the program has registered none: it records all threads in
- * a session and saves it in the format of PyTorch's profiler; where memory is asked for, in the
- * format of PyTorch's memory viewer.  Owns the session's configuration.
+ * The library's own client, used if the program has registered none: records all threads in a
+ * session and saves it in the format of PyTorch's profiler or, for memory requests, of PyTorch's
+ * memory viewer. Owns the session's configuration.
  *
  * libxsprof-trace makes and writes results; profiler/result-library.c finds or loads it.
  */
@@ -20,7 +20,7 @@
 
 #define SCOPES	(XSPROF_OP(FUNCTION) | XSPROF_OP(USER_SCOPE) | XSPROF_OP(BACKWARD_FUNCTION))
 
-/* Written in the order prepare, start, stop, save, by one of them at a time. */
+/* Written by prepare, start, stop and save, in this order, one at a time. */
 static struct xsprof_profiler_config config;
 static struct xsprof_experimental experimental;
 static char metrics[XSP_KINETO_VALUE_MAX];
@@ -30,11 +30,11 @@ static uint32_t activities(void)
 {
 	uint32_t set = xsp_request_config()->activities;
 
-	/* A GPU's come from its collector, and there is none that would not be wanted. */
+	/* GPU activities come from their collector: none of them is unwanted. */
 	return set ? set : XSPROF_ACTIVITY(CPU) | XSPROF_ACTIVITY(CUDA);
 }
 
-/* "a, b": a list of names.  Those beyond the room are left out. */
+/* Splits "a, b" into names. Those beyond the capacity are left out. */
 static size_t split_metrics(const char *list)
 {
 	char *next, *one;
@@ -47,12 +47,12 @@ static size_t split_metrics(const char *list)
 	return n;
 }
 
-/* Written when a trace is prepared. */
+/* Set when a trace is prepared. */
 static struct xsp_result_functions results;
 
 /*
- * What went wrong with the recording is said in @result, as far as there is one.  The trace is
- * called as the request has it: @path is where it is until it is whole.
+ * Errors of the recording are in @result, if there is one. The trace has the name of the request:
+ * @path is only its temporary place.
  */
 static int write_trace(int err, struct xsprof_result *result, const char *path, const char *name)
 {
@@ -92,7 +92,7 @@ static int prepare(void *data, bool shapes, bool memory, bool stack, bool flops,
 		.experimental = &experimental,
 		.trace_id = *c->trace_id ? c->trace_id : NULL,
 	};
-	/* Better now than when all is recorded. */
+	/* Fail now rather than after the recording. */
 	err = xsp_result_find(&results);
 	return err ? err : xsprof_prepare_profiler(&config, activities());
 }
@@ -104,8 +104,8 @@ static int start(void *data)
 }
 
 /*
- * Nothing more is recorded from here on.  The session's end, which reads all of it, is the
- * library's thread's to make: here the program's own may be between two iterations.
+ * Stops recording. The session's end, which reads everything, is left to the library's thread: this
+ * may be the program's thread between two iterations.
  */
 static int stop(void *data)
 {
@@ -137,7 +137,7 @@ static int start_memory(void *data)
 {
 	(void)data;
 	config.profile_memory = true;
-	/* The ops around an allocation are what it is told by: they are recorded too. */
+	/* Ops are recorded too, to identify allocations by the ops around them. */
 	return xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), SCOPES);
 }
 

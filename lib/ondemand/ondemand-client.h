@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The library's own client: it records with a session of its own.
+ * The library's own client, which records with a session.
  */
 #ifndef XSP_ONDEMAND_ONDEMAND_CLIENT_H
 #define XSP_ONDEMAND_ONDEMAND_CLIENT_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The thread that listens to `xsprof ctl`, that asks dynolog's daemon whether a trace is wanted,
- * and that moves on what it was asked for.  Owns the thread: its beginning, its end with the
- * program, and that a forked child has none.  What a request means is request.c's, the control
- * page listen.c's, what the daemon hears dynolog.c's.
+ * The thread that listens to `xsprof ctl`, polls dynolog's daemon for requests, and drives the
+ * current request. Owns the thread: its start, its end with the program, and its absence in forked
+ * children. request.c interprets requests, listen.c has the control page, dynolog.c the daemon's
+ * messages.
  *
- * It waits by the page's bell, with all signals blocked: where it asks the daemon it costs the
- * program a few system calls every few seconds, and else nothing at all.
+ * It sleeps on the page's bell, with all signals blocked: polling the daemon costs a few system
+ * calls every few seconds, listening costs nothing.
  */
 #include <errno.h>
 #include <link.h>
@@ -26,33 +26,33 @@
 #include "profiler/log.h"
 #include "profiler/schedule.h"
 
-#define STACK_SIZE	(1u << 20)	/* clients save in it */
+#define STACK_SIZE	(1u << 20)	/* clients save on it */
 #define RING_NS		100000000
-#define DEAF_MAX	3		/* unanswered questions until the socket is made anew */
+#define DEAF_MAX	3		/* unanswered polls before the socket is recreated */
 
 static struct {
 	pthread_mutex_t		lock;
 	pthread_t		thread;
-	pid_t			pid;	/* process of @thread; 0 for none */
+	pid_t			pid;	/* process of @thread; 0: no thread */
 	bool			stop;
-	bool			forks;	/* the C library tells us of children */
-	bool			by_hand; /* the program has said so itself */
-	bool			asks;	/* the daemon too */
-	bool			check;	/* the page's descriptor may be gone */
+	bool			forks;	/* the C library notifies us of children */
+	bool			by_hand; /* the program called xsprof_ondemand_init() */
+	bool			asks;	/* the daemon is polled */
+	bool			check;	/* the page's descriptor may be closed */
 } od = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* The thread's alone; after a fork, the child's. */
+/* Used by the thread only; after a fork, by the child. */
 static struct {
 	struct xsp_dynolog	d;
 	bool			registered;
 	unsigned int		deaf;
-	int			told;	/* the last error that was told of, so that it is once */
-	bool			quiet;	/* another asks; it was told of */
+	int			told;	/* last error reported, to report it once */
+	bool			quiet;	/* PyTorch's profiler polls; reported */
 	char			text[XSP_DYNOLOG_TEXT_MAX];
 } peer = { .d = { .fd = -1 } };
 
-static uint32_t orphan;	/* a forked child that is to listen again */
-static uint32_t own_steps;	/* the program makes them itself */
+static uint32_t orphan;	/* a forked child that must start listening */
+static uint32_t own_steps;	/* the program makes steps itself */
 
 static int64_t now_ms(void)
 {
@@ -79,7 +79,7 @@ static bool has_socket(void)
 
 	if (xsp_dynolog_usable(&peer.d) && peer.deaf < DEAF_MAX)
 		return true;
-	/* Made anew also without an answer: its name may have been removed from the folder. */
+	/* Recreated even without an answer: its name may have been removed from the folder. */
 	xsp_dynolog_close(&peer.d);
 	peer.registered = false;
 	peer.deaf = 0;
@@ -100,8 +100,8 @@ static int is_kineto(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 /*
- * PyTorch's own profiler asks as well, for the same process, and whichever is first has the
- * request: it is meant for that one, unless the program has said otherwise.
+ * PyTorch's own profiler polls too, for the same process, and the first to poll gets the request:
+ * leave requests to PyTorch, unless the user chose otherwise.
  */
 static bool another_asks(void)
 {
@@ -116,7 +116,7 @@ static bool another_asks(void)
 	return true;
 }
 
-/* Ask once, and take what comes. */
+/* Polls once, and handles the result. */
 static void ask(void)
 {
 	int32_t pids[XSP_DYNOLOG_PIDS], instances;
@@ -136,8 +136,8 @@ static void ask(void)
 	}
 	n = xsp_dynolog_pids(pids, XSP_DYNOLOG_PIDS);
 	/*
-	 * While a request is under way this only says that we are there: the daemon keeps the
-	 * next one, and answers other requests that we are busy.
+	 * While a request is in progress this only announces us: the daemon keeps the next one, and
+	 * reports to others that we are busy.
 	 */
 	err = xsp_dynolog_poll(&peer.d, types, pids, n, peer.text, sizeof(peer.text),
 			       &len);
@@ -159,7 +159,7 @@ static void ask(void)
 
 static int64_t interval_ms(void)
 {
-	static struct xsp_kineto_config base;	/* too large for the stack, and one thread's */
+	static struct xsp_kineto_config base;	/* used by one thread, too large for the stack */
 	struct xsp_kineto_error error;
 	int err = xsp_kineto_config_base(&base, &error);
 
@@ -180,7 +180,7 @@ static void *run(void *unused)
 
 	(void)unused;
 	for (;;) {
-		/* First: what is stored before it is rung after this is not slept over. */
+		/* First: what is stored before the bell is rung after this is not missed. */
 		uint32_t seen = xsp_bell_read();
 
 		if (is_set(&od.stop))
@@ -208,7 +208,7 @@ static void *run(void *unused)
 	return NULL;
 }
 
-/* There is one thread here, and the locks are as the fork found them: made anew. */
+/* The child has one thread, and locks in any state: recreate them. */
 static void after_fork_child(void)
 {
 	int err = errno;
@@ -220,7 +220,10 @@ static void after_fork_child(void)
 	xsp_request_forget();
 	xsp_dynolog_forget(&peer.d);
 	peer.registered = false;
-	/* No thread here: a program that forks to enter a namespace must have but one. */
+	/*
+	 * Start no thread here: a program that forks to enter a namespace must have a single
+	 * thread.
+	 */
 	__atomic_store_n(&orphan, xsp_kineto_env.listen, __ATOMIC_RELAXED);
 	errno = err;
 }
@@ -235,7 +238,7 @@ static int begin(bool asks)
 	__atomic_store_n(&orphan, 0, __ATOMIC_RELAXED);
 	if (asks)
 		__atomic_store_n(&od.asks, true, __ATOMIC_RELEASE);
-	/* After the end of the program's work there is no beginning any more. */
+	/* No start after the end of the program's work. */
 	if (__atomic_load_n(&od.pid, __ATOMIC_RELAXED) != getpid() && !od.stop) {
 		if (!od.forks)
 			od.forks = !pthread_atfork(NULL, NULL, after_fork_child);
@@ -267,8 +270,8 @@ int xsprof_ondemand_init(void)
 }
 
 /*
- * Called between two iterations, in the program's own thread.  A forked child whose environment
- * asks it to listen starts to at its first step.
+ * Called between two iterations, in the program's thread. A forked child whose environment asks for
+ * it starts to listen at its first step.
  */
 static void step(void)
 {
@@ -302,8 +305,8 @@ __attribute__((constructor)) static void ondemand_begin(void)
 }
 
 /*
- * Another process that has the page open may undo a ring of the bell, and the program must end all
- * the same: ring until the thread hears it.
+ * Another process with the page open could reset the bell, and the program must end nevertheless:
+ * ring until the thread reacts.
  */
 static void join(void)
 {
@@ -319,9 +322,9 @@ static void join(void)
 }
 
 /*
- * Before the library's own end (process/life.c): what is saved here is still to be read.  A child
- * by a raw clone() has no thread to wait for, and the thread itself, or a client that ends the
- * program, cannot.
+ * Before the library's destructor (process/life.c): what is saved here must still be read. A child
+ * by a raw clone() has no thread to wait for; the thread itself, or a client that ends the program,
+ * cannot wait.
  */
 __attribute__((destructor)) static void ondemand_end(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is asked of the request that is under way: its end, what it has so far, how it stands.  By
- * the library's thread alone, on behalf of `xsprof ctl` (listen.c).  Owns nothing.
+ * Operations on the current request: stop, snapshot, status. Called by the library's thread only,
+ * for `xsprof ctl` (listen.c).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 #include "ondemand/trace-file.h"
 
 /**
- * xsp_request_stop() - it is to end now
+ * xsp_request_stop() - end the request now
  *
- * What has begun is saved by the next xsp_request_run().
+ * If it is recording, the next xsp_request_run() saves it.
  *
- * Return: 0; -ENOENT: nothing is under way; -ECANCELED: it had not begun, and does not any more.
+ * Return: 0; -ENOENT: no request; -ECANCELED: it had not started, and is dropped.
  */
 int xsp_request_stop(void)
 {
@@ -59,16 +59,17 @@ static int write_so_far(const struct xsp_request_plan *to, bool memory)
 }
 
 /**
- * xsp_request_snapshot() - what there is so far, into a file; it goes on
+ * xsp_request_snapshot() - write the records so far into a file, and continue
  * @text: names the file
- * @len: its bytes
- * @reply: why: what went wrong; or file: where it is now, and lost: what it lacks
+ * @len: its length
+ * @reply: why: the reason of an error; or file: its path, and lost: its losses
  *
- * Return: 0; -ENOENT: nothing is being recorded; -EOPNOTSUPP: its client cannot; else why not.
+ * Return: 0; -ENOENT: nothing is being recorded; -EOPNOTSUPP: not supported by the client; another
+ * error.
  */
 int xsp_request_snapshot(const char *text, size_t len, struct xsp_demand_now *reply)
 {
-	static struct xsp_request_plan to;	/* as in take() */
+	static struct xsp_request_plan to;	/* static, as in take() */
 	char room[80], *why = reply->why;
 	uint32_t state;
 	int err;
@@ -108,10 +109,10 @@ int xsp_request_snapshot(const char *text, size_t len, struct xsp_demand_now *re
 }
 
 /**
- * xsp_request_tell() - how it stands
- * @now: filled, but for its gen
+ * xsp_request_tell() - report the state
+ * @now: filled in, except gen
  *
- * Return: a number that is another one when this has changed.
+ * Return: a number that differs after each change.
  */
 uint32_t xsp_request_tell(struct xsp_demand_now *now)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What a request's text asks for, and whether it can be had.  Owns no state, and acts on nothing.
+ * Interprets a request's text, and checks whether it can be served. Owns no state.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 #define DEFAULT_FILE	"libkineto_activities.json"
 
-/* Where no file is named: one in the folder where traces may be. */
+/* The default file name, in the folder for traces. */
 static int default_file(struct xsp_request_plan *p)
 {
 	int n;
@@ -48,7 +48,7 @@ static const char *when(struct xsp_request_plan *p)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	now = ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
 	p->start = now;
-	/* A request for this process alone means now. */
+	/* A request for this process only starts now. */
 	if (p->from == XSP_DEMAND_BY_CTL && !c->start_ms)
 		return NULL;
 	err = xsp_kineto_config_start(c, now, &p->start);
@@ -74,8 +74,8 @@ static const char *refusal(struct xsp_request_plan *p, int64_t iteration)
 }
 
 /*
- * A session of the program's own is known of now, where now is when it would begin; what is asked
- * for later is refused when its time has come.
+ * Does a session of the program exist at the start of the request? Known only if it starts now; a
+ * later request is refused at its start time.
  */
 static bool others_session(const struct xsp_request_plan *p)
 {
@@ -83,7 +83,7 @@ static bool others_session(const struct xsp_request_plan *p)
 	       (xsprof_is_profiler_enabled_in_main_thread() || xsp_schedule_runs());
 }
 
-/* Can the file be written?  Return: 0, or a negative errno and @why. */
+/* Can the file be written? Return: 0, or a negative errno and @why. */
 static int choose_place(struct xsp_request_plan *p, char *why)
 {
 	char reason[80];
@@ -103,11 +103,11 @@ static int choose_place(struct xsp_request_plan *p, char *why)
 }
 
 /**
- * xsp_request_file() - the file of a snapshot, which is all that its text says
- * @p: filled
+ * xsp_request_file() - the file of a snapshot request, the only key in its text
+ * @p: filled in
  * @text: not terminated
- * @len: its bytes
- * @why: why it is refused, XSP_DEMAND_WHY bytes
+ * @len: its length
+ * @why: reason of a refusal, XSP_DEMAND_WHY bytes
  *
  * Return: 0 or a negative errno.
  */
@@ -125,14 +125,14 @@ int xsp_request_file(struct xsp_request_plan *p, const char *text, size_t len, c
 }
 
 /**
- * xsp_request_read() - what a text asks for
- * @p: filled; @p->from is the caller's
- * @text: as it came; not terminated
- * @len: its bytes
- * @iteration: that the program is in, 0 where it makes no steps
- * @why: why it is refused, XSP_DEMAND_WHY bytes
+ * xsp_request_read() - interpret a request's text
+ * @p: filled in; @p->from is set by the caller
+ * @text: as received; not terminated
+ * @len: its length
+ * @iteration: current iteration of the program, 0 if it makes no steps
+ * @why: reason of a refusal, XSP_DEMAND_WHY bytes
  *
- * Return: 0; -EBUSY: a session of the program's own runs; else why it is refused.
+ * Return: 0; -EBUSY: the program has a session of its own; else the reason of the refusal.
  */
 int xsp_request_read(struct xsp_request_plan *p, const char *text, size_t len, int64_t iteration,
 		     char *why)

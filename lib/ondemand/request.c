@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The request that is under way: from its text to the file.  Owns its state; knows nothing
- * of where texts come from, and calls the client through client.c alone.
+ * The current request, from its text to the file. Owns its state; independent of where texts come
+ * from; calls the client through client.c only.
  *
  *	IDLE -> PENDING -> WARMUP -> COLLECT -> PROCESS -> IDLE
  *	        PENDING -> SNAPSHOT ----------> PROCESS		(of memory)
  *
- * By time the library's thread moves it on, in xsp_request_run().  By iterations the program's
- * own does, in xsp_request_step(), so that a trace begins and ends between two iterations; what
- * is left for the library's thread then is PROCESS.  Anything that goes wrong leads to IDLE.
+ * For requests by time, the library's thread changes the state, in xsp_request_run(). For requests
+ * by iterations, the program's thread does, in xsp_request_step(), so that a trace begins and ends
+ * between two iterations; the library's thread then does PROCESS only. Any error leads to IDLE.
  *
- * The lock is held over calls of the client, but for those that write files: these are made in
+ * The lock is held during calls of the client, except those that write files: these are made in
  * PROCESS, which only the library's thread leaves.
  */
 #include <errno.h>
@@ -27,13 +27,13 @@
 #include "profiler/log.h"
 #include "profiler/recorder.h"
 
-/* The program may stop making steps: a request waits no longer than this for one. */
+/* The program may stop making steps: a request waits at most this long for one. */
 #define STEPS_MS	XSP_KINETO_DAY_MS
 
 struct xsp_request xsp_rq = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static int64_t iteration;	/* that the program is in; 0 before its first step */
-static uint32_t by_steps;	/* a request waits for steps: what each step looks at */
+static int64_t iteration;	/* current iteration of the program; 0 before its first step */
+static uint32_t by_steps;	/* a request waits for steps: tested by each step */
 
 static int64_t clock_ms(clockid_t clock)
 {
@@ -43,12 +43,12 @@ static int64_t clock_ms(clockid_t clock)
 	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
 }
 
-/* Called with the lock held, like all that follows unless it is said. */
+/* Called with the lock held, as all functions below unless stated otherwise. */
 void xsp_request_enter(uint32_t state)
 {
 	xsp_rq.changes++;
 	__atomic_store_n(&xsp_rq.state, state, __ATOMIC_RELAXED);
-	/* Relaxed: a step that sees it late is one that came before the request. */
+	/* Relaxed: a step that sees it late counts as before the request. */
 	__atomic_store_n(&by_steps, xsp_rq.plan.by_iteration && state != IDLE && state != PROCESS,
 			 __ATOMIC_RELAXED);
 }
@@ -128,7 +128,7 @@ static void snapshot(void)
 
 static int take(const char *text, size_t len, uint32_t from, char *why)
 {
-	static struct xsp_request_plan plan;	/* the thread's, too large for its stack */
+	static struct xsp_request_plan plan;	/* used by one thread, too large for the stack */
 	int err;
 
 	if (xsp_rq.state != IDLE) {
@@ -158,14 +158,14 @@ static int take(const char *text, size_t len, uint32_t from, char *why)
 }
 
 /**
- * xsp_request_take() - a text has come
- * @text: as it was sent; not terminated
- * @len: its bytes
+ * xsp_request_take() - accept a request
+ * @text: as received; not terminated
+ * @len: its length
  * @from: enum xsp_demand_from
- * @why: why it is refused, XSP_DEMAND_WHY bytes
+ * @why: reason of a refusal, XSP_DEMAND_WHY bytes
  *
- * Return: 0: it is under way; -EBUSY: another is, or a session of the program's own; else why it
- * is refused.
+ * Return: 0: accepted; -EBUSY: another request, or a session of the program; else the reason of the
+ * refusal.
  */
 int xsp_request_take(const char *text, size_t len, uint32_t from, char *why)
 {
@@ -201,7 +201,7 @@ int xsp_request_cancel(void)
 
 /* ---- by time: the library's thread ---- */
 
-/* Do what is due now.  Return: is another step due at once? */
+/* Does what is due. Return: true if more is due at once. */
 static bool move_on(int64_t *wait)
 {
 	int64_t real = clock_ms(CLOCK_REALTIME), mono = clock_ms(CLOCK_MONOTONIC), left;
@@ -209,7 +209,7 @@ static bool move_on(int64_t *wait)
 
 	*wait = INT64_MAX;
 	if (xsp_rq.plan.by_iteration) {
-		/* The program has stopped to make steps: others shall not wait for it. */
+		/* The program stopped making steps: do not let other requests wait for it. */
 		left = xsp_rq.begun + STEPS_MS - mono;
 		if (left <= 0)
 			xsp_request_cancel();
@@ -249,7 +249,7 @@ static bool move_on(int64_t *wait)
 }
 
 /*
- * Without the lock, in PROCESS: other threads see no more than this state.
+ * Called without the lock, in PROCESS: other threads see only this state.
  *
  * Return: 0, or why there is no file.
  */
@@ -266,7 +266,7 @@ static int save(struct xsp_trace_file *f)
 		else
 			err = xsp_trace_file_keep(f);
 	} else if (!xsp_rq.plan.config.snapshot) {
-		/* It is not to be kept for a file that there cannot be. */
+		/* Free the recording: there will be no file. */
 		xsp_client_save(NULL);
 	}
 	if (xsp_rq.plan.config.snapshot) {
@@ -276,7 +276,7 @@ static int save(struct xsp_trace_file *f)
 	return err;
 }
 
-/* With the lock, which is let go of meanwhile. */
+/* Called with the lock, which is released meanwhile. */
 static void process(void)
 {
 	struct xsp_trace_file f;
@@ -296,9 +296,9 @@ static void process(void)
 }
 
 /**
- * xsp_request_run() - do what is due; by the library's thread alone
+ * xsp_request_run() - do what is due; called by the library's thread only
  *
- * Return: ms until something is again.
+ * Return: ms until the next action.
  */
 int64_t xsp_request_run(void)
 {
@@ -314,13 +314,15 @@ int64_t xsp_request_run(void)
 
 /* ---- by iterations: the program's thread ---- */
 
-/* Warm-up begins with iteration @at, or later. */
+/* Has the iteration come at which warm-up begins? */
 static bool reached(int64_t at)
 {
 	int64_t warmup = xsp_rq.plan.config.warmup_iterations, up = xsp_rq.plan.config.roundup;
 
 	if (at > xsp_rq.first - warmup) {
-		/* What was asked for is over: as early as it can be, at a round number. */
+		/*
+		 * The requested iteration is past: start as early as possible, at a round number.
+		 */
 		xsp_rq.first = at + warmup;
 		if (up > 0 && xsp_rq.first % up)
 			xsp_rq.first += up - xsp_rq.first % up;
@@ -332,7 +334,7 @@ static void step(int64_t at)
 {
 	if (xsp_rq.state == PENDING && reached(at) && !prepare())
 		xsp_request_enter(WARMUP);
-	/* The end first: with an iteration left out it must not begin and end in one. */
+	/* The end first: if iterations are skipped it must not begin and end at the same one. */
 	if (xsp_rq.state == COLLECT && at >= xsp_rq.last)
 		xsp_request_end_collect();
 	else if (xsp_rq.state == WARMUP && at >= xsp_rq.first)
@@ -342,8 +344,8 @@ static void step(int64_t at)
 /**
  * xsp_request_step() - the program's next iteration begins
  *
- * The first that begins by a step is number 1, as in "ProfilerStep#1".  Costs a count
- * and a look where no request is about iterations.
+ * The first iteration begun by a step is number 1, as in "ProfilerStep#1". Without a request by
+ * iterations this costs a count and a test.
  */
 void xsp_request_step(void)
 {
@@ -355,14 +357,14 @@ void xsp_request_step(void)
 		return;
 	err = errno;
 	/*
-	 * A client that makes steps of its own: counted, no more.  And the child of a raw clone()
-	 * has a copy of the request, of which its parent's thread may have held the lock.
+	 * Steps made by a client itself are only counted. And the child of a raw clone() has a copy
+	 * of the request, whose lock its parent's thread may have held.
 	 */
 	if (xsp_client_calls_us() || __atomic_load_n(&xsp_rq.owner, __ATOMIC_RELAXED) != getpid())
 		goto out;
 	pthread_mutex_lock(&xsp_rq.lock);
 	changes = xsp_rq.changes;
-	/* An end that comes while what there is so far is being written comes with a later step. */
+	/* While a snapshot is being written, the end is postponed to a later step. */
 	if (xsp_rq.plan.by_iteration && !xsp_rq.writing)
 		step(at);
 	changes -= xsp_rq.changes;
@@ -382,7 +384,7 @@ int xsprof_ondemand_cancel(void)
 
 	if (!xsp_client_calls_us()) {
 		pthread_mutex_lock(&xsp_rq.lock);
-		/* Its thread does it when it has written what there is. */
+		/* Done by its thread after writing the snapshot. */
 		ret = xsp_rq.writing ? 0 : xsp_request_cancel();
 		xsp_rq.cancelled |= xsp_rq.writing;
 		pthread_mutex_unlock(&xsp_rq.lock);
@@ -395,9 +397,9 @@ int xsprof_ondemand_cancel(void)
 }
 
 /**
- * xsp_request_end() - the program ends; by the library's thread
+ * xsp_request_end() - the program ends; called by the library's thread
  *
- * The library's own client saves what it has.  Any other may be in pieces by now.
+ * The library's own client saves its records. Any other client may be partly destroyed by now.
  */
 void xsp_request_end(void)
 {
@@ -418,7 +420,7 @@ void xsp_request_end(void)
 	pthread_mutex_unlock(&xsp_rq.lock);
 }
 
-/* In the child of a fork: nothing is under way here, and the lock is free. */
+/* In a forked child: there is no request, and the lock is free. */
 void xsp_request_forget(void)
 {
 	pthread_mutex_init(&xsp_rq.lock, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Between a request's text (request-read.c), the request that is under way (request.c), and what
- * is asked of that one (request-ctl.c).
+ * Declarations shared by request-read.c (interprets a request's text), request.c (the current
+ * request), and request-ctl.c (operations on it).
  */
 #ifndef XSP_REQUEST_H
 #define XSP_REQUEST_H
@@ -14,13 +14,13 @@
 
 
 /**
- * struct xsp_request_plan - what a text asks for
- * @config: all that it says
- * @from: enum xsp_demand_from: where the text came from
+ * struct xsp_request_plan - an interpreted request
+ * @config: its keys
+ * @from: enum xsp_demand_from: source of the text
  * @by_iteration: it begins and ends between the program's iterations
- * @start: ms since 1970, where it does not
- * @pid: for the file's name: 0: it is one process' alone
- * @path: the file
+ * @start: ms since 1970, if not @by_iteration
+ * @pid: pid for the file's name; 0: the request is for one process only
+ * @path: path of the file
  */
 struct xsp_request_plan {
 	struct xsp_kineto_config	config;
@@ -33,7 +33,7 @@ struct xsp_request_plan {
 
 enum xsp_request_state {
 	IDLE = 0,
-	PENDING,	/* it is to begin, and has not */
+	PENDING,	/* accepted, not started */
 	WARMUP,		/* the client is prepared */
 	COLLECT,
 	SNAPSHOT,
@@ -44,24 +44,24 @@ _Static_assert((int)SNAPSHOT == XSP_DEMAND_MEMORY && (int)PROCESS == XSP_DEMAND_
 	       "the control page tells them as they are");
 
 /**
- * struct xsp_request - the request that is under way, or the last one
+ * struct xsp_request - the current request, or the last one
  */
 struct xsp_request {
 	pthread_mutex_t		lock;
 	uint32_t		state;	/* read without the lock by xsp_request_idle() */
-	bool			writing; /* what there is so far; no step calls the client */
-	bool			cancelled; /* meanwhile */
-	pid_t			owner;	/* process that took the request */
-	int64_t			until;	/* ms of CLOCK_MONOTONIC: of COLLECT or SNAPSHOT */
-	int64_t			begun;	/* the same: when it was taken */
-	int64_t			first;	/* iteration that is the first to be recorded */
-	int64_t			last;	/* the first that is not any more */
-	uint32_t		number;	/* of the request, or of the last one */
-	uint32_t		changes; /* of what xsp_request_tell() tells */
-	int			err;	/* what it ended with */
+	bool			writing; /* a snapshot: steps do not call the client */
+	bool			cancelled; /* cancelled meanwhile */
+	pid_t			owner;	/* process that accepted the request */
+	int64_t			until;	/* end of COLLECT or SNAPSHOT, ms of CLOCK_MONOTONIC */
+	int64_t			begun;	/* time of acceptance, likewise */
+	int64_t			first;	/* first iteration to record */
+	int64_t			last;	/* first iteration not to record any more */
+	uint32_t		number;	/* number of the request */
+	uint32_t		changes; /* number of changes for xsp_request_tell() */
+	int			err;	/* its result */
 	char			why[XSP_DEMAND_WHY];
 	struct xsp_demand_lost	lost;	/* by its file */
-	const char		*file;	/* being written; the library's thread's alone */
+	const char		*file;	/* being written; used by the library's thread only */
 	struct xsp_request_plan	plan;
 };
 
@@ -75,17 +75,16 @@ bool xsp_request_idle(void) XSP_HIDDEN;
 void xsp_request_end(void) XSP_HIDDEN;
 void xsp_request_forget(void) XSP_HIDDEN;
 /*
- * All that the request asks for; for the library's own client, in its functions alone: nowhere
- * else does it stay the same.
+ * The request's keys; for the library's own client, valid within its functions only.
  */
 const struct xsp_kineto_config *xsp_request_config(void) XSP_HIDDEN;
-/* The name that the file will have which it is writing; in its functions that write alone. */
+/* The final name of the file being written; valid within the client's writing functions only. */
 const char *xsp_request_file_name(void) XSP_HIDDEN;
 
-/* With the lock. */
+/* Called with the lock. */
 void xsp_request_enter(uint32_t state) XSP_HIDDEN;
 void xsp_request_end_collect(void) XSP_HIDDEN;
-/* Return: 0; -ENOENT: nothing is under way, or it is being saved. */
+/* Return: 0; -ENOENT: no request, or it is being saved. */
 int xsp_request_cancel(void) XSP_HIDDEN;
 
 /* ---- request-ctl.c ---- */

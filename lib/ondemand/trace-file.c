@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The file of a trace that somebody else named.  Whoever reaches the daemon, over the network,
- * chooses the name: it must lie under KINETO_ONDEMAND_TRACE_DIR (/tmp/ where that is not set),
- * and what is written must not land anywhere else, whatever links other users of that folder
- * have made.  Never writes what is in the file.
+ * The file of a requested trace. Its name may come from the network through the daemon: the file
+ * must be below KINETO_ONDEMAND_TRACE_DIR (/tmp/ by default), and must not be redirected elsewhere
+ * by links that other users of that folder have made. Writes no contents.
  *
- * Who asks on this machine, with the rights to trace this process (listen.c), may name any file
- * that this process may write: nothing is gained by it, and nothing is added to the name.
+ * A local requester with the right to trace this process (listen.c) may name any file that this
+ * process can write: it gains nothing, and its name is used as it is.
  *
- * Folders below that one are opened one by one, none through a link.  The file itself is written
- * in a folder of our own there, which others may not enter, and then renamed: so a link that
- * waits under its name is replaced and not followed, and half a trace is never visible.
+ * Folders below the root are opened one by one, none through a link. The file is written in a
+ * folder of our own there, which others cannot enter, and then renamed: a link under its name is
+ * replaced rather than followed, and an incomplete trace is never visible.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +27,7 @@
 
 #define OPEN_DIR	(O_PATH | O_DIRECTORY | O_CLOEXEC)
 
-/* The next name of a path, and its length; "." is none.  0 at its end. */
+/* The next component of a path, and its length; "." is skipped. 0 at its end. */
 static size_t next_name(const char **path)
 {
 	const char *p = *path;
@@ -65,12 +64,12 @@ static const char *below(const char *file, const char *root)
 }
 
 /**
- * xsp_trace_file_name() - one name for many processes, made one for each
+ * xsp_trace_file_name() - make a requested file name unique per process
  * @name: without folders
- * @pid: whose; 0: the name is for one alone, and stays as it is
- * @to: filled: "_PID" stands before .json, .pt.trace.json, with or without .gz, in any case; or at
- *	the end
- * @room: bytes of it
+ * @pid: process; 0: the request is for one process, the name is used as it is
+ * @to: filled in: "_PID" is inserted before .json, .pt.trace.json, each optionally with .gz,
+ *	case-insensitive; or appended
+ * @room: its size
  *
  * Return: 0; -ENAMETOOLONG.
  */
@@ -97,11 +96,11 @@ int xsp_trace_file_name(const char *name, pid_t pid, char *to, size_t room)
 }
 
 /**
- * xsp_trace_file_path() - where a file will be
- * @file: its path, as it came
- * @pid: whose, or 0
- * @to: filled
- * @room: bytes of it
+ * xsp_trace_file_path() - the final path of a file
+ * @file: requested path
+ * @pid: process, or 0
+ * @to: filled in
+ * @room: its size
  *
  * Return: 0; -ENAMETOOLONG.
  */
@@ -116,7 +115,7 @@ int xsp_trace_file_path(const char *file, pid_t pid, char *to, size_t room)
 	return xsp_trace_file_name(file + folder, pid, to + folder, room - folder);
 }
 
-/* Open the folder of @file, and find the name in it. */
+/* Opens the folder of @file, and sets @name to the name in it. */
 static int open_folder(const char *file, pid_t pid, const char **name)
 {
 	const char *root = pid ? xsp_kineto_env.trace_dir : "/", *rest;
@@ -131,7 +130,7 @@ static int open_folder(const char *file, pid_t pid, const char **name)
 	rest = below(file, root);
 	if (!rest)
 		return -EPERM;
-	/* This one is the environment's to name: it may be a link. */
+	/* Named by the environment: it may be a link. */
 	fd = xsp_fd_high(open(root, OPEN_DIR));
 	if (fd < 0)
 		return -errno;
@@ -153,7 +152,7 @@ static int open_folder(const char *file, pid_t pid, const char **name)
 		rest += n;
 	}
 	*name = rest;
-	/* "/tmp/folder/" and "/tmp/folder/." name no file. */
+	/* "/tmp/folder/" and "/tmp/folder/." do not name a file. */
 	if (!n) {
 		close(fd);
 		return -EISDIR;
@@ -162,13 +161,13 @@ static int open_folder(const char *file, pid_t pid, const char **name)
 }
 
 /**
- * xsp_trace_file_check() - could xsp_trace_file_open() make this file?
- * @file: its path, as it came
- * @pid: whose; 0: asked for by one who may name any file, and for one process alone
+ * xsp_trace_file_check() - can xsp_trace_file_open() create this file?
+ * @file: requested path
+ * @pid: process; 0: requested locally, for one process
  *
- * For a refusal before anything was recorded.
+ * To refuse a request before anything is recorded.
  *
- * Return: 0; -EPERM: it is not where traces may be; else why not.
+ * Return: 0; -EPERM: outside of the folder for traces; another error.
  */
 int xsp_trace_file_check(const char *file, pid_t pid)
 {
@@ -185,7 +184,7 @@ int xsp_trace_file_check(const char *file, pid_t pid)
 	return err;
 }
 
-/* A folder of our own, in a folder that may be another user's. */
+/* Creates a folder of our own, in a folder that may be another user's. */
 static int make_own(struct xsp_trace_file *f)
 {
 	struct stat st;
@@ -200,7 +199,7 @@ static int make_own(struct xsp_trace_file *f)
 		return -errno;
 	f->own = xsp_fd_high(openat(f->dir, f->own_name, OPEN_DIR | O_NOFOLLOW));
 	err = f->own < 0 || fstat(f->own, &st) ? -errno : 0;
-	/* The folder around it may be another user's, who can have put something in its place. */
+	/* The parent may be another user's, who could have replaced it. */
 	if (!err && (st.st_uid != geteuid() || st.st_mode & 077))
 		err = -EPERM;
 	if (!err)
@@ -213,14 +212,14 @@ static int make_own(struct xsp_trace_file *f)
 }
 
 /**
- * xsp_trace_file_open() - begin to write a file
- * @f: filled
- * @file: its path, as it came
- * @pid: whose; 0 as above
+ * xsp_trace_file_open() - start writing a file
+ * @f: filled in
+ * @file: requested path
+ * @pid: process; 0 as above
  *
- * To be ended by xsp_trace_file_keep() or xsp_trace_file_drop().
+ * Must be followed by xsp_trace_file_keep() or xsp_trace_file_drop().
  *
- * Return: 0; as xsp_trace_file_check(); -ENOENT also where there is no /proc.
+ * Return: 0; as xsp_trace_file_check(); -ENOENT also without /proc.
  */
 int xsp_trace_file_open(struct xsp_trace_file *f, const char *file, pid_t pid)
 {
@@ -256,11 +255,10 @@ err_dir:
 }
 
 /**
- * xsp_trace_file_keep() - it is written: give it its place
+ * xsp_trace_file_keep() - move the written file to its place
  * @f: from xsp_trace_file_open(); closed in any case
  *
- * Return: 0; -ENOENT: nothing was written; -EINVAL: no regular file; else why it could not be
- * put there.
+ * Return: 0; -ENOENT: nothing was written; -EINVAL: not a regular file; another error of moving it.
  */
 int xsp_trace_file_keep(struct xsp_trace_file *f)
 {
@@ -278,7 +276,7 @@ int xsp_trace_file_keep(struct xsp_trace_file *f)
 }
 
 /**
- * xsp_trace_file_drop() - nothing is to be left of it
+ * xsp_trace_file_drop() - remove everything
  * @f: from xsp_trace_file_open(); closed
  */
 void xsp_trace_file_drop(struct xsp_trace_file *f)
@@ -287,7 +285,7 @@ void xsp_trace_file_drop(struct xsp_trace_file *f)
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 
-	/* The file, and what its writer may have left beside it. */
+	/* Removes the file, and what its writer may have left beside it. */
 	while (d && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
 			unlinkat(f->own, e->d_name, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The file of a trace that somebody else named: where it may be, and how it is written there.
+ * The file of a requested trace: where it may be, and how it is written there.
  */
 #ifndef XSP_TRACE_FILE_H
 #define XSP_TRACE_FILE_H
@@ -11,12 +11,12 @@
 #include "base/own.h"
 
 /**
- * struct xsp_trace_file - a file that is being written
- * @dir: the folder that it goes to
- * @own: a folder of our own in that one, which no other user may enter
+ * struct xsp_trace_file - a file being written
+ * @dir: its final folder
+ * @own: a folder of our own in @dir that no other user can enter
  * @own_name: its name
- * @name: the file's name, with the process' number in it
- * @path: where to write it; by @own's descriptor, so that it cannot be replaced by another
+ * @name: the file's name, including the pid
+ * @path: path to write to; through @own's descriptor, so that it cannot be replaced
  */
 struct xsp_trace_file {
 	int	dir;

@@ -4,13 +4,10 @@
  * from a backend; the path of a marker is in ring/.
  */
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <xsprof/collector.h>
 
 #include "base/clock.h"
 #include "base/own.h"
@@ -199,7 +196,7 @@ out:
 	return err;
 }
 
-static void prefault(void)
+XSP_COLD void xsp_prefault(void)
 {
 	for (uint32_t k = 0; k < xsp_set.nr_rings + xsp_set.nl; k++)
 		while (!xsp_ring_make_room(k, xsp_set.size)) {
@@ -212,6 +209,31 @@ static void prefault(void)
 		}
 }
 
+/* Return: false in a signal handler that interrupted the owner. */
+XSP_COLD bool xsp_attach_lock(void)
+{
+	uint32_t tid = (uint32_t)syscall(SYS_gettid), owner = 0;
+	unsigned int turns = 0;
+
+	/*
+	 * The lock is its owner's thread id, so that a handler can always tell whether it
+	 * interrupted the owner.
+	 */
+	while (!__atomic_compare_exchange_n(&attaching_tid, &owner, tid, false, __ATOMIC_ACQUIRE,
+					    __ATOMIC_RELAXED)) {
+		if (owner == tid)
+			return false;
+		xsp_wait_turn(&attaching_tid, owner, &turns);
+		owner = 0;
+	}
+	return true;
+}
+
+XSP_COLD void xsp_attach_unlock(void)
+{
+	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
+}
+
 /**
  * xsp_attach() - make the process a producer, if there is a recorder
  *
@@ -222,8 +244,7 @@ static void prefault(void)
  */
 XSP_COLD int xsp_attach(void)
 {
-	uint32_t tid, state, owner = 0;
-	unsigned int turns = 0;
+	uint32_t state;
 	int err;
 
 	if (xsp_config.backend == XSP_CHOICE_NONE ||
@@ -233,23 +254,13 @@ XSP_COLD int xsp_attach(void)
 		lose();
 		return -ENOTCONN;
 	}
-	tid = (uint32_t)syscall(SYS_gettid);
 	if (xsp_fork_check() < 0 || xsp_shares_memory())
 		return -EAGAIN;
-	/*
-	 * The lock is its owner's thread id, so that a handler can always tell whether it
-	 * interrupted the owner.
-	 */
-	while (!__atomic_compare_exchange_n(&attaching_tid, &owner, tid, false, __ATOMIC_ACQUIRE,
-					    __ATOMIC_RELAXED)) {
-		if (owner == tid)
-			return -EAGAIN;
-		xsp_wait_turn(&attaching_tid, owner, &turns);
-		owner = 0;
-	}
+	if (!xsp_attach_lock())
+		return -EAGAIN;
 	state = __atomic_load_n(&xsp_set.state, __ATOMIC_ACQUIRE);
 	if (state != XSP_DETACHED) {
-		__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
+		xsp_attach_unlock();
 		return state == XSP_ATTACHED ? 0 : -ENOTCONN;
 	}
 	err = attach();
@@ -266,12 +277,12 @@ XSP_COLD int xsp_attach(void)
 	/* From here on handlers count losses in the producer; add those counted before. */
 	if (!err)
 		__atomic_add_fetch(&xsp_set.arena->late, xsp_take_late(), __ATOMIC_RELAXED);
-	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
+	xsp_attach_unlock();
 	/* After any other failure ops are counted as lost, like markers. */
 	if (!err || err == -ENOTCONN)
 		xsp_ops_attached();
 	if (!err && xsp_config.prefault)
-		prefault();
+		xsp_prefault();
 	if (err && err != -EBUSY && err != -ENOTCONN && err != -EHOSTUNREACH &&
 	    xsp_config.session) {
 		__atomic_store_n(&failed_by, err, __ATOMIC_RELAXED);
@@ -294,173 +305,4 @@ void xsp_producer_forget(void)
 	(void)xsp_take_late();
 	attaching_tid = 0;
 	xsp_config.recording = false;
-}
-
-/* The process continues without its producer; called with the names' lock held. */
-static void detach(void)
-{
-	__atomic_store_n(&xsp_set.state, XSP_DETACHED, __ATOMIC_RELEASE);
-	xsp_rings_close();
-	xsp_kept.backend->goodbye();
-	xsp_kept.backend->let_go(true);
-	xsp_layout_clear();
-	xsp_thread_forget();
-	xsp_ops_attached();
-}
-
-/* ---- a recorder that comes to a process that runs ------------------------------------------- */
-
-/* Requests made before the producer existed. */
-static struct {
-	char		path[PATH_MAX];
-	const char	*session;
-	uint64_t	arena_size;
-	uint32_t	backend;
-	bool		on;
-} joined;
-
-static bool lock_attaching(void)
-{
-	uint32_t tid = (uint32_t)syscall(SYS_gettid), owner = 0;
-	unsigned int turns = 0;
-
-	while (!__atomic_compare_exchange_n(&attaching_tid, &owner, tid, false, __ATOMIC_ACQUIRE,
-					    __ATOMIC_RELAXED)) {
-		if (owner == tid)
-			return false;
-		xsp_wait_turn(&attaching_tid, owner, &turns);
-		owner = 0;
-	}
-	return true;
-}
-
-/*
- * The producer ends. Its memory stays mapped, and so do the pointers to it: a marker that has begun
- * in another thread may still write there.
- */
-static void retire(void)
-{
-	if (!xsp_attached() || xsp_kept.backend->kind != XSPROF_BACKEND_TMPFS)
-		return;
-	(void)xsp_kept.backend->control(0, 0, XSPROF_PAUSED_RECORDER, 0);
-	if (xsp_names_lock(true) < 0)
-		return;
-	__atomic_store_n(&xsp_set.state, XSP_FAILED, __ATOMIC_RELEASE);
-	xsp_rings_close();
-	xsp_kept.backend->goodbye();
-	xsp_shm_retire();
-	xsp_names_unlock();
-	xsp_ops_attached();
-}
-
-int xsprof_join(const char *session, uint64_t arena_size)
-{
-	int err = xsp_fork_check();
-
-	if (err < 0)
-		return err;
-	if (!session || *session != '/' || strlen(session) >= sizeof(joined.path) ||
-	    (arena_size && (arena_size < XSP_ARENA_MIN || arena_size > XSP_ARENA_MAX)))
-		return -EINVAL;
-	if (xsp_config.backend == XSP_CHOICE_NONE)
-		return -EPERM;
-	if (!lock_attaching())
-		return -EAGAIN;
-	if (xsp_attached() && (xsp_kept.backend->kind != XSPROF_BACKEND_TMPFS ||
-			       !xsp_config.session || !xsp_recording_live(xsp_config.session))) {
-		__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
-		return -EBUSY;
-	}
-	retire();
-	if (!joined.on) {
-		joined.session = xsp_config.session;
-		joined.arena_size = xsp_config.arena_size;
-		joined.backend = xsp_config.backend;
-		joined.on = true;
-	}
-	xsp_config.session = strcpy(joined.path, session);
-	xsp_config.backend = XSP_CHOICE_TMPFS;
-	if (arena_size)
-		xsp_config.arena_size = arena_size;
-	__atomic_store_n(&xsp_set.state, XSP_DETACHED, __ATOMIC_RELEASE);
-	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
-	err = xsp_attach();
-	if (err)
-		xsprof_leave();
-	return err;
-}
-
-void xsprof_leave(void)
-{
-	if (!joined.on || xsp_fork_check() < 0 || !lock_attaching())
-		return;
-	retire();
-	xsp_config.session = joined.session;
-	xsp_config.arena_size = joined.arena_size;
-	xsp_config.backend = joined.backend;
-	joined.on = false;
-	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
-}
-
-int xsprof_init(const struct xsprof_options *opts)
-{
-	static char categories[4096];	/* kept for good: categories are looked up in it */
-	static const char zeros[256];
-	struct xsprof_options o = { 0 };
-	uint64_t wanted;
-	int err;
-
-	if (opts) {
-		if (opts->size < sizeof(size_t) || opts->size > sizeof(zeros))
-			return -EINVAL;
-		if (opts->size > sizeof(o) &&
-		    memcmp((const char *)opts + sizeof(o), zeros, opts->size - sizeof(o)))
-			return -E2BIG;
-		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
-	}
-	if (o.categories && strlen(o.categories) >= sizeof(categories))
-		return -EINVAL;
-	if (o.flags & ~XSPROF_INIT_PREFAULT || o.mode > XSPROF_MODE_OVERWRITE + 1 ||
-	    o.ring_size > XSP_RING_MAX ||
-	    (o.arena_size && (o.arena_size < XSP_ARENA_MIN || o.arena_size > XSP_ARENA_MAX)))
-		return -EINVAL;
-	if (xsp_attached() && (o.ring_size || o.arena_size || o.mode)) {
-		if (xsp_names_lock(true) < 0)
-			return -EBUSY;
-		/* Sizes can change until a ring has been used: recreate the file. */
-		for (uint32_t k = 0; k < xsp_set.nr_rings + xsp_set.nl; k++)
-			if (xsp_ring_is_open(k)) {
-				xsp_names_unlock();
-				return -EALREADY;
-			}
-		detach();
-		xsp_names_unlock();
-	}
-	if (o.ring_size)
-		xsp_config.ring_size = o.ring_size;
-	if (o.arena_size)
-		xsp_config.arena_size = o.arena_size;
-	if (o.mode) {
-		xsp_config.mode = o.mode - 1;
-		xsp_config.has_mode = true;
-	}
-	if (o.categories)
-		xsp_config.categories = strcpy(categories, o.categories);
-	if (o.flags & XSPROF_INIT_PREFAULT)
-		xsp_config.prefault = true;
-	err = xsp_attach();
-	if (err)
-		return err;
-	if (o.categories) {
-		if (xsp_names_lock(true) < 0)
-			return -EBUSY;
-		wanted = xsp_categories_wanted();
-		xsp_names_unlock();
-		err = xsp_kept.backend->control(wanted, ~wanted, 0, 0);
-		if (err)
-			return err;
-	}
-	if (o.flags & XSPROF_INIT_PREFAULT)
-		prefault();
-	return 0;
 }

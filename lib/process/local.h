@@ -10,6 +10,11 @@
 /* ---- attach.c ---- */
 int xsp_attach(void) XSP_HIDDEN;
 void xsp_producer_forget(void) XSP_HIDDEN;
+/* One thread at a time attaches, or changes what the process is attached to. */
+bool xsp_attach_lock(void) XSP_HIDDEN;
+void xsp_attach_unlock(void) XSP_HIDDEN;
+/* Allocates and maps the memory of all rings. */
+void xsp_prefault(void) XSP_HIDDEN;
 /* Why this process has no rings although there is a recorder, as text; NULL: no reason. */
 const char *xsp_attach_refusal(void) XSP_HIDDEN;
 

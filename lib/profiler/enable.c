@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Public functions of a session that depend on the schedule, and its metadata.  Owns nothing: the
- * session is in session.c, the schedule in schedule.c.
+ * Public functions of a session that depend on the schedule, and its metadata. session.c owns the
+ * session, schedule.c the schedule.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ int xsprof_disable_profiler(struct xsprof_result **result)
 	struct xsp_finish finish = { 0 };
 	int saved = errno, err = xsp_schedule_end(), ended = xsp_session_end(result, &finish);
 
-	/* A waiting schedule has no session; one that runs was requested from outside. */
+	/* A waiting schedule has no session; a running session was requested from outside. */
 	err = ended == -ENOENT || (ended == -EBUSY && !err) ? err : ended;
 	ended = result ? xsp_session_finish(*result, &finish) : 0;
 	err = err ? err : ended;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Activities that a program timed itself, and their way into the trace: each is one SPAN with the
- * times it was given, in the order they were added.  Owns what was not transferred yet; takes no
- * lock, as it is one thread's at a time.
+ * Activities timed by the program: each is written as one SPAN with its stated times, in the order
+ * of addition. Owns those not written yet; takes no lock, as only one thread at a time uses them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,9 +15,9 @@
 #include "ring/pack.h"
 #include "text/json-valid.h"
 
-/* What 64 records hold of arguments, however they are cut into pieces. */
+/* Bytes of arguments that 64 records hold, however they are split. */
 #define METADATA_MAX	8000u
-/* What a piece costs beside itself: its header, and what fills it up. */
+/* overhead of a piece: header and padding */
 #define PIECE		32u
 #define SIZE_SANE	4096u
 
@@ -47,7 +46,7 @@ struct xsprof_kineto_cpu_trace {
 	struct activity	*list;
 	size_t		nr;
 	size_t		room;
-	xsprof_name_t	name;		/* of its span, 0 for none */
+	xsprof_name_t	name;		/* name of its span, 0 for none */
 	uint64_t	start;
 };
 
@@ -98,7 +97,7 @@ size_t xsprof_kineto_cpu_trace_size(const struct xsprof_kineto_cpu_trace *trace)
 	return trace ? trace->nr : 0;
 }
 
-/* Return: 0; -EINVAL; -E2BIG: something is set that this library does not know. */
+/* Return: 0; -EINVAL; -E2BIG: a field is set that this library does not know. */
 static int check(const struct xsprof_kineto_activity *a)
 {
 	if (!a || a->size < sizeof(*a))
@@ -197,19 +196,19 @@ int xsprof_kineto_add_activity_metadata_json(struct xsprof_kineto_cpu_trace *tra
 
 /* ---- transferred ---------------------------------------------------------------------------- */
 
-/* Two instants on all clocks, as far apart as the trace is long. */
+/* Two sync points, at the begin and the end of the trace. */
 struct scale {
 	struct xsprof_sync	from;
 	struct xsprof_sync	to;
 };
 
-/* CLOCK_REALTIME to ticks; what lies before all of them is 0. */
+/* Converts CLOCK_REALTIME to ticks; earlier times become 0. */
 static uint64_t ticks_of(const struct scale *s, uint64_t real)
 {
 	__int128 ns = (__int128)real - s->to.real + s->to.mono - s->from.mono, ticks;
 	uint64_t mono = s->to.mono - s->from.mono;
 
-	/* Of no length there is no scale. */
+	/* If the points coincide there is no slope: 1 ns per tick. */
 	ticks = mono ? ns * (__int128)(s->to.ticks - s->from.ticks) / mono : ns;
 	ticks += s->from.ticks;
 	if (ticks < 0)
@@ -242,7 +241,7 @@ static void put_place(struct xsp_pack *p, const char *type, int64_t device, int6
 	put_value(p, XSPROF_KEY_RESOURCE, XSPROF_ARG_I64, (uint64_t)resource);
 }
 
-/* Return: records that it took. */
+/* Return: number of records written. */
 static unsigned int put_activity(const struct scale *s, const struct activity *a)
 {
 	struct xsp_pack p;
@@ -269,8 +268,8 @@ static void put_span(const struct scale *s, const struct xsprof_kineto_cpu_trace
 }
 
 /*
- * Many at once would overwrite each other before they are read: after a quarter of a ring the
- * readers have to catch up.
+ * Many records at once would overwrite each other before they are read: wait for the readers after
+ * a quarter of a ring.
  */
 static void wait_for_readers(void)
 {
@@ -292,7 +291,7 @@ int xsprof_kineto_transfer_cpu_trace(struct xsprof_kineto_cpu_trace *trace, uint
 		return err;
 	xsp_sync_read(&s.to, xsp_kept.clock);
 	most = xsp_set.size / 4;
-	/* In front of them, as in its order. */
+	/* First, as in Kineto's own files. */
 	if (trace->name)
 		put_span(&s, trace, end_ns);
 	for (size_t i = 0; i < trace->nr; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Kineto's types of activities: what they are called, which device has which, and experimental
- * options as its configuration text.  Owns no state.
+ * Kineto's activity types: their names, which devices have which, and experimental options as
+ * configuration text.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ uint32_t xsprof_kineto_device_type(uint32_t type)
 		return XSPROF_DEVICE_CPU;
 	}
 	device = types[type].device;
-	/* Backends of programs call what they do by these types. */
+	/* Device backends of programs use these types for their activities. */
 	if ((device == XSPROF_DEVICE_CUDA || device == XSPROF_DEVICE_MTIA) &&
 	    xsp_ops_has_backend())
 		return XSPROF_DEVICE_PRIVATEUSE1;
@@ -85,7 +85,7 @@ static const uint32_t sets[XSPROF_ACTIVITIES] = {
 		T(CONCURRENT_KERNEL) | T(PRIVATEUSE1_RUNTIME) | T(PRIVATEUSE1_DRIVER),
 };
 
-/* Of any version; -EINVAL, -E2BIG. */
+/* Accepts any version of the struct; -EINVAL, -E2BIG. */
 static int copy(const struct xsprof_experimental *from, struct xsprof_experimental *to)
 {
 	struct xsprof_profiler_config config = {
@@ -114,7 +114,7 @@ uint32_t xsprof_kineto_activity_types(uint32_t activities,
 			set |= sets[i];
 	if (activities & XSPROF_ACTIVITY(CUDA) && e.enable_cuda_sync_events)
 		set |= T(CUDA_SYNC);
-	/* The library that runs collectives reports them: nothing has to be built in for it. */
+	/* Always available: the collectives library reports them itself. */
 	return set ? set | T(COLLECTIVE_COMM) : 0;
 }
 
@@ -148,7 +148,7 @@ int xsprof_kineto_experimental_config(const struct xsprof_experimental *experime
 	if (err || (size && !buf) || (e.nr_metrics && !e.metrics) ||
 	    (e.custom && strchr(e.custom, '\n')))
 		return err ? err : -EINVAL;
-	/* What is put into the text is to be read as it was meant. */
+	/* Names must not contain separators of the text. */
 	for (size_t i = 0; i < e.nr_metrics; i++)
 		if (!e.metrics[i] || !*e.metrics[i] || strpbrk(e.metrics[i], ",\r\n"))
 			return -EINVAL;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A trace as Kineto's callers have it: prepared, begun, stopped; threads that it is to know, and
- * what should not have been.  Owns what was prepared and did not begin yet; the session is
- * session.c's.
+ * Kineto's API: a trace is prepared, started, stopped; thread names; and calls in a wrong order.
+ * Owns the options of a prepared trace; session.c owns the session.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,10 +27,10 @@ static struct {
 	uint32_t			activities;
 	struct xsprof_profiler_config	config;
 	struct xsprof_experimental	experimental;
-	char				*text;		/* of the options, NULL for none */
+	char				*text;		/* text of the options, NULL for none */
 } kineto = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* In the child of a fork. */
+/* In a forked child. */
 static void forget(void)
 {
 	pthread_mutex_init(&kineto.lock, NULL);
@@ -47,7 +46,7 @@ __attribute__((constructor(102))) static void register_forget(void)
 
 /* ---- a trace -------------------------------------------------------------------------------- */
 
-/* The options as text; NULL where nothing is asked for.  Return: 0 or -errno. */
+/* Converts the options to text; NULL if there are none. Return: 0 or -errno. */
 static int make_text(const struct xsprof_experimental *experimental, char **text)
 {
 	int len = xsprof_kineto_experimental_config(experimental, NULL, 0);
@@ -62,7 +61,7 @@ static int make_text(const struct xsprof_experimental *experimental, char **text
 	return 0;
 }
 
-/* The lock is held. */
+/* Called with the lock held. */
 static int prepare(uint32_t activities, const struct xsprof_experimental *experimental)
 {
 	struct xsprof_profiler_config config = {

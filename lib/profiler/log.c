@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Messages on standard error.  KINETO_LOG_LEVEL in the environment, which ondemand/kineto-env.c
- * reads, is the lowest level that is written; without it nothing is.
+ * Messages on standard error. KINETO_LOG_LEVEL in the environment, read by ondemand/kineto-env.c,
+ * is the lowest level printed; without it nothing is printed.
  */
 #include "base/own.h"
 #include "profiler/log.h"
@@ -14,8 +14,8 @@ void xsp_log_set(int level)
 }
 
 /**
- * xsp_log() - write a message, if its level is enabled
- * @level: how much it matters
+ * xsp_log() - print a message if its level is enabled
+ * @level: its level
  * @fmt: "object: reason", as printf(); no newline
  */
 void xsp_log(enum xsp_log_level level, const char *fmt, ...)

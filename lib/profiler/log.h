@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Messages of what runs in threads of the library's own, where no caller takes an error.
+ * Messages of the library's own threads, which have no caller to return errors to.
  */
 #ifndef XSP_PROFILER_LOG_H
 #define XSP_PROFILER_LOG_H
@@ -17,7 +17,7 @@ enum xsp_log_level {
 	XSP_LOG_SILENT = 100,	/* above all levels */
 };
 
-/* The lowest that is written; until then nothing is. */
+/* Sets the lowest level to print; initially nothing is printed. */
 void xsp_log_set(int level) XSP_HIDDEN;
 
 void xsp_log(enum xsp_log_level level, const char *fmt, ...)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which file an address of code is of, written for the reader of the trace. Owns what it remembers
- * of the mappings that are in the producer's arena.
+ * Records the memory mappings of code addresses for readers of the trace. Remembers which mappings
+ * are in the producer's arena.
  *
- * glibc has _dl_find_object() from 2.35 on, which takes no lock: a collector may hold its
- * language's lock, which a callback of dl_iterate_phdr() may wait for while it has the loader's.
- * Without it the loader's lock comes before the names' lock, here as in a program's own callback
- * that names something: nothing here asks the loader while it holds that.
+ * glibc 2.35 and later has _dl_find_object(), which takes no lock: a collector may hold its
+ * language's lock, for which a callback of dl_iterate_phdr() may wait while it holds the loader's
+ * lock. Without it, the loader's lock is taken before the names' lock, here and in a program's own
+ * callback that interns a name: so the loader is never called with the names' lock held.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -23,11 +23,11 @@
 #define NOTED		512u	/* objects remembered; others are written again */
 
 /**
- * struct object - what is loaded
- * @base: to be added to addresses in its file
- * @path: of it, "" for the program itself
+ * struct object - a loaded object
+ * @base: load bias
+ * @path: its path, "" for the program itself
  * @phdr: its program headers
- * @nr: how many
+ * @nr: number of program headers
  * @id: its build id in hex, or "-"
  */
 struct object {
@@ -69,8 +69,8 @@ static void read_build_id(struct object *o)
 }
 
 /*
- * The loader gives the program itself no name, and a library the one by which it was asked for: the
- * folder that this begins in may have been left.  The kernel knows the file of its first segment.
+ * The loader has no name for the program, and for a library the name that was requested, which may
+ * be relative to an earlier working directory. The kernel knows the file of its first segment.
  */
 static const char *path_of(const struct object *o, char *path, size_t size)
 {
@@ -97,7 +97,7 @@ static const char *path_of(const struct object *o, char *path, size_t size)
 	return path;
 }
 
-/* Return: false: not all of it is in the arena. */
+/* Return: false if the arena has no room for all of it. */
 static bool put_object(const struct object *o)
 {
 	char text[XSPROF_TEXT_MAX], room[1024];
@@ -116,7 +116,7 @@ static bool put_object(const struct object *o)
 			     (unsigned long long)ph->p_offset, o->id, path);
 		if (n <= 0 || n >= (int)sizeof(text))
 			continue;
-		/* A handler over the names' lock goes without. */
+		/* A handler that interrupted a holder of the names' lock leaves it out. */
 		if (xsp_names_lock(true))
 			return false;
 		all &= !xsp_arena_add(XSPROF_ENTRY_MAP, 0, 0, text, n);
@@ -128,7 +128,7 @@ static bool put_object(const struct object *o)
 /* ---- by address ------------------------------------------------------------------------------ */
 
 #ifndef DLFO_STRUCT_HAS_EH_DBASE
-/* As in glibc 2.35, for a build with an older one's headers. */
+/* As in glibc 2.35, for builds with older headers. */
 struct dl_find_object {
 	unsigned long long	dlfo_flags;
 	void			*dlfo_map_start, *dlfo_map_end;
@@ -140,7 +140,7 @@ struct dl_find_object {
 
 extern int _dl_find_object(void *address, struct dl_find_object *found) __attribute__((weak));
 
-/* By where an object is: a hash of what it is.  0: none was there. */
+/* By address: hash of the object there. 0: none. */
 static uint64_t noted[NOTED];
 
 static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t len)
@@ -161,7 +161,7 @@ static uint64_t hash_object(const struct object *o)
 	return h ? h : 1;
 }
 
-/* Its headers are in front of its first segment.  Return: false: they are not. */
+/* Reads the headers at the begin of its first segment. Return: false: they are not there. */
 static bool read_object(const struct dl_find_object *found, struct object *o)
 {
 	const ElfW(Ehdr) *head = found->dlfo_map_start;
@@ -179,7 +179,7 @@ static bool read_object(const struct dl_find_object *found, struct object *o)
 	return true;
 }
 
-/* An object that was there before may have been another one: it is looked at each time. */
+/* Another object may have been at this address before: compare each time. */
 static void note_object(const struct dl_find_object *found)
 {
 	uint32_t at = (uint32_t)(((uintptr_t)found->dlfo_map_start * 0x9e3779b97f4a7c15u) >> 32) %
@@ -190,7 +190,7 @@ static void note_object(const struct dl_find_object *found)
 	if (!read_object(found, &o))
 		return;
 	hash = hash_object(&o);
-	/* Relaxed: it is stored once its mappings are in the arena, and a stack comes behind. */
+	/* Relaxed: stored after its mappings were added to the arena; stacks are added later. */
 	if (__atomic_load_n(&noted[at], __ATOMIC_RELAXED) != hash && put_object(&o))
 		__atomic_store_n(&noted[at], hash, __ATOMIC_RELAXED);
 }
@@ -221,9 +221,11 @@ static void forget_by_address(void)
 
 /* ---- all that is loaded ---------------------------------------------------------------------- */
 
-static uint64_t added;		/* objects loaded when mappings were written last */
+static uint64_t added;		/* dlpi_adds when mappings were last written */
 
-/* Has anything been loaded?  All of it under the loader's lock: the second thread finds it done. */
+/*
+ * Has an object been loaded since? Runs under the loader's lock, so a second thread finds it done.
+ */
 static bool is_new(const struct dl_phdr_info *info, size_t size, bool *first)
 {
 	uint64_t now = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Which file an address of code is of, written for the reader of the trace.
+ * Records the memory mappings of code addresses for readers of the trace.
  */
 #ifndef XSP_PROFILER_MAPS_H
 #define XSP_PROFILER_MAPS_H
@@ -10,12 +10,11 @@
 #include "base/own.h"
 
 /*
- * Writes the mappings that those addresses are in, unless they are in the arena; names among them
- * have none.  The names' lock is not held; where the C library has _dl_find_object() no other is
- * taken.
+ * Adds the mappings of these addresses unless they are in the arena; names among them are skipped.
+ * Called without the names' lock; takes no other lock if the C library has _dl_find_object().
  */
 void xsp_maps_note(const uint64_t *address, uint32_t nr) XSP_HIDDEN;
-/* There is another arena, which has none.  The names' lock is held. */
+/* A new arena has no mappings yet. Called with the names' lock held. */
 void xsp_maps_forget(void) XSP_HIDDEN;
 
 #endif /* XSP_PROFILER_MAPS_H */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Who is in a session, and since when.  Owns the threads that have joined and, where a recorder
- * wants all ops, the times in which ops were recorded that are not the session's; the session's
- * lock is held.
+ * Threads of a session, and when they joined. Owns the list of threads and, if a recorder records
+ * all ops, the times of ops that do not belong to the session. Called with the session's lock held.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +28,7 @@ static int add_tid(struct xsp_members *m, uint32_t tid)
 	return 0;
 }
 
-/* From @from to @to ops of @tid are recorded, but not for this session. */
+/* Ops of @tid from @from to @to are recorded, but do not belong to this session. */
 static int add_absence(struct xsp_members *m, uint32_t tid, uint64_t from, uint64_t to)
 {
 	if (m->nr_absences == m->room_absences) {
@@ -47,7 +46,7 @@ static int add_absence(struct xsp_members *m, uint32_t tid, uint64_t from, uint6
 	return 0;
 }
 
-/* The last one of @tid, NULL where there is none. */
+/* The last absence of @tid, NULL: none. */
 static struct xsprof_absence *last_absence(const struct xsp_members *m, uint32_t tid)
 {
 	for (uint32_t i = m->nr_absences; i--;)
@@ -72,7 +71,7 @@ int xsp_members_join(struct xsp_members *m, bool shared)
 		return err;
 	if (!last)
 		return add_absence(m, tid, 0, xsprof_now());
-	/* It had left. */
+	/* It was absent until now. */
 	if (last->to == UINT64_MAX)
 		last->to = xsprof_now();
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The threads of a session, and since when they are in it; under the session's lock.  @shared: a
- * recorder takes all ops, too.
+ * Threads of a session, and when they joined; guarded by the session's lock. @shared: a recorder
+ * records all ops too.
  */
 #ifndef XSP_PROFILER_MEMBERS_H
 #define XSP_PROFILER_MEMBERS_H
@@ -19,11 +19,11 @@ struct xsp_members {
 	uint32_t		room_absences;
 };
 
-/* Of the calling thread alone.  0 or -ENOMEM, as the others. */
+/* For the calling thread only. Return: 0 or -ENOMEM, like the others. */
 int xsp_members_begin(struct xsp_members *members) XSP_HIDDEN;
 int xsp_members_join(struct xsp_members *members, bool shared) XSP_HIDDEN;
 int xsp_members_leave(struct xsp_members *members, bool shared) XSP_HIDDEN;
-/* Of all of them. */
+/* For all threads. */
 int xsp_members_toggle(struct xsp_members *members, bool shared, bool on) XSP_HIDDEN;
 
 #endif /* XSP_PROFILER_MEMBERS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Memory and shaders that programs report while they are profiled.
+ * Memory events and shaders reported by programs.
  */
 #include <string.h>
 
@@ -42,7 +42,9 @@ void xsprof_report_out_of_memory(int64_t alloc_size, uint64_t total_allocated,
 	xsprof_instant_args(XSPROF_NAME_IN(xsprof_category("profiler"), "[OutOfMemory]"), kv, 4);
 }
 
-/* By its category a shader is told from other spans, wherever the program has its names. */
+/*
+ * Its category distinguishes a shader from other spans, whatever category the program's name has.
+ */
 static xsprof_name_t shader_name(xsprof_name_t name)
 {
 	int category = xsprof_category("vulkan");

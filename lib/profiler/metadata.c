@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Keys of a trace's own, and their JSON.  Knows no session: session.c keeps what was given for it,
- * and holds its lock.
+ * Metadata of a trace: keys and JSON values. session.c stores those of the session, and holds its
+ * lock.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "text/escape.h"
 
 #define METADATA_MAX	1024u
-#define LIST_MAX	(1u << 20)	/* bytes of a list that grows */
+#define LIST_MAX	(1u << 20)	/* limit of a list that is appended to, bytes */
 
 void xsp_metadata_drop(struct xsp_metadata *m)
 {
@@ -72,7 +72,7 @@ int xsp_metadata_append(struct xsp_metadata *m, const char *key, const char *jso
 	char *list, *p;
 	int err;
 
-	/* The program's own value of that name stays. */
+	/* A value set by the program under that name is kept. */
 	if (keep && (keep < 4 || *old != '[' || strcmp(old + keep - 2, "}]")))
 		return -EEXIST;
 	keep -= keep != 0;
@@ -90,7 +90,7 @@ int xsp_metadata_append(struct xsp_metadata *m, const char *key, const char *jso
 	return err;
 }
 
-/* Whatever its bytes are. */
+/* Quotes any bytes as a JSON string. */
 char *xsp_json_string(const char *text)
 {
 	size_t len = strlen(text);

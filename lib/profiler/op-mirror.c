@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Forwards ops of a session to another tool, or to the backend that the program has registered.
- * Owns that backend, and which of a thread's open ops were forwarded.
+ * Forwards ops of a session to another tool, or to a backend registered by the program. Owns the
+ * backend, and the record of which open ops of a thread were forwarded.
  */
 #include <errno.h>
 #include <string.h>
@@ -27,8 +27,8 @@ bool xsp_ops_has_backend(void)
 }
 
 /*
- * Which of the thread's open ops were given away in this session, as a stack of bits, innermost
- * lowest.  Those that are deeper than it reaches are as the last that it reaches was.
+ * Which open ops of the thread were forwarded in this session, as a stack of bits, innermost
+ * lowest. Ops nested deeper than its bits are treated like the last one it covers.
  */
 static __thread struct {
 	uint64_t	given;
@@ -36,7 +36,7 @@ static __thread struct {
 	uint32_t	session;
 } mine __attribute__((tls_model("initial-exec")));
 
-/* The session's own, whatever a recorder wants beside it. */
+/* Does the session itself want the op, whatever a recorder wants? */
 bool xsp_ops_sessions_own(const struct xsprof_op *op)
 {
 	uint32_t wanted = __atomic_load_n(&xsp_ops.mirrored, __ATOMIC_RELAXED);
@@ -54,7 +54,7 @@ void xsp_ops_mirror(const struct xsprof_op *op)
 	char name[XSPROF_TEXT_MAX + 1];
 	const char *text;
 
-	/* Ends of ops that were open at the end of another session are not of this one. */
+	/* Ends of ops that were open at the end of another session do not belong to this one. */
 	if (mine.session != session_now) {
 		mine.session = session_now;
 		mine.deep = 0;
@@ -83,7 +83,7 @@ void xsp_ops_unmirror(void)
 	uint32_t to = __atomic_load_n(&xsp_ops.mirror, __ATOMIC_RELAXED);
 	bool given;
 
-	/* The end of one that began before the session. */
+	/* The op began before the session. */
 	if (mine.session != __atomic_load_n(&xsp_ops.session, __ATOMIC_RELAXED))
 		return;
 	if (!mine.deep)

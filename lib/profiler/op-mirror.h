@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Ops of a session, forwarded to another tool or to a backend that the program has registered.
+ * Forwards ops of a session to another tool or to a backend registered by the program.
  */
 #ifndef XSP_PROFILER_OP_MIRROR_H
 #define XSP_PROFILER_OP_MIRROR_H
@@ -9,10 +9,10 @@
 
 #include "base/own.h"
 
-/* Of the callbacks of a backend; the others are forward.h's. */
+/* The callbacks of a backend; the other bits are in forward.h. */
 #define XSP_MIRROR_BACKEND	(1u << 8)
 
-/* An op begins; the last one ends.  Forwards them, where a session asks for it. */
+/* An op begins; the last one ends. Forwards it if a session asks for that. */
 void xsp_ops_mirror(const struct xsprof_op *op) XSP_HIDDEN;
 void xsp_ops_unmirror(void) XSP_HIDDEN;
 bool xsp_ops_sessions_own(const struct xsprof_op *op) XSP_HIDDEN;

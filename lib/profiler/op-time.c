@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Times of ops on a device, where no collector records its kernels: each op of a session puts an
- * event into the device's stream at its begin and one at its end, and the time between them is
- * written into the rings when the device has reached both.  Owns the events in between.
+ * Times of ops on a device without a collector for its kernels: each op of a session records an
+ * event in the device's stream at its begin and its end, and the time between them is written into
+ * the rings when the device has reached both. Owns these events.
  *
- * The program's callbacks are called with no lock of ours held that an op needs.  An op that waits
- * for a device is one that ends when many are due, and that takes the oldest.
+ * Callbacks of the program are called without any lock that an op needs. An op waits for a device
+ * only if too many events are pending; it then waits for the oldest.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,19 +14,19 @@
 #include "profiler/op-time.h"
 #include "ring/op-wanted.h"
 
-#define PAIRS		(1u << 16)	/* open and due ones; 2.5 MiB of memory as it is used */
+#define PAIRS		(1u << 16)	/* open and pending; 2.5 MiB of memory, allocated as used */
 #define DUE_MOST	4096u
 #define DUE_TAKEN	512u
 
 /**
- * struct pair - the events of an op
- * @begin: NULL: it could not be had
- * @end: the same
- * @id: what the op's record says of it
+ * struct pair - events of an op
+ * @begin: NULL: not available
+ * @end: NULL: not available
+ * @id: identifies the op's record
  * @device: type << 16 | index
- * @next: open: the one around it in its thread; due: the next; free: another
- * @left_out: of an open one: ops around it, inside the next, that have no time
- * @open: it is
+ * @next: open: the enclosing one of its thread; pending: the next; free: another
+ * @left_out: open: number of inner ops, outside of the next pair, without a time
+ * @open: the op is open
  */
 struct pair {
 	void		*begin;
@@ -41,15 +41,15 @@ struct pair {
 static struct {
 	pthread_mutex_t		lock;
 	pthread_cond_t		idle;
-	/* of GPUs, and of a backend of one's own */
+	/* for GPUs, and for a custom backend */
 	const struct xsprof_device_stubs *registered[2];
-	const struct xsprof_device_stubs *stubs;	/* of the session that runs */
-	uint32_t		session;	/* its ops are timed, 0: none */
-	uint32_t		calls;		/* threads that are in a callback because of it */
-	struct pair		*pairs;		/* from 1 on; made at the first session, and kept */
+	const struct xsprof_device_stubs *stubs;	/* of the running session */
+	uint32_t		session;	/* session whose ops are timed, 0: none */
+	uint32_t		calls;		/* threads that are in a callback */
+	struct pair		*pairs;		/* from index 1 on; never freed */
 	uint32_t		used;
 	uint32_t		free;
-	uint32_t		first;		/* of those that are due */
+	uint32_t		first;		/* first pending one */
 	uint32_t		last;
 	uint32_t		due;
 	uint32_t		id;
@@ -58,11 +58,11 @@ static struct {
 static __thread struct {
 	uint32_t	session;
 	uint32_t	open;		/* its innermost pair, 0 for none */
-	uint32_t	left_out;	/* ops inside that which have no time */
-	bool		inside;		/* a callback: its ops are its own affair */
+	uint32_t	left_out;	/* open ops inside it without a time */
+	bool		inside;		/* in a callback, whose own ops are ignored */
 } mine __attribute__((tls_model("initial-exec")));
 
-/* An event into the device's stream; NULL: it could not be had. */
+/* Records an event in the device's stream; NULL: not available. */
 static void *record(const struct xsprof_device_stubs *stubs, int32_t *device)
 {
 	bool inside = mine.inside;
@@ -103,7 +103,7 @@ struct count {
 	uint32_t devices;
 };
 
-/* The first event of a device takes long. */
+/* The first event on a device takes long. */
 static void warm_up(void *data, int device)
 {
 	struct count *c = data;
@@ -145,7 +145,7 @@ int xsp_op_time_find(uint32_t state, const struct xsprof_device_stubs **stubs)
 	if (*stubs && count_devices(*stubs))
 		return d.pairs ? 0 : -ENOMEM;
 	*stubs = NULL;
-	/* A GPU's collector may give its times all the same. */
+	/* A GPU's collector may provide times nevertheless. */
 	return state == XSPROF_PROFILER_CUDA ? 0 : -ENODEV;
 }
 
@@ -177,7 +177,7 @@ static void make_due(uint32_t at)
 	d.due++;
 }
 
-/* The oldest @n of those that are due, as a list that ends with 0. */
+/* Takes the oldest @n pending ones, as a list that ends with 0. */
 static uint32_t take_due(uint32_t n)
 {
 	uint32_t first = d.first, last = first;
@@ -210,7 +210,7 @@ static void write_elapsed(const struct pair *p, double us)
 	xsprof_instant_args(XSPROF_NAME_IN(category, "[device elapsed]"), kv, 3);
 }
 
-/* Waits for them where the device is not through with them. */
+/* Writes their times; waits if the device has not reached the events. */
 static void settle(const struct xsprof_device_stubs *stubs, uint32_t first)
 {
 	uint32_t last = first;
@@ -237,7 +237,7 @@ static void settle(const struct xsprof_device_stubs *stubs, uint32_t first)
 
 /* ---- ops ------------------------------------------------------------------------------------ */
 
-/* What was open in another session was taken away at its end. */
+/* Pairs of an earlier session were freed at its end. */
 static void forget_stale(void)
 {
 	uint32_t session = __atomic_load_n(&xsp_ops.session, __ATOMIC_RELAXED);
@@ -280,7 +280,7 @@ uint32_t xsp_op_time_begins(bool keep)
 
 void xsp_op_time_began(void)
 {
-	/* The session waits for us; but not the end of the program. */
+	/* The end of a session waits for calls in progress, but the end of the program does not. */
 	const struct xsprof_device_stubs *stubs = __atomic_load_n(&d.stubs, __ATOMIC_ACQUIRE);
 	struct pair *p = &d.pairs[mine.open];
 	int32_t device = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Ops on their way into the rings.  It decides what of an op is kept and packs it; nothing is
- * allocated, and no lock taken, but for a stack that is new.
+ * Writes ops into the rings. Decides which details of an op are kept, and packs them; allocates
+ * nothing and takes no lock, except for a new stack.
  */
 #include "profiler/op-mirror.h"
 #include "profiler/op-time.h"
@@ -9,11 +9,11 @@
 #include "ring/op-wanted.h"
 #include "ring/pack.h"
 
-/* Bytes of numbers behind a tensor that has a record for itself; and how many are read back. */
+/* Room for numbers of a tensor in a record of its own. */
 #define TENSOR_ROOM	(sizeof(((struct xsp_pack *)0)->word) - 16 - \
 			 sizeof(struct xsprof_arg) - sizeof(struct xsprof_tensor_arg))
 #define MOST_DIMS	24u
-/* Those of nearly all: what put_narrow() can do, and fits any record. */
+/* Nearly all tensors: what put_narrow() handles, and what fits any record. */
 #define FEW_DIMS	7u
 
 /* ---- tensors -------------------------------------------------------------------------------- */
@@ -40,20 +40,20 @@ static inline char *put_numbers(char *at, const int64_t *v, uint32_t n, bool wid
 	return at + n * 4ul;
 }
 
-/* How much of it there is room for, at most what a record of its own has. */
+/* The number of dimensions to store, limited by a record's size. */
 static XSP_NOINLINE uint32_t cut_tensor(struct xsprof_tensor_arg *raw, const int64_t **strides,
 				     uint32_t room)
 {
 	uint32_t n = raw->ndim;
 
 	raw->flags |= XSPROF_TENSORF_CUT;
-	/* Without strides rather than without sizes; and the first sizes rather than none. */
+	/* Rather drop strides than sizes, and store the first sizes rather than none. */
 	if (*strides && 2 * n > room)
 		*strides = NULL;
 	return n < room && n < MOST_DIMS ? n : room < MOST_DIMS ? room : MOST_DIMS;
 }
 
-/* One that has too many dimensions, or too large ones. */
+/* A tensor with too many dimensions, or too large ones. */
 static XSP_NOINLINE bool pack_odd(struct xsp_pack *p, xsprof_name_t key,
 			       const struct xsprof_tensor *t)
 {
@@ -85,7 +85,7 @@ static XSP_NOINLINE bool pack_odd(struct xsp_pack *p, xsprof_name_t key,
 	p->used += sizeof(arg) + padded;
 	memcpy(at, &arg, sizeof(arg));
 	memcpy(at + sizeof(arg), &raw, sizeof(raw));
-	/* The last words, which the numbers may not fill. */
+	/* Clear the last words, which the numbers may not fill. */
 	memset(at + sizeof(arg) + padded - 16, 0, lists || fixed ? 16 : 0);
 	at += sizeof(arg) + sizeof(raw);
 	if (fixed) {
@@ -99,11 +99,11 @@ static XSP_NOINLINE bool pack_odd(struct xsp_pack *p, xsprof_name_t key,
 	return true;
 }
 
-/* Four numbers as they come, and as they are kept. */
+/* Four numbers as passed, and as stored. */
 typedef int64_t four_wide __attribute__((vector_size(32)));
 typedef int32_t four __attribute__((vector_size(16)));
 
-/* Numbers of 4 bytes from a word's begin on.  Return: behind the last word of them. */
+/* Stores numbers in 4 bytes each, from the begin of a word. Return: the end of their last word. */
 static inline __attribute__((always_inline)) uint64_t *
 put_narrow(uint64_t *to, const int64_t *v, uint32_t n, uint64_t *all)
 {
@@ -130,7 +130,7 @@ put_narrow(uint64_t *to, const int64_t *v, uint32_t n, uint64_t *all)
 	return to;
 }
 
-/* The same behind an odd number of them. */
+/* The same after an odd number of 4-byte numbers. */
 static inline uint64_t *put_behind(uint64_t *to, const int64_t *v, uint32_t n, uint64_t *all)
 {
 	*all |= (uint64_t)v[0];
@@ -139,8 +139,8 @@ static inline uint64_t *put_behind(uint64_t *to, const int64_t *v, uint32_t n, u
 }
 
 /*
- * Straight into the record, with numbers of 4 bytes: this is what an op with inputs costs.  What
- * was written of one that turns out to have larger ones is written over.
+ * Fast path: packs directly into the record, with numbers of 4 bytes; it determines the cost of an
+ * op with inputs. If a number turns out to be larger, what was written is overwritten.
  */
 static inline __attribute__((always_inline)) bool
 pack_tensor(struct xsp_pack *p, xsprof_name_t key, const struct xsprof_tensor *t)
@@ -188,7 +188,7 @@ pack_tensor(struct xsp_pack *p, xsprof_name_t key, const struct xsprof_tensor *t
 	if (strides)
 		to = n & 1 && sizes ? put_behind(to, strides, n, &all) :
 				      put_narrow(to, strides, n, &all);
-	/* A word at most, which the numbers do not fill. */
+	/* The numbers leave at most one word partly unused. */
 	if (to != end)
 		*to = 0;
 	if (unlikely(all > UINT32_MAX))
@@ -232,7 +232,7 @@ static bool pack_bools(struct xsp_pack *p, xsprof_name_t key, const struct xspro
 	return true;
 }
 
-/* Is it longer than what is kept of one? */
+/* Is it longer than what is stored of an input? */
 static bool too_long(const struct xsprof_input *in)
 {
 	switch (in->kind) {
@@ -246,7 +246,9 @@ static bool too_long(const struct xsprof_input *in)
 	}
 }
 
-/* Other than a tensor.  @cut: one more where it is.  Return: false where there is no more room. */
+/*
+ * Packs an input other than a tensor. @cut: incremented if it is cut. Return: false without room.
+ */
 static XSP_NOINLINE bool pack_input(struct xsp_pack *p, xsprof_name_t key,
 				 const struct xsprof_input *in, uint32_t *cut)
 {
@@ -277,10 +279,10 @@ static XSP_NOINLINE bool pack_input(struct xsp_pack *p, xsprof_name_t key,
 	}
 }
 
-/* Return: how many were left out or cut. */
+/* Return: number of inputs left out or cut. */
 static inline uint32_t pack_inputs(struct xsp_pack *p, const struct xsprof_input *in, uint32_t nr)
 {
-	/* Of none there is no array to be beyond of. */
+	/* Without inputs the pointer may be NULL. */
 	const struct xsprof_input *end = nr ? in + nr : in;
 	xsprof_name_t key = XSPROF_KEY_INPUT;
 	uint32_t cut = 0;
@@ -297,7 +299,7 @@ static inline uint32_t pack_inputs(struct xsp_pack *p, const struct xsprof_input
 	return cut + (uint32_t)(end - in);
 }
 
-/* The same of what is no input. */
+/* The same for keyword arguments and metadata. */
 static uint32_t pack_others(struct xsp_pack *p, const struct xsprof_op *op, uint32_t flags)
 {
 	uint32_t lost = 0, i;
@@ -324,7 +326,7 @@ static uint32_t pack_others(struct xsp_pack *p, const struct xsprof_op *op, uint
 
 /* ---- the op --------------------------------------------------------------------------------- */
 
-/* Is there anything of where it is in the program that is kept? */
+/* Does it have a stack, line or module that is kept? */
 static inline bool has_place(const struct xsprof_op *op, uint32_t flags)
 {
 	return (flags & XSP_OPS_MODULES && (op->module || op->module_name)) ||

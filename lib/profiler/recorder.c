@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What records a session: a thread of the library's own that looks at this process' rings and
- * stores what is new in them in a file without a name.
+ * Records a session: a thread of the library reads this process' rings and stores new records in an
+ * unnamed file.
  *
- * It consumes nothing: a recorder of the process reads all of it too.  Without a recorder the
- * process becomes a producer on tmpfs that overwrites its oldest records, for as long as it lives,
- * and is paused between sessions.
+ * It consumes nothing: a recorder of the process reads everything too. Without a recorder the
+ * process becomes a producer on tmpfs that overwrites its oldest records; it remains one for its
+ * lifetime, paused between sessions.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,17 +31,17 @@
 #include "read/ring-device.h"
 #include "ring/op-wanted.h"
 
-/* Stacks and the names of their code take room that markers alone do not. */
+/* Room for stacks and names of code, which plain markers do not need. */
 #define ARENA_STACKS	(16ull << 20)
 
 struct xsp_recorder {
 	struct xsp_cap		cap;
 	struct xsp_drain_thread	thread;
-	struct xsp_recorder_lost before;	/* by the process, before it was looked at */
+	struct xsp_recorder_lost before;	/* losses of the process before recording started */
 	int			fd;
 };
 
-/* The producer that is there because of sessions alone. */
+/* The producer that exists only for sessions. */
 static struct {
 	struct xsp_recording	session;
 	bool			ours;
@@ -105,14 +105,17 @@ static int pause_own(bool on)
 
 	if (!own.ours || is == on)
 		return 0;
-	/* Ends of what is open now are not seen: it is not open for the next session. */
+	/* Ends of open ranges will not be seen: the next session must not see them as open. */
 	if (!on)
 		xsp_control_paused(false);
 	err = xsp_kept.backend->control(0, 0, on ? XSPROF_PAUSED_RECORDER : 0,
 					on ? 0 : XSPROF_PAUSED_RECORDER);
 	if (on && !err) {
 		xsp_control_paused(true);
-		/* If the program is killed while it saves, what it saves is here (leftover.c). */
+		/*
+		 * If the program is killed while saving, the data is in this recording
+		 * (leftover.c).
+		 */
 		if (xsp_fd_ours(own.session.lockfd))
 			xsp_recording_touch(&own.session);
 	}
@@ -124,7 +127,7 @@ void xsp_recorder_saved(void)
 	const struct timespec long_ago[2] = { { 0 } };
 
 	if (own.ours && xsp_fd_ours(own.session.lockfd))
-		/* Where it fails what is left is kept for as long as a save may take. */
+		/* On failure the rest is kept as long as a save may take. */
 		(void)futimens(own.session.lockfd, long_ago);
 }
 
@@ -142,7 +145,7 @@ int xsp_recorder_prepare(const struct xsprof_profiler_config *config)
 
 /* ---- looking at it -------------------------------------------------------------------------- */
 
-/* By its name: the program may have closed our descriptor of it. */
+/* By name: the program may have closed our descriptor. */
 static int peek_tmpfs(struct xsp_drain *drain, const struct xsprof_ctl *ctl)
 {
 	char name[XSP_FILE_NAME];
@@ -174,7 +177,7 @@ static int peek_device(struct xsp_drain *drain, const struct xsprof_ctl *ctl)
 	return err;
 }
 
-/* The file has no name to open it by again. */
+/* The file has no name by which it could be opened again. */
 static bool ready(void *data)
 {
 	const struct xsp_recorder *r = data;
@@ -232,7 +235,7 @@ static int open_drain(struct xsp_recorder *r)
 	return (xsp_set.ctl->id ? peek_device : peek_tmpfs)(r->thread.drain, xsp_set.ctl);
 }
 
-/* A producer counts from its own start: what an earlier session lost is no loss of this one. */
+/* A producer counts from its own start: subtract what was lost before the session. */
 static void get_lost(const struct xsp_recorder *r, struct xsp_recorder_lost *lost)
 {
 	struct xsp_drain_stats stats;
@@ -294,7 +297,7 @@ static int copy_file(int from, int to, uint64_t size)
 		n = copy_file_range(from, &at, to, NULL, size - (uint64_t)at, 0);
 		if (n > 0)
 			continue;
-		/* Another file system, or a kernel that cannot: by hand. */
+		/* Not supported by the file system or the kernel: copy by hand. */
 		n = pread(from, buf, want, at);
 		if (n > 0)
 			n = write(to, buf, (size_t)n);
@@ -316,7 +319,7 @@ int xsp_recorder_copy(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost 
 	if (!xsp_fd_ours(r->fd))
 		return -EBADF;
 	xsp_drain_flush(r->thread.drain);
-	/* Whole chunks up to here: the file only grows. */
+	/* Whole chunks up to here, as the file only grows. */
 	size = r->cap.size;
 	get_lost(r, lost);
 	err = begin_thread(r);
@@ -341,7 +344,7 @@ void xsp_recorder_catch_up(struct xsp_recorder *r)
 	xsp_drain_thread_end(&r->thread);
 	if (xsp_fd_ours(r->fd))
 		(void)xsp_drain_step(r->thread.drain);
-	/* Where there can be no thread the rest is read at the end, as far as it is there then. */
+	/* Without a thread everything is read at the end, as far as it still exists. */
 	(void)begin_thread(r);
 }
 
@@ -366,7 +369,7 @@ int xsp_recorder_close(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost
 
 void xsp_recorder_forget(void)
 {
-	/* Its memory stays as it was: the thread that used it is not here, nor are descriptors. */
+	/* The memory is not freed: its thread does not exist here, nor do the descriptors. */
 	if (own.ours) {
 		own.session.dirfd = -1;
 		own.session.lockfd = -1;

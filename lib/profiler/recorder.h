@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What drains the rings of this process into a file of a session's own.
+ * Drains the rings of this process into the file of a session.
  */
 #ifndef XSP_PROFILER_RECORDER_H
 #define XSP_PROFILER_RECORDER_H
@@ -12,10 +12,10 @@
 struct xsp_recorder;
 
 /**
- * struct xsp_recorder_lost - what a file lacks
- * @records: lost: dropped, or read with no room in the file
+ * struct xsp_recorder_lost - losses of a file
+ * @records: records lost: dropped, or read but not stored for lack of room in the file
  * @slots: overwritten before they were read
- * @bad_slots: refused
+ * @bad_slots: invalid slots
  */
 struct xsp_recorder_lost {
 	uint64_t	records;
@@ -24,34 +24,34 @@ struct xsp_recorder_lost {
 };
 
 /**
- * xsp_recorder_open() - record this process into a file without a name
- * @out: the recorder
+ * xsp_recorder_open() - record this process into an unnamed file
+ * @out: set to the recorder
  *
- * Without a recorder of the process it makes the process a producer of its own; else it reads what
- * the recorder reads, and consumes nothing.
+ * If the process has no recorder, it becomes a producer of its own; else the same rings are read
+ * without consuming.
  */
 int xsp_recorder_prepare(const struct xsprof_profiler_config *config) XSP_HIDDEN;
-/* Is the process a producer because of sessions alone? */
+/* Does the producer exist only for sessions? */
 bool xsp_recorder_is_own(void) XSP_HIDDEN;
 int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_recorder **out)
 	XSP_HIDDEN;
 /*
- * The end: the file has all of it.  @fd: its descriptor, the caller's from now on.  @lost: what it
- * lacks; may be NULL.
+ * Ends it: the file is complete. @fd: set to its descriptor, owned by the caller. @lost: set to the
+ * losses; may be NULL.
  */
 int xsp_recorder_close(struct xsp_recorder *recorder, int *fd, struct xsp_recorder_lost *lost)
 	XSP_HIDDEN;
 /*
- * What the last session recorded is in a file of the user's: what is left of it need not be kept
- * when the program is killed.
+ * The last session's records were saved by the user: the rest need not be kept if the program is
+ * killed.
  */
 void xsp_recorder_saved(void) XSP_HIDDEN;
-/* What there is so far, in a file of its own; @fd and @lost as above.  It goes on. */
+/* Copies the records so far into a file of its own; @fd and @lost as above. Recording continues. */
 int xsp_recorder_copy(struct xsp_recorder *recorder, int *fd, struct xsp_recorder_lost *lost)
 	XSP_HIDDEN;
-/* All that was recorded before the call is in the file. */
+/* Waits until everything recorded before the call is in the file. */
 void xsp_recorder_catch_up(struct xsp_recorder *recorder) XSP_HIDDEN;
-/* In the child of a fork: what was the parent's. */
+/* In a forked child: drops the parent's state. */
 void xsp_recorder_forget(void) XSP_HIDDEN;
 /* At the end of the program. */
 void xsp_recorder_exit(void) XSP_HIDDEN;

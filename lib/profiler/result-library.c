@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The other library, which makes results: loaded when the first is made, where the program is not
- * linked with it.  Owns which one it is: the one that the loader finds by its name, or else the
- * one in the folder that we ourselves were loaded from.
+ * Loads libxsprof-trace, which makes results, at the first result, unless the program is linked
+ * with it. Chooses the library that the loader finds by its name, else the one in the folder of
+ * this library.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "profiler/result-library.h"
 
-/* The program has them where it is linked with the other library. */
+/* Weak: defined if the program is linked with libxsprof-trace. */
 #pragma weak xsprof_result_open
 #pragma weak xsprof_result_post_process
 #pragma weak xsprof_result_save_as
@@ -26,9 +26,9 @@
 #define OURSELVES	"/libxsprof-user.so"
 
 /*
- * A program that found us by a path of its own (DT_RUNPATH), which the loader does not take for
- * what we load.  In a static one we are in the program's folder, where nobody has put libraries
- * on purpose; and a privileged one takes nothing from where it happens to lie.
+ * For programs that found this library by their own DT_RUNPATH, which does not apply to our
+ * dlopen(). In a static program this would be the program's folder, where no one put libraries on
+ * purpose; and a privileged program loads nothing from such a place.
  */
 static void *function_of(const char *name);
 
@@ -51,8 +51,8 @@ static void *load_beside(void)
 }
 
 /*
- * A function of libxsprof-trace; NULL: it is not there.  The library stays loaded; loading it again
- * is a look-up.
+ * A function of libxsprof-trace; NULL: not found. The library stays loaded; loading it again is
+ * only a lookup.
  */
 static void *function_of(const char *name)
 {
@@ -75,7 +75,7 @@ int xsp_result_open(const char *path, const struct xsprof_result_options *opts,
 	if (!open_result)
 		open_result = (open_fn)function_of("xsprof_result_open");
 	err = open_result ? open_result(path, opts, result) : -ENOSYS;
-	/* An older one does not know all that was asked for. */
+	/* An older library does not know all options. */
 	return err == -E2BIG ? -ENOSYS : err;
 }
 
@@ -93,8 +93,8 @@ int xsp_result_post_process(struct xsprof_result *result,
 }
 
 /*
- * All of one library: a result is what its own library knows.  One that the program is linked with
- * may be older than this, and have no xsprof_result_save_as().
+ * All functions from one library, as a result can be used only by the library that made it. One
+ * that the program is linked with may be older and lack xsprof_result_save_as().
  */
 int xsp_result_find(struct xsp_result_functions *f)
 {

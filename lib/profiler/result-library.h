@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Functions of the other library, libxsprof-trace, which makes results.  All of them return -ENOSYS
- * where it is not found.
+ * Functions of libxsprof-trace, which makes results. All return -ENOSYS if it is not found.
  */
 #ifndef XSP_PROFILER_RESULT_LIBRARY_H
 #define XSP_PROFILER_RESULT_LIBRARY_H
@@ -22,9 +21,9 @@ typedef int (*xsp_result_save_as_fn)(struct xsprof_result *result, const char *p
 typedef void (*xsp_result_free_fn)(struct xsprof_result *result);
 
 /**
- * struct xsp_result_functions - what writes results, and ends them
+ * struct xsp_result_functions - functions to save and free results
  * @save: xsprof_result_save_as()
- * @save_memory: xsprof_result_save_memory_snapshot(); NULL: an older library has none
+ * @save_memory: xsprof_result_save_memory_snapshot(); NULL: not in older libraries
  * @free: xsprof_result_free()
  */
 struct xsp_result_functions {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Steps of a program, and the sessions that come and go with them.
+ * Steps of a program, and the schedule that starts and ends sessions with them.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@ static struct {
 	pthread_mutex_t			lock;
 	bool				on;
 	bool				in_session;
-	uint64_t			step;		/* of the program */
+	uint64_t			step;		/* number of the program's step */
 	uint64_t			first;		/* step at which the schedule began */
 	struct xsprof_schedule		schedule;
 	struct xsprof_profiler_config	config;
@@ -50,7 +50,7 @@ enum xsprof_profiler_action xsprof_schedule_action(const struct xsprof_schedule 
 	return at == cycle - 1 ? XSPROF_PROFILER_RECORD_AND_SAVE : XSPROF_PROFILER_RECORD;
 }
 
-/* The lock is held by the functions below. */
+/* The functions below are called with the lock held. */
 
 static int begin_session(void)
 {
@@ -69,8 +69,8 @@ static int end_session(struct xsprof_result **result)
 }
 
 /*
- * From one step's action to that of the next, which is @step of the program.  @result: what is
- * ready now.
+ * Moves from one step's action to that of the next, the program's step number @step. @result: set
+ * to a finished result.
  */
 static int move(enum xsprof_profiler_action from, enum xsprof_profiler_action to, uint64_t step,
 		struct xsprof_result **result)
@@ -125,7 +125,7 @@ int xsprof_schedule_profiler(const struct xsprof_profiler_config *config, uint32
 		c.schedule = *schedule;
 		c.ready = ready;
 		c.data = data;
-		/* The one that the program is in the middle of is none of the schedule's. */
+		/* The step in progress does not belong to the schedule. */
 		c.step += c.step != 0;
 		c.first = c.step;
 		c.in_session = false;
@@ -160,11 +160,11 @@ int xsprof_profiler_step(void)
 		finish = (struct xsp_finish){ c.config.post_process, c.config.post_process_data };
 	}
 	pthread_mutex_unlock(&c.lock);
-	/* A trace that was asked for from outside may begin with this step, or end before it. */
+	/* A trace requested from outside may begin with this step, or end before it. */
 	if (told)
 		told();
 	mark_step(step);
-	/* Without a lock: they may end the schedule, or begin another. */
+	/* Without the lock: the callbacks may end the schedule, or start another. */
 	ended = xsp_session_finish(result, &finish);
 	if (result)
 		ready(data, result);
@@ -190,14 +190,14 @@ int xsp_schedule_end(void)
 	return err;
 }
 
-/* In the child of a fork. */
+/* In a forked child. */
 static void forget(void)
 {
 	pthread_mutex_init(&c.lock, NULL);
 	c.on = c.in_session = false;
 }
 
-/* From the start: another thread may be making a step in any fork. */
+/* A constructor: another thread may be making a step at any fork. */
 __attribute__((constructor(102))) static void register_forget(void)
 {
 	static struct xsp_fork_hook hook = { .forget = forget };

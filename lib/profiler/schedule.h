@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Steps of the program, and the schedule of sessions that goes by them.
+ * Steps of the program, and the schedule of sessions that follows them.
  */
 #ifndef XSP_PROFILER_SCHEDULE_H
 #define XSP_PROFILER_SCHEDULE_H
@@ -8,9 +8,9 @@
 #include "base/own.h"
 
 bool xsp_schedule_runs(void) XSP_HIDDEN;
-/* No session comes any more.  Return: 0; -ENOENT: there was no schedule. */
+/* Ends the schedule. Return: 0; -ENOENT: there was none. */
 int xsp_schedule_end(void) XSP_HIDDEN;
-/* @step: called in each step, before it is marked; NULL for none. */
+/* @step: called at each step, before it is recorded; NULL for none. */
 void xsp_schedule_at_step(void (*step)(void)) XSP_HIDDEN;
 
 #endif /* XSP_PROFILER_SCHEDULE_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The configuration of a session: of any version of its struct, and what of the library it wants.
+ * The configuration of a session: accepts any version of the struct, and computes what the session
+ * needs of the library.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@ static int copy_sized(void *to, size_t size, const void *from, size_t least)
 
 	if (has < least)
 		return -EINVAL;
-	/* No version has been so long: it is no size at all, and is not to be read up to. */
+	/* No version is that large: the field is not a size, so do not read that far. */
 	if (has > SIZE_SANE)
 		return -E2BIG;
 	for (size_t i = size; i < has; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The session: begun, joined, toggled, ended.  Owns the session that runs and its configuration.
- * One at a time in a process, as GPUs have one profiler at a time.
+ * The session: begin, join, toggle, end. Owns the running session and its configuration. One per
+ * process at a time, as GPUs allow one profiler at a time.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -26,18 +26,18 @@
 static struct {
 	pthread_mutex_t			lock;
 	bool				running;
-	uint32_t			number;		/* of the latest session, never 0 */
+	uint32_t			number;		/* number of the latest session, never 0 */
 	struct xsprof_profiler_config	config;
 	struct xsprof_experimental	experimental;
 	uint32_t			activities;
 	uint32_t			scopes;
 	bool				all_threads;
-	bool				demand;		/* it was asked for from outside */
-	uint64_t			from;	/* xsprof_now(): what records are by */
+	bool				demand;		/* requested from outside */
+	uint64_t			from;	/* ticks of xsprof_now() */
 	uint64_t			steps_from;
 	uint64_t			steps_to;
 	struct xsp_recorder		*recorder;
-	struct xsp_recorder_lost	lost;		/* by the latest result, if @demand */
+	struct xsp_recorder_lost	lost;		/* of the latest result, if @demand */
 	struct xsp_members		members;
 	struct xsprof_sync		begun;
 	struct xsp_metadata		metadata;
@@ -48,7 +48,7 @@ __thread enum xsp_session_caller xsp_session_caller
 
 /* ---- its threads ---------------------------------------------------------------------------- */
 
-/* Ops that are not the session's are recorded all the same: the result leaves them out. */
+/* Are ops outside of the session recorded too? The result leaves them out. */
 static bool is_shared(void)
 {
 	return s.recorder && !xsp_recorder_is_own();
@@ -98,7 +98,7 @@ enum xsprof_profiler_state xsprof_profiler_state(void)
 
 /* ---- begin ---------------------------------------------------------------------------------- */
 
-/* The lock is held. */
+/* Called with the lock held. */
 static int begin(const struct xsprof_profiler_config *config,
 		 const struct xsprof_experimental *experimental, uint32_t activities,
 		 uint32_t scopes)
@@ -162,7 +162,7 @@ int xsprof_prepare_profiler(const struct xsprof_profiler_config *config, uint32_
 
 	if (err)
 		return err;
-	/* Making the process a producer is what takes the time. */
+	/* Done before taking the lock: becoming a producer takes the most time. */
 	pthread_mutex_lock(&s.lock);
 	err = s.running ? -EBUSY : xsp_session_records(to.state) ? xsp_recorder_prepare(&to) : 0;
 	pthread_mutex_unlock(&s.lock);
@@ -187,7 +187,7 @@ int xsp_session_begin(const struct xsprof_profiler_config *config, uint32_t acti
 	return err;
 }
 
-/* What was recorded until now was to warm up; the rest of the step before is none of it. */
+/* Earlier records were warm-up; the rest of the current step does not belong to the result. */
 void xsp_session_restart(uint64_t step)
 {
 	pthread_mutex_lock(&s.lock);
@@ -204,8 +204,8 @@ void xsp_session_steps_to(uint64_t step)
 }
 
 /*
- * May the caller end it?  One that the library began on a request from outside is not the
- * program's to end.  The lock is held.
+ * May the caller end it? A session that the library began for an external request cannot be ended
+ * by the program. Called with the lock held.
  */
 static int check_mine(void)
 {
@@ -291,14 +291,14 @@ static int make_result(int fd, uint64_t to, struct xsprof_result **result)
 	return xsp_result_open(path, &opts, result);
 }
 
-/* The lock is held. */
+/* Called with the lock held. */
 static int end(struct xsprof_result **result)
 {
 	int fd = -1, err = 0, opened = 0;
 	uint64_t to;
 
 	xsp_ops_session(0, 0, 0, 0);
-	/* What devices are not through with is of the session. */
+	/* Wait for the devices: the remaining times belong to the session. */
 	xsp_op_time_end();
 	to = xsprof_now();
 	__atomic_store_n(&s.running, false, __ATOMIC_RELEASE);
@@ -357,7 +357,7 @@ void xsp_session_lost(struct xsp_recorder_lost *lost)
 
 static void forget_parent(void)
 {
-	/* Of lists that another thread was about to change nothing is known: they stay there. */
+	/* Another thread may have been changing the lists: leak them. */
 	if (pthread_mutex_trylock(&s.lock)) {
 		s.members = (struct xsp_members){ 0 };
 		s.metadata = (struct xsp_metadata){ 0 };
@@ -381,7 +381,7 @@ static void end_session_at_exit(void)
 	xsp_recorder_exit();
 }
 
-/* From the start: its locks may be held by another thread in any fork. */
+/* A constructor: another thread may hold its locks at any fork. */
 __attribute__((constructor(102))) static void register_moments(void)
 {
 	static struct xsp_fork_hook hook = { .forget = forget_parent };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Stacks of ops: walked by frame pointers, and written once each.  Owns the table of the stacks
- * that the producer's arena holds.
+ * Stacks of ops: walked by frame pointers, and stored once each. Owns the table of stacks in the
+ * producer's arena.
  *
- * A walk reads nothing but this thread's stack between its own frame and the stack's end, so that
- * code without frame pointers costs frames and nothing else.
+ * A walk reads only this thread's stack between its own frame and the stack's end, so code without
+ * frame pointers only costs frames.
  */
 #include <pthread.h>
 #include <string.h>
@@ -17,13 +17,13 @@
 #include "ring/pack.h"
 
 #define FRAMES		XSPROF_STACK_FRAMES
-#define SLOTS		(1u << 14)	/* of the table; at most three quarters are used */
+#define SLOTS		(1u << 14)	/* size of the table; at most three quarters are used */
 #define MOST		(SLOTS / 4 * 3)
 
 /**
- * struct known - a stack that is in the arena
- * @hash: of its addresses, never 0; 0: a free place
- * @id: of it, XSPROF_STACK_MISSED: there was no room for it
+ * struct known - a stack in the arena
+ * @hash: hash of its addresses, never 0; 0: free slot
+ * @id: its id; XSPROF_STACK_MISSED: there was no room for it
  */
 struct known {
 	uint64_t	hash;
@@ -31,15 +31,15 @@ struct known {
 };
 
 static struct {
-	struct known	*table;		/* made at the first stack, and kept */
+	struct known	*table;		/* allocated at the first stack, never freed */
 	uint32_t	nr;
 	uint32_t	next;
-	uint32_t	producer;	/* their arena is this one's, as xsp_producers */
+	uint32_t	producer;	/* producer whose arena has them, from xsp_producers */
 } stacks;
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
-/* This thread's stack, asked once. */
+/* Bounds of this thread's stack, read once. */
 static __thread struct {
 	uintptr_t	base;
 	uintptr_t	end;
@@ -60,7 +60,7 @@ static void find_stack(void)
 	pthread_attr_destroy(&attr);
 }
 
-/* Another stack than the thread's own (of a fibre, or of signals) is not walked. */
+/* Stacks other than the thread's own (of a fibre, or signal stacks) are not walked. */
 static uint32_t walk(uintptr_t frame, uintptr_t caller, uint64_t *address, uint32_t *left)
 {
 	bool first = true;
@@ -72,7 +72,7 @@ static uint32_t walk(uintptr_t frame, uintptr_t caller, uint64_t *address, uint3
 	end = own_stack.end;
 	address[0] = caller;
 	*left = 0;
-	/* What lies between another stack and the end of this one may be mapped or not. */
+	/* Memory between another stack and the end of this one may be unmapped. */
 	if (unlikely(frame < own_stack.base))
 		return n;
 	while (frame && !(frame & 7) && end >= 16 && frame <= end - 16) {
@@ -81,7 +81,7 @@ static uint32_t walk(uintptr_t frame, uintptr_t caller, uint64_t *address, uint3
 
 		if (!from)
 			break;
-		/* The first is the caller's, which is there already. */
+		/* Skip the first frame, the caller's, which is stored already. */
 		if (first && from == caller)
 			;
 		else if (n < FRAMES)
@@ -134,7 +134,7 @@ static bool make_table(void)
 	return true;
 }
 
-/* The names' lock is held. */
+/* Called with the names' lock held. */
 static uint32_t add(uint64_t hash, const uint64_t *address, uint32_t n, uint32_t left)
 {
 	struct known *k;
@@ -147,7 +147,7 @@ static uint32_t add(uint64_t hash, const uint64_t *address, uint32_t n, uint32_t
 	if (stacks.nr >= MOST)
 		return XSPROF_STACK_MISSED;
 	__atomic_store_n(&stacks.nr, stacks.nr + 1, __ATOMIC_RELAXED);
-	/* One that found no room is remembered as that, and not tried again. */
+	/* A stack that finds no room is remembered as missed, and not tried again. */
 	k->id = XSPROF_STACK_MISSED;
 	if (!xsp_arena_add(XSPROF_ENTRY_STACK, stacks.next + 1, left, (const char *)address,
 			   n * sizeof(*address)))
@@ -156,15 +156,17 @@ static uint32_t add(uint64_t hash, const uint64_t *address, uint32_t n, uint32_t
 	return k->id;
 }
 
-/* Are the stacks of the table in the arena of the producer that there is now? */
+/* Are the table's stacks in the arena of the current producer? */
 static bool is_current(void)
 {
-	/* Acquire: pairs with the release in forget(): the table is empty with the number. */
+	/*
+	 * Acquire: pairs with the release in forget(): the table is empty when the number is seen.
+	 */
 	return __atomic_load_n(&stacks.producer, __ATOMIC_ACQUIRE) ==
 	       __atomic_load_n(&xsp_producers, __ATOMIC_RELAXED);
 }
 
-/* Empties a table whose stacks are in another producer's arena.  The names' lock is held. */
+/* Clears a table that belongs to another producer's arena. Called with the names' lock held. */
 static void forget(void)
 {
 	if (is_current())
@@ -177,7 +179,7 @@ static void forget(void)
 	__atomic_store_n(&stacks.producer, xsp_producers, __ATOMIC_RELEASE);
 }
 
-/* A stack that is not in the table. */
+/* Adds a stack that is not in the table. */
 static XSP_NOINLINE uint32_t add_new(uint64_t hash, const uint64_t *address, uint32_t n,
 				  uint32_t left)
 {
@@ -189,11 +191,11 @@ static XSP_NOINLINE uint32_t add_new(uint64_t hash, const uint64_t *address, uin
 		forget();
 		xsp_names_unlock();
 	}
-	/* Without the lock: where no more fit they do not make each other wait. */
+	/* Checked without the lock: with a full table threads must not wait for each other. */
 	if (__atomic_load_n(&stacks.nr, __ATOMIC_RELAXED) >= MOST)
 		return id;
 	xsp_maps_note(address, n);
-	/* A handler over the names' lock goes without. */
+	/* A handler that interrupted a holder of the names' lock leaves it out. */
 	if (!xsp_names_lock(true)) {
 		forget();
 		id = add(hash, address, n, left);
@@ -213,7 +215,7 @@ static inline uint32_t find(uint64_t hash)
 	/* Acquire: pairs with the release in add(): the id is visible with the hash. */
 	if (likely(__atomic_load_n(&k->hash, __ATOMIC_ACQUIRE) == hash))
 		return k->id;
-	/* Where no more fit nobody has to find out what it is. */
+	/* With a full table the stack need not be identified. */
 	return __atomic_load_n(&stacks.nr, __ATOMIC_RELAXED) >= MOST ? XSPROF_STACK_MISSED : 0;
 }
 
@@ -228,7 +230,7 @@ uint32_t xsp_stack_here(void *frame, void *caller)
 	return likely(id) ? id : add_new(hash, address, n, left);
 }
 
-/* A program's key may be any number: it is none of those of our own stacks but by chance. */
+/* The key is an arbitrary number of the program: it collides with our own hashes only by chance. */
 static uint64_t hash_of_key(uint64_t key)
 {
 	uint64_t h = (key ^ 0xa0761d6478bd642fu) * 0xe7037ed1a0b428dbu;
@@ -244,7 +246,7 @@ uint32_t xsprof_stack_find(uint64_t key)
 
 uint32_t xsprof_stack_add(uint64_t key, const uint64_t *frames, uint32_t nr, uint32_t left_out)
 {
-	/* The first of a forked child makes it a producer. */
+	/* The first op of a forked child makes it a producer. */
 	if (!xsp_attached() && (!xsp_this_tid() || !xsp_attached()))
 		return 0;
 	if (!nr)

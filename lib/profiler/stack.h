@@ -7,7 +7,7 @@
 
 #include "base/own.h"
 
-/* The stack above its caller's frame as an id; where there is no room XSPROF_STACK_MISSED. */
+/* The id of the stack above the caller's frame; XSPROF_STACK_MISSED without room. */
 uint32_t xsp_stack_here(void *frame, void *caller) XSP_HIDDEN;
 
 #endif /* XSP_PROFILER_STACK_H */

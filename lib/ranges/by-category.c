@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Lists of what is open, by category: see by-category.h.
+ * Lists of open ranges by category: see by-category.h.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What a producer has open, by category: so that switching a category off finds what it ends
- * without a look at anything else.  A program may switch as often as it writes records.
+ * A producer's open ranges by category, so that switching a category off finds the ranges that it
+ * ends without looking at others. A program may switch as often as it writes records.
  */
 #ifndef XSP_BY_CATEGORY_H
 #define XSP_BY_CATEGORY_H
@@ -13,20 +13,20 @@
 
 struct xsp_category_item;
 
-/* Of one producer; all zeros is empty.  It must not move while it has members. */
+/* Lists of one producer; all zeros is empty. It must not move while it has members. */
 struct xsp_by_category {
 	struct xsp_category_list {
 		struct xsp_category_item	*first;
 		struct xsp_category_item	*last;
-	}			*of;	/* each category's, in the order in which they came */
-	uint32_t		room;	/* categories in @of */
-	uint64_t		used;	/* those that may have members */
+	}			*of;	/* of each category, in order of insertion */
+	uint32_t		room;	/* capacity of @of in categories */
+	uint64_t		used;	/* categories that may have members */
 };
 
 /**
- * struct xsp_category_item - something that is open, in the list of its category
- * @of: what it is
- * @other: the next of the same xsp_category_items
+ * struct xsp_category_item - an open range, or a thread with open ranges, in a category's list
+ * @of: the range or thread
+ * @other: next item of the same struct xsp_category_items
  */
 struct xsp_category_item {
 	struct xsp_category_item	*next;
@@ -37,7 +37,7 @@ struct xsp_category_item {
 	uint32_t			category;
 };
 
-/* Of a thread, which is in the lists of all categories that it has ranges of. */
+/* The items of a thread, which is in the list of each category of its open ranges. */
 struct xsp_category_items {
 	struct xsp_category_item	*first;
 	uint64_t			mask;
@@ -48,19 +48,19 @@ static inline uint32_t xsp_category_of(uint32_t name)
 	return name >> XSPROF_NAME_SHIFT;
 }
 
-/* @member's @of is set.  Return: 0 or -ENOMEM. */
+/* Adds @member, whose @of is set. Return: 0 or -ENOMEM. */
 int xsp_by_category_link(struct xsp_by_category *by, struct xsp_category_item *member,
 			 uint32_t category);
-/* It is in no list then: @by is NULL. */
+/* Removes it from its list: @by is then NULL. */
 void xsp_by_category_unlink(struct xsp_category_item *member);
 
-/* Puts @of into the list of @category, once.  Return: bytes that it took, or -ENOMEM. */
+/* Adds @of to the list of @category, once. Return: bytes allocated, or -ENOMEM. */
 int xsp_by_category_join(struct xsp_by_category *by, struct xsp_category_items *set, void *of,
 		     uint32_t category);
-/* Takes it out of the lists of @categories, a mask.  Return: bytes that were freed. */
+/* Removes it from the lists of @categories, a mask. Return: bytes freed. */
 size_t xsp_by_category_leave(struct xsp_category_items *set, uint64_t categories);
 
-/* One that is in a list of @categories, or NULL. */
+/* Any member of a list of @categories, or NULL. */
 void *xsp_by_category_any(struct xsp_by_category *by, uint64_t categories);
 void xsp_by_category_free(struct xsp_by_category *by);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Nodes of graphs by the range that they were captured in: see captured.h.
+ * Graph nodes by the range in which they were captured: see captured.h.
  *
- * The thread that makes a node writes its record, so its open ranges are known then.  When a graph
- * is instantiated, nodes are made too, inside whatever calls that; each also has a record that
- * names the node that it is a copy of, which counts, in whichever order the two come.
+ * The thread that creates a node writes its record, so its open ranges are known at that time.
+ * Instantiating a graph creates nodes too, inside of unrelated ranges; the record of such a copy
+ * names the original node, whose range counts, in whichever order the two records come.
  */
 #include "base/hash.h"
 #include "ranges/captured.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Nodes of graphs, and the range in which the program made each: a graph is launched long after it
- * was captured, and its kernels have the call of the launch.
+ * Graph nodes and the range in which the program created each: a graph is launched long after it
+ * was captured, and its kernels belong to the call that launched it.
  */
 #ifndef XSP_CAPTURED_H
 #define XSP_CAPTURED_H
@@ -11,13 +11,13 @@
 #include "base/map.h"
 #include "ranges/tracks.h"
 
-/* So many nodes are known; kernels of later ones have no range. */
+/* Limit of nodes; kernels of further nodes have no range. */
 #define XSP_CAPTURED_NODES	(1u << 20)
 
 /**
- * struct xsp_captured - nodes; all zeros is none
- * @nodes: by producer and node: the name of the range, 0: it is not known
- * @left_out: nodes beyond XSP_CAPTURED_NODES, or beyond the memory
+ * struct xsp_captured - nodes; all zeros is empty
+ * @nodes: by producer and node: name of the range, 0: unknown
+ * @left_out: nodes beyond XSP_CAPTURED_NODES, or without memory
  */
 struct xsp_captured {
 	struct xsp_map	nodes;
@@ -25,13 +25,13 @@ struct xsp_captured {
 };
 
 /*
- * Takes a record of a node (XSPROF_GPU_NODE); others are ignored.  @thread: that of the event, with
- * what is open on it.
+ * Handles a record of a node (XSPROF_GPU_NODE); ignores others. @thread: thread of the event, with
+ * its open ranges.
  */
 void xsp_captured_event(struct xsp_captured *captured, const struct xsprof_event *ev,
 			const struct xsp_track *thread);
 
-/* The name of the range that the activity of a node was captured in; 0: none, or not known. */
+/* The name of the range in which an activity's node was captured; 0: none, or unknown. */
 uint32_t xsp_captured_in(const struct xsp_captured *captured, const struct xsprof_event *ev);
 
 void xsp_captured_free(struct xsp_captured *captured);

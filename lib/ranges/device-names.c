@@ -49,7 +49,7 @@ const char *xsp_device_word(const char *facts, uint32_t number, char text[XSP_DE
 		n = strcspn(kind, "\"");
 		memcpy(word, kind, n < sizeof(word) ? n : 0);
 	}
-	/* Collectors once had the numbers alone. */
+	/* Early collectors used the numbers alone. */
 	if (!strcmp(word, "cuda") || (!*word && number < 32))
 		return "GPU";
 	if (!strcmp(word, "opencl") || (!*word && number < 64))

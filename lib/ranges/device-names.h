@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Names that collectors give to devices, contexts and streams: facts of their process, see
+ * Names of devices, contexts and streams from their collectors: facts of their process, see
  * format.rst.
  */
 #ifndef XSP_RANGES_DEVICE_NAMES_H
@@ -8,23 +8,23 @@
 
 #include <xsprof/trace.h>
 
-#define XSP_DEVICE_KIND		24u	/* bytes, with its end */
-#define XSP_DEVICE_NUMBERS	1024u	/* that devices have */
+#define XSP_DEVICE_KIND		24u	/* bytes, including the terminator */
+#define XSP_DEVICE_NUMBERS	1024u	/* limit of device numbers */
 
-/* As its collector named it; NULL: it did not. */
+/* The name from the collector; NULL: none. */
 const char *xsp_context_name(const struct xsprof_trace *trace, uint32_t producer, uint32_t device,
 			     uint32_t context);
 const char *xsp_stream_name(const struct xsprof_trace *trace, uint32_t producer, uint32_t device,
 			    uint32_t context, uint32_t stream);
-/* Of whichever context: the one that was named last. */
+/* In any context: the last one named. */
 const char *xsp_stream_name_of_any(const struct xsprof_trace *trace, uint32_t producer,
 				   uint32_t device, uint32_t stream);
 
 /**
- * xsp_device_word() - what a device is called before its number: "GPU", "OpenCL device"
- * @facts: what its collector said of it, or NULL
- * @number: its number, which tells the kind where @facts do not
- * @text: room for it
+ * xsp_device_word() - the word before a device's number: "GPU", "OpenCL device"
+ * @facts: the collector's description, or NULL
+ * @number: device number, which implies the kind if @facts does not state it
+ * @text: buffer for it
  *
  * Return: @text, or a constant.
  */

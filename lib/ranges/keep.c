@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Records kept until they can be written: see keep.h.
+ * Keeps records until they can be written: see keep.h.
  */
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Which producers may have lost records, and since when.  A thread writes to the ring of the CPU
- * it is on, and may have been on any CPU between two of its records: so a hole in one ring
- * concerns all threads of the producer that have a range open across it.  Begins and ends have no
- * number: once one of them may be missing, no range that was open then has a certain end.
+ * Which producers may have lost records, and since when. A thread writes to the ring of its current
+ * CPU, and may have been on any CPU between two of its records: a hole in one ring therefore
+ * affects all threads of the producer with a range open across it. Begins and ends have no number:
+ * once one of them may be missing, no range that was open then has a certain end.
  */
 #ifndef XST_LOSSES_H
 #define XST_LOSSES_H
@@ -13,14 +13,14 @@
 #include <xsprof/trace.h>
 #pragma GCC visibility pop
 
-/* Numbers equal modulo this share an entry: a certain range may become uncertain, no more. */
+/* Producers equal modulo this share an entry: at worst a certain range is marked uncertain. */
 #define XST_LOSS_PRODUCERS	256u
 
 /**
- * struct xst_losses - the losses of a trace up to now
- * @count: how many times a record may have been missing; each has its number, from 1 on
- * @hole: at the latest event one may be
- * @latest: number of the latest, by producer
+ * struct xst_losses - losses of a trace so far
+ * @count: number of times that records may be missing; each has a number, from 1 on
+ * @hole: records may be missing at the latest event
+ * @latest: by producer: number of its latest loss
  */
 struct xst_losses {
 	uint64_t	count;
@@ -28,7 +28,7 @@ struct xst_losses {
 	uint64_t	latest[XST_LOSS_PRODUCERS];
 };
 
-/* Records of its producer may be missing right before @ev. */
+/* May records of its producer be missing right before @ev? */
 static inline bool xst_losses_at(const struct xsprof_event *ev)
 {
 	/* The kernel's tracer has no begins and ends. */
@@ -36,7 +36,7 @@ static inline bool xst_losses_at(const struct xsprof_event *ev)
 	       ev->producer != XSPROF_NO_PRODUCER;
 }
 
-/* Up to when records may be missing, by all events up to @ev; @before: up to the one before it. */
+/* The time up to which records may be missing, after @ev; @before: the same before @ev. */
 static inline uint64_t xst_losses_until(const struct xsprof_event *ev, uint64_t before)
 {
 	if (!xst_losses_at(ev) || before == UINT64_MAX)
@@ -44,7 +44,7 @@ static inline uint64_t xst_losses_until(const struct xsprof_event *ev, uint64_t 
 	return ev->type == XSPROF_EV_LOST && ev->flags & XSPROF_EVF_HOLE ? UINT64_MAX : ev->ns;
 }
 
-/* Every event of the trace, before all else that is done with it. */
+/* To be called for every event of the trace, before its other handling. */
 static inline void xst_losses_event(struct xst_losses *losses, const struct xsprof_event *ev)
 {
 	losses->hole = ev->flags & XSPROF_EVF_HOLE;
@@ -52,20 +52,20 @@ static inline void xst_losses_event(struct xst_losses *losses, const struct xspr
 		losses->latest[ev->producer % XST_LOSS_PRODUCERS] = ++losses->count;
 }
 
-/* Up to the latest event.  In a hole more are to come, whatever is begun then. */
+/* Number of losses up to the latest event. In a hole more may follow, also for ranges begun now. */
 static inline uint64_t xst_losses_now(const struct xst_losses *losses)
 {
 	return losses->count - losses->hole;
 }
 
-/* Has @producer lost anything since loss number @since? */
+/* Has @producer lost records since loss number @since? */
 static inline bool xst_losses_since(const struct xst_losses *losses, uint32_t producer,
 				    uint64_t since)
 {
 	return losses->latest[producer % XST_LOSS_PRODUCERS] > since;
 }
 
-/* May a record of a thread of @producer be missing since the last time it was asked with @seen? */
+/* May a record of @producer be missing since the last call with @seen? */
 static inline bool xst_losses_pass(const struct xst_losses *losses, uint32_t producer,
 				   uint64_t *seen)
 {

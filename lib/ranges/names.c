@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Names of a trace as an output wants them: see names.h.
+ * Cache of names in an output's form: see names.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void forget(struct xsp_names *names)
 	names->used = 0;
 }
 
-/* A name that the capture does not hold yet may come with a later chunk: not to be kept. */
+/* A name missing so far may come with a later chunk: do not cache it. */
 static bool unknown(const struct xsp_names *names, uint64_t key)
 {
 	uint32_t producer = (uint32_t)(key >> 32), name = (uint32_t)key;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Names of a trace as an output wants them, built once and kept: escaping a name costs more
- * than the rest of its event.  It never holds more than a fixed amount of memory: when that is
- * used up it forgets all and begins again.
+ * Cache of names in an output's form: escaping a name costs more than the rest of its event.
+ * Limited to a fixed amount of memory: when it is used up, the cache is cleared.
  */
 #ifndef XSPROF_OUT_NAMES_H
 #define XSPROF_OUT_NAMES_H
@@ -16,15 +15,15 @@
 #include "base/hash.h"
 #include "text/escape.h"
 
-/* The longest text that an arena entry can hold, and what may become of it with its hex form. */
+/* The longest text of an arena entry, and its longest escaped form. */
 #define XSP_NAME_BYTES	65535u
 #define XSP_SCRATCH	(2 * (XSP_ESCAPE_MAX + 2) * XSP_NAME_BYTES + 256)
 
 /**
- * struct xsp_name - a name, good until the next xsp_names_get() of the same cache
- * @text: as the output wants it
+ * struct xsp_name - a name, valid until the next xsp_names_get() of the same cache
+ * @text: in the output's form
  * @len: bytes of @text
- * @match: for the user's notes: 0 in a new entry
+ * @match: free for the user; 0 in a new entry
  */
 struct xsp_name {
 	uint64_t	key;
@@ -35,7 +34,7 @@ struct xsp_name {
 
 struct xsp_names;
 
-/* Writes the text of a name at @p, which has room for XSP_SCRATCH bytes.  Return: its end. */
+/* Writes the text of a name at @p, which has XSP_SCRATCH bytes. Return: its end. */
 typedef char *(*xsp_name_build)(const struct xsprof_trace *trace, uint32_t producer,
 				uint32_t name, char *p);
 

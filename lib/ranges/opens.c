@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Begins and ends meet: see opens.h.
+ * Matches begins and ends: see opens.h.
  */
 #include <errno.h>
 
@@ -14,14 +14,16 @@ void xsp_opens_losses(const struct xsp_opens_walk *walk, struct xsp_opens *opens
 	if (!opens->owner ||
 	    !xst_losses_pass(&walk->losses, opens->owner->producer, &opens->seen))
 		return;
-	/* Below one that is marked all are: in a hole this costs what each event begins. */
+	/*
+	 * Everything below a marked one is marked: in a hole the cost is that of new ranges only.
+	 */
 	while (at && !stack->v[at - 1].lost) {
 		stack->v[at - 1].lost = true;
 		at -= 1 + stack->v[at - 1].run;
 	}
 }
 
-/* The thread has a range of @category. */
+/* Notes that the thread has a range of @category. */
 static int join(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint32_t category)
 {
 	struct xsp_budget *budget = &walk->budget;
@@ -44,7 +46,7 @@ int xsp_opens_begin(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64
 	bool joined = opens->member.mask >> category & 1;
 	int err = 0;
 
-	/* Once one was left out, those inside it are too: the ends tell nothing else. */
+	/* Inside a left-out range all are left out: ends do not tell their category. */
 	if (stack->deep || stack->open == XSP_STACK_DEPTH)
 		err = -E2BIG;
 	else if (!opens->owner || (!joined && join(walk, opens, category)) ||
@@ -57,7 +59,7 @@ int xsp_opens_begin(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64
 	return err;
 }
 
-/* Ends to come that belong to no range any more. */
+/* Number of ends to come that belong to no range any more. */
 static uint32_t *owed_by_top(struct xsp_opens *opens)
 {
 	struct xsp_range *top = xsp_stack_top(&opens->stack);
@@ -65,7 +67,7 @@ static uint32_t *owed_by_top(struct xsp_opens *opens)
 	return top ? &top->owed : &opens->owed;
 }
 
-/* Takes off those at the top that were only kept for the ones inside them. */
+/* Removes ranges at the top that were cut, and kept only for those inside them. */
 static void close_cut(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t ns)
 {
 	const struct xsp_range *range;
@@ -102,7 +104,7 @@ void xsp_opens_cut(struct xsp_opens_walk *walk, struct xsp_opens *opens, struct 
 	close_cut(walk, opens, ns);
 }
 
-/* An end around the innermost came, or none comes any more. */
+/* The innermost range ends because an end around it came, or none will come. */
 static void close_top(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t ns)
 {
 	const struct xsp_range *range = xsp_stack_top(&opens->stack);
@@ -113,7 +115,7 @@ static void close_top(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint
 	opens->cut -= cut;
 }
 
-/* Of one that was cut before, as in a pause, its end is not to come any more. */
+/* The end of a range that was cut before, as in a pause, is not expected any more. */
 static struct xsp_range *find_earlier(struct xsp_opens *opens, uint32_t name)
 {
 	struct xsp_stack *stack = &opens->stack;
@@ -138,7 +140,7 @@ int xsp_opens_end(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t
 	uint32_t *owed = owed_by_top(opens);
 	uint32_t at = stack->open ? stack->n - stack->run : 0;
 
-	/* The innermost are those that were left out. */
+	/* The innermost ranges are the left-out ones. */
 	if (stack->deep) {
 		stack->deep--;
 		return -EALREADY;
@@ -156,14 +158,14 @@ int xsp_opens_end(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t
 	}
 	if (!at)
 		return -ENOENT;
-	/* Those inside it never got their own. */
+	/* Ranges inside it did not get their own end. */
 	while (xsp_stack_top(stack) != &stack->v[at - 1])
 		close_top(walk, opens, ns);
 	*range = &stack->v[at - 1];
 	return 0;
 }
 
-/* While other categories are on, ends have no name and go on to come. */
+/* While other categories are enabled, ends have no name and continue to come. */
 static void cut_some(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t enabled,
 		     uint64_t ns)
 {
@@ -201,7 +203,7 @@ void xsp_opens_close_all(struct xsp_opens_walk *walk, struct xsp_opens *opens, u
 	struct xsp_range *range;
 
 	while ((range = xsp_stack_top(&opens->stack)) != NULL) {
-		/* Where no end was seen, any ring may miss it: the thread may have moved. */
+		/* If no end was seen, any ring may have lost it: the thread may have moved. */
 		if (!range->cut && xst_losses_since(&walk->losses, opens->owner->producer,
 						    range->losses))
 			range->lost = true;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What is open on each thread, and which range an end ends: the one place where begins and ends
- * meet.  The pairer makes ranges of it; the tracks keep the stacks, for an output to look at.
+ * Tracks the open ranges of each thread and matches ends to ranges, for all users: the pairer makes
+ * ranges of the matches; tracks keep the stacks for outputs.
  *
- * An end of a category that is off does not come, and an end without a name may be that of a
- * range that was cut before: those around it owe it.  In a pause no end comes at all.
+ * Ends of a disabled category are not recorded. An end without a name may belong to a range that
+ * was cut before: the range around it counts such ends (@owed). During a pause no ends come at all.
  */
 #ifndef XSP_OPENS_H
 #define XSP_OPENS_H
@@ -15,10 +15,10 @@
 
 /**
  * struct xsp_opens_owner - a producer
- * @open: those of its threads that have ranges, by category
+ * @open: threads with open ranges, by category
  * @producer: its number
- * @controls: events that switched categories
- * @pauses: of them, those that switched all off
+ * @controls: number of events that switched categories
+ * @pauses: of these, events that disabled all
  */
 struct xsp_opens_owner {
 	struct xsp_by_category	open;
@@ -32,11 +32,11 @@ struct xsp_opens_owner {
  * @stack: its ranges
  * @owner: its producer; NULL: nothing of it can be remembered
  * @seen: losses up to its latest record
- * @member: by the categories of its ranges
- * @owed: as in struct xsp_range, outside of all
- * @cut: ranges in @stack that were cut
- * @controls: of the owner's, those that it knows of
- * @pauses: likewise
+ * @member: its items by category of its ranges
+ * @owed: as in struct xsp_range, outside of all ranges
+ * @cut: number of cut ranges in @stack
+ * @controls: value of the owner's @controls when last handled
+ * @pauses: the same for @pauses
  */
 struct xsp_opens {
 	struct xsp_stack		stack;
@@ -50,11 +50,10 @@ struct xsp_opens {
 };
 
 /**
- * struct xsp_opens_ops - what happens to a range without an end of its own
- * @cut: its category was switched off; it stays at @at for those inside it.  NULL when of no
- *	interest
- * @close: the innermost is about to be taken off: it has been cut, or (not @cut) an end around it
- *	came, or no end comes any more
+ * struct xsp_opens_ops - callbacks for ranges without an end of their own
+ * @cut: its category was disabled; it stays at @at for ranges inside it. NULL if not needed
+ * @close: the innermost range is about to be removed: it had been cut, or (not @cut) an end around
+ *	it came, or no end will come
  */
 struct xsp_opens_ops {
 	void	(*cut)(void *data, struct xsp_opens *opens, uint32_t at, uint64_t ns);
@@ -62,11 +61,11 @@ struct xsp_opens_ops {
 };
 
 /**
- * struct xsp_opens_walk - a trace that is walked
- * @ops: of who walks
+ * struct xsp_opens_walk - state of a walk over a trace
+ * @ops: callbacks
  * @data: passed to them
- * @budget: the memory of all stacks
- * @losses: of the trace up to now
+ * @budget: memory of all stacks
+ * @losses: losses of the trace so far
  */
 struct xsp_opens_walk {
 	const struct xsp_opens_ops	*ops;
@@ -75,7 +74,7 @@ struct xsp_opens_walk {
 	struct xst_losses		losses;
 };
 
-/* @opens is all zeros. */
+/* Initialises @opens, which is all zeros. */
 static inline void xsp_opens_init(struct xsp_opens *opens, struct xsp_opens_owner *owner)
 {
 	opens->owner = owner;
@@ -84,8 +83,8 @@ static inline void xsp_opens_init(struct xsp_opens *opens, struct xsp_opens_owne
 }
 
 /*
- * What an event that switches categories does to every thread of its producer is done when the
- * thread is next looked at: there may be as many threads, and as many such events, as records.
+ * The effect of category switches on a thread is applied when the thread is next used: there may be
+ * as many threads, and as many switches, as records.
  */
 static inline void xsp_opens_catch_up(struct xsp_opens *opens)
 {
@@ -130,10 +129,10 @@ void xsp_opens_cut(struct xsp_opens_walk *walk, struct xsp_opens *opens, struct 
 void xsp_opens_control(struct xsp_opens_walk *walk, struct xsp_opens_owner *owner,
 		       uint64_t enabled, uint64_t ns);
 
-/* No end comes any more. */
+/* No more ends will come. */
 void xsp_opens_close_all(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t ns);
 
-/* Takes the thread out of its owner's lists, and frees its stack. */
+/* Removes the thread from its owner's lists, and frees its stack. */
 void xsp_opens_forget(struct xsp_opens_walk *walk, struct xsp_opens *opens);
 
 #endif /* XSP_OPENS_H */

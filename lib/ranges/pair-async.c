@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Ranges that begin on one thread and may end on another: found by producer, name and id.  A
- * table of open ones with a bound; it never keeps what has ended.
+ * Ranges that may end on another thread, found by producer, name and id. A bounded table of open
+ * ones.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static uint32_t slot_of(const struct xsprof_pairer *p, uint32_t producer, uint32
 	return xst_hash(p, (uint64_t)producer << 32 | name, id) & (p->room_async - 1);
 }
 
-/* The place of the open range, or the free one where it would be. */
+/* The slot of the open range, or a free one for it. */
 static struct xst_async **find(struct xsprof_pairer *p, uint32_t producer, uint32_t name,
 			      uint64_t id)
 {
@@ -46,7 +46,7 @@ static int grow(struct xsprof_pairer *p)
 	return 0;
 }
 
-/* Closes the hole, so that no search ends at it too early. */
+/* Closes the gap, so that no later search ends too early. */
 static void take_out(struct xsprof_pairer *p, struct xst_async **place)
 {
 	uint32_t mask = p->room_async - 1;
@@ -82,7 +82,7 @@ static void emit(struct xsprof_pairer *p, const struct xst_async *a, uint64_t ns
 		.name = a->name,
 		.kind = XSPROF_REC_ASYNC_BEGIN,
 		.how = how,
-		/* An end that came has its name and id; one that did not may be lost. */
+		/* An end that came matched name and id; one that did not may be lost. */
 		.flags = how != XSPROF_RANGE_ENDED &&
 			 xst_losses_since(&p->opens.losses, a->producer, a->seen) ?
 			 XSPROF_RANGEF_UNCERTAIN : 0,
@@ -92,7 +92,7 @@ static void emit(struct xsprof_pairer *p, const struct xst_async *a, uint64_t ns
 	xst_pair_emit(p, &range);
 }
 
-/* A new one, in the list of its category.  NULL: no memory. */
+/* Creates a range, and adds it to its category's list. NULL: no memory. */
 static struct xst_async *make(struct xsprof_pairer *p, const struct xsprof_event *ev)
 {
 	struct xst_owner *owner = xst_owner_get(p, ev->producer);
@@ -120,7 +120,7 @@ int xst_async_begin(struct xsprof_pairer *p, const struct xsprof_event *ev)
 			return err;
 	}
 	place = find(p, ev->producer, ev->name, ev->value);
-	/* Begun again before it ended: an end was lost, or never given. */
+	/* It begins again before it ended: an end was lost or never recorded. */
 	if (*place) {
 		emit(p, *place, ev->ns, XSPROF_RANGE_CUT);
 	} else if (p->nr_async >= XST_MAX_ASYNC) {
@@ -173,7 +173,7 @@ static int by_begin(const void *x, const void *y)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-/* The range that an end is for. */
+/* The range that an end belongs to. */
 struct ended {
 	struct xst_async	**list;
 	uint32_t		nr;
@@ -218,8 +218,8 @@ static int add_some(struct xst_owner *owner, uint64_t categories, struct ended *
 }
 
 /*
- * Ends those of @producer (~0: all) whose categories are not in @enabled; in the order in which
- * they began, not in that of the table, which differs from run to run.
+ * Ends those of @producer (~0: all) whose categories are not in @enabled, in the order of their
+ * begins; the table's order would differ between runs.
  */
 static int end_all(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns,
 		   uint16_t how)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which threads the pairer remembers, and the producers they belong to.  A thread with nothing
- * open is as good as a new one: those are forgotten when there are too many.
+ * The pairer's threads and producers. A thread without open ranges is equivalent to a new one, and
+ * is forgotten when there are too many.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ void xst_owners_free(struct xsprof_pairer *p)
 	xsp_map_free(&p->owners);
 }
 
-/* Takes it out of the lists; its bucket is the caller's. */
+/* Removes it from the lists; the caller removes it from its bucket. */
 static void free_thread(struct xsprof_pairer *p, struct xst_thread *th)
 {
 	*(th->older ? &th->older->newer : &p->oldest) = th->newer;
@@ -94,7 +94,7 @@ void xst_thread_forget(struct xsprof_pairer *p, struct xst_thread *th)
 	free_thread(p, th);
 }
 
-/* Forgets threads with nothing open: they are as good as new ones. */
+/* Forgets threads without open ranges, which are equivalent to new ones. */
 static void sweep(struct xsprof_pairer *p)
 {
 	struct xst_thread *newer;
@@ -112,7 +112,7 @@ static bool room_for_thread(struct xsprof_pairer *p)
 {
 	if (p->nr_threads < XST_MAX_THREADS)
 		return true;
-	/* Not for every event in vain. */
+	/* Not at every event, when it frees nothing. */
 	if (p->refused++ % (XST_MAX_THREADS / 4) == 0)
 		sweep(p);
 	if (p->nr_threads < XST_MAX_THREADS / 4 * 3)
@@ -120,7 +120,7 @@ static bool room_for_thread(struct xsprof_pairer *p)
 	return p->nr_threads < XST_MAX_THREADS;
 }
 
-/* The last in the list of all, and of its producer's. */
+/* Appends it to the list of all threads and to that of its producer. */
 static void append(struct xsprof_pairer *p, struct xst_thread *th)
 {
 	th->older = p->newest;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The stacks of threads, and whose time is whose.
+ * Stacks of threads, and self times.
  *
- * A COMPLETE record arrives at its end, after all that happened inside it.  So a thread keeps the
- * finished ranges that no parent has claimed; who turns out to be their parent, by time, takes
- * their time off its own.  The list is bounded: when it is full, neighbours become one entry, the
- * small ones first, so that only a COMPLETE with thousands of children gets a self time that is
- * off, and by the little that was merged across its own beginning.
+ * A COMPLETE record arrives at its end, after everything that happened inside it. So a thread keeps
+ * finished ranges without a parent; a later range that encloses them in time subtracts their time
+ * from its own. The list is bounded: when it is full, adjacent entries are merged, small ones
+ * first, so that only a COMPLETE with thousands of children gets a slightly wrong self time, by
+ * what was merged across its begin.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void merge_done(struct xst_done *to, const struct xst_done *from)
 	to->count += from->count;
 }
 
-/* Makes neighbours above @base one, as long as they are of few ranges, until there is room. */
+/* Merges adjacent entries above @base, those with few ranges first, until there is room. */
 static void thin(struct xst_thread *th, uint32_t base)
 {
 	uint32_t nr = th->nr_done - base;
@@ -55,7 +55,7 @@ static void thin(struct xst_thread *th, uint32_t base)
 	}
 }
 
-/* Entries right inside the innermost of the lowest @depth open ranges begin here. */
+/* The first entry inside the innermost of the lowest @depth open ranges. */
 static uint32_t base_at(const struct xst_thread *th, uint32_t depth)
 {
 	return depth ? (uint32_t)th->opens.stack.v[depth - 1].index : 0;
@@ -74,8 +74,8 @@ static int grow_done(struct xst_thread *th)
 }
 
 /*
- * Finished ranges are only of use while something can claim them; with no memory for them the
- * parent's self time is too long, and nothing else is wrong.
+ * Finished ranges matter only while a parent can still claim them; without memory only the parent's
+ * self time becomes too long.
  */
 static void push_done(struct xsprof_pairer *p, struct xst_thread *th, uint32_t base,
 		      uint64_t begin, uint64_t end)
@@ -94,7 +94,7 @@ static void push_done(struct xsprof_pairer *p, struct xst_thread *th, uint32_t b
 	};
 }
 
-/* Takes the entries from @from on; Return: their time. */
+/* Removes the entries from @from on. Return: their time. */
 static uint64_t claim(struct xst_thread *th, uint32_t from)
 {
 	uint64_t sum = 0;
@@ -105,8 +105,8 @@ static uint64_t claim(struct xst_thread *th, uint32_t from)
 }
 
 /*
- * Entries that were made one across the beginning of their parent: how much of their time is
- * inside is not known any more, so it is taken to be spread evenly.
+ * An entry that was merged across the begin of its parent: the time inside is unknown, and assumed
+ * to be spread evenly.
  */
 static uint64_t claim_part(struct xst_done *done, uint64_t begin)
 {
@@ -130,14 +130,14 @@ uint64_t xst_thread_complete(struct xsprof_pairer *p, struct xst_thread *th, uin
 	uint32_t base = base_at(th, th->opens.stack.n), from = th->nr_done;
 	uint64_t children;
 
-	/* As the finished ones have it: those before that time are no time. */
+	/* As in finished ranges, time before the clip does not count. */
 	begin = xst_clipped(p, begin);
 	while (from > base && th->done[from - 1].begin >= begin)
 		from--;
 	children = claim(th, from);
 	if (from > base)
 		children += claim_part(&th->done[from - 1], begin);
-	/* Only what lies inside the open range can be taken off that. */
+	/* Only the part inside the open range can be subtracted from it. */
 	if (top && begin < top->begin)
 		begin = top->begin;
 	push_done(p, th, base, begin, end);
@@ -150,13 +150,13 @@ bool xst_thread_is_in(const struct xst_thread *th, uint32_t depth, uint32_t name
 {
 	const struct xsp_range *v = th->opens.stack.v;
 
-	/* One whose end may have been lost may have ended long ago. */
+	/* A range whose end may be lost may have ended long ago. */
 	while (depth && (v[depth - 1].name != name || v[depth - 1].lost || v[depth - 1].cut))
 		depth--;
 	return depth;
 }
 
-/* Below @at, of those that were not cut. */
+/* The innermost range below @at that was not cut. */
 static struct xsp_range *innermost(const struct xst_thread *th, uint32_t at)
 {
 	struct xsp_range *v = th->opens.stack.v;
@@ -238,7 +238,7 @@ int xst_thread_begin(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns
 	return err == -E2BIG ? 0 : err;
 }
 
-/* The innermost ends: to what is around it, it is a finished one from now on. */
+/* Closes the innermost range, which becomes a finished one for the range around it. */
 static void close_top(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint16_t how,
 		      uint32_t flags)
 {
@@ -265,7 +265,7 @@ void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, const struct
 
 /* ---- pauses and ends --------------------------------------------------------------------- */
 
-/* One entry in place of those in [@from, @to), which may be none. */
+/* Replaces the entries [@from, @to), which may be empty, by one. */
 static void replace_done(struct xst_thread *th, uint32_t above, uint32_t from, uint32_t to,
 			 struct xst_done entry)
 {
@@ -281,8 +281,8 @@ static void replace_done(struct xst_thread *th, uint32_t above, uint32_t from, u
 }
 
 /*
- * What is open inside a range that is cut goes on.  To its parent it is a finished range up to
- * where the one inside it begins, which accounts for the rest.
+ * Ranges inside a cut range continue. For its parent it is finished up to the begin of the range
+ * inside, which accounts for the rest.
  */
 static void cut_range(void *data, struct xsp_opens *opens, uint32_t at, uint64_t ns)
 {
@@ -305,7 +305,7 @@ static void cut_range(void *data, struct xsp_opens *opens, uint32_t at, uint64_t
 		     (struct xst_done){ begin, until, until - begin, 1 });
 }
 
-/* Of what was cut before nothing is left to say. */
+/* For a range that was cut before there is nothing to report. */
 static void close_range(void *data, struct xsp_opens *opens, uint64_t ns, bool cut)
 {
 	struct xsprof_pairer *p = data;

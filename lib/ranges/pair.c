@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Ranges out of events: which event begins, ends, cuts or is a range.  Stacks are pair-thread.c's,
- * ids pair-async.c's.
+ * Makes ranges from events: which events begin, end, cut, or are a range. pair-thread.c has the
+ * stacks, pair-async.c the ids.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ int xsprof_pairer_new(struct xsprof_trace *trace,
 	return 0;
 }
 
-/* One of another thread or device says where it was, before all else. */
+/* An activity of another thread or device states its place first. */
 static bool is_of_writer(const struct xsprof_event *ev)
 {
 	struct xsprof_trace_arg arg;
@@ -43,7 +43,7 @@ static bool is_of_writer(const struct xsprof_event *ev)
 	       (!xsprof_trace_args(ev, &pos, &arg) || !xsr_key_is_place(arg.key));
 }
 
-/* A range that is whole in one record. */
+/* A range in a single record. */
 static void emit_whole(struct xsprof_pairer *p, const struct xsprof_event *ev,
 		       const struct xst_thread *th, uint64_t children)
 {
@@ -103,7 +103,7 @@ static int thread_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 
 int xsprof_pairer_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 {
-	/* An activity of a device is told of later than it was. */
+	/* An activity of a device is recorded later than it happened. */
 	uint64_t now = ev->type == XSPROF_REC_GPU && ev->end_ns < ev->ns ? ev->end_ns : ev->ns;
 
 	if (now > p->now)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What a pairer knows besides the ranges that it gives: what is open on a thread, for tools that
- * count what happens in ranges.  What they count is theirs; each range has one tag for it.
+ * What a pairer knows besides the ranges that it emits: open ranges of threads, for tools that
+ * count events in ranges. The counts belong to the tools; each range has a tag for them.
  */
 #ifndef XST_PAIR_TOP_H
 #define XST_PAIR_TOP_H
@@ -13,32 +13,32 @@
 #include "ranges/stack.h"
 
 /**
- * xst_pairer_top() - the innermost range that is open on a thread
- * @pairer: the pairer, which has had all events up to now
- * @producer: of the thread
+ * xst_pairer_top() - the innermost open range of a thread
+ * @pairer: the pairer, after all events so far
+ * @producer: producer of the thread
  * @tid: thread id
  *
- * A range that was cut is not open any more.  Its @tag is the caller's, and 0 when it begins; its
- * @lost is set where records of the thread may be missing in it.
+ * A cut range is not open any more. Its @tag belongs to the caller, and is 0 at its begin; its
+ * @lost is set if records of the thread may be missing inside it.
  *
- * Return: it, until the pairer is given an event; NULL: none is open.
+ * Return: the range, valid until the pairer's next event; NULL: none is open.
  */
 struct xsp_range *xst_pairer_top(struct xsprof_pairer *pairer, uint32_t producer, uint32_t tid);
 
 /**
- * xst_pairer_clip() - only what is from a time on is a range's own time
- * @pairer: the pairer, which has had no event
- * @ns: that time
+ * xst_pairer_clip() - count only time from @ns on
+ * @pairer: the pairer, before its first event
+ * @ns: begin of the counted time
  *
- * @self_ns of what began earlier is that of its part from then on. @begin_ns stays as it is.
+ * For ranges that began earlier, @self_ns is that of the part from then on. @begin_ns is unchanged.
  */
 void xst_pairer_clip(struct xsprof_pairer *pairer, uint64_t ns);
 
 /**
- * struct xst_given - a range of a thread's stack, while the pairer gives it
+ * struct xst_given - a range of a thread's stack while it is emitted
  * @range: the range
- * @outer: what is open around it, NULL for none
- * @inner: ranges inside of it, which follow it in memory; it was cut, and they go on
+ * @outer: the open range around it, NULL for none
+ * @inner: number of ranges inside, which follow it in memory; if it was cut, these continue
  */
 struct xst_given {
 	struct xsp_range	*range;
@@ -47,11 +47,11 @@ struct xst_given {
 };
 
 /**
- * xst_pairer_given() - the range that the pairer gives, to be called while it does
+ * xst_pairer_given() - the range being emitted; to be called from the callback
  * @pairer: the pairer
- * @given: set
+ * @given: set to the range
  *
- * Return: false: it is not one that a BEGIN began on a thread.
+ * Return: false: it was not begun by a BEGIN on a thread.
  */
 bool xst_pairer_given(const struct xsprof_pairer *pairer, struct xst_given *given);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The name of a process: see program.h.
+ * Name of a process: see program.h.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The name of a process, the same in every output.
+ * Name of a process, the same in all outputs.
  */
 #ifndef XSP_PROGRAM_H
 #define XSP_PROGRAM_H
@@ -9,20 +9,20 @@
 
 #include <xsprof/trace.h>
 
-/* Room for a name of a file, the longest that Linux has. */
+/* Longest file name on Linux. */
 #define XSP_PROGRAM_MAX	256u
 
 /**
- * xsp_program - what the program of a process is called
+ * xsp_program - the name of a process' program
  * @trace: trace
  * @producer: its number
- * @text: where the name goes, XSP_PROGRAM_MAX bytes with the zero at its end
+ * @text: buffer of XSP_PROGRAM_MAX bytes, terminator included
  *
- * It is the first word of the command line, without folders, as in ps and in the traces of
- * PyTorch's profiler: python3 where the file is called python3.11.  Where that is not known, or
- * where the file has a blank in its path, it is the name of the file.
+ * The first word of the command line without folders, as in ps and in traces of PyTorch's profiler:
+ * python3 if the executable is python3.11. If that is unknown, or the executable's path contains a
+ * blank, the name of the executable.
  *
- * Return: @text; NULL where neither is known.
+ * Return: @text; NULL if neither is known.
  */
 const char *xsp_program(const struct xsprof_trace *trace, uint32_t producer, char *text);
 

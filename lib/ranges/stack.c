@@ -2,15 +2,15 @@
 /*
  * The ranges of one track: see stack.h.
  *
- * Closed ranges are kept only as far as a later one could still enclose them: those inside the
- * innermost open range, and of these the latest few; older ones are melted into one, which can
- * only make the answer "may not nest" more frequent, never wrong.
+ * Closed ranges are kept only while a later range could enclose them: those inside the innermost
+ * open range, and of these the latest few; older ones are merged into one, which can only turn the
+ * answer into "may not nest".
  */
 #include <stdlib.h>
 
 #include "ranges/stack.h"
 
-#define CLOSED_MAX	16u	/* closed ranges in a row */
+#define CLOSED_MAX	16u	/* closed ranges in sequence */
 
 static bool grow(struct xsp_stack *stack, struct xsp_budget *budget)
 {
@@ -45,7 +45,7 @@ bool xsp_stack_begin(struct xsp_stack *stack, struct xsp_budget *budget, uint64_
 	return true;
 }
 
-/* The older half of the closed ranges at the top becomes one. */
+/* Merges the older half of the closed ranges at the top into one. */
 static void melt(struct xsp_stack *stack)
 {
 	struct xsp_range *first = &stack->v[stack->n - stack->run];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The ranges of one track: those open now, and below them the latest that closed, so that it
- * can be said whether another range nests.  A viewer draws a track only when its ranges nest
- * strictly.  It never knows what a range means.
+ * The ranges of one track: the open ones, and the latest closed ones, to decide whether another
+ * range nests. A viewer draws a track only if its ranges nest strictly. Independent of the ranges'
+ * meaning.
  */
 #ifndef XSPROF_OUT_STACK_H
 #define XSPROF_OUT_STACK_H
@@ -11,28 +11,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define XSP_STACK_DEPTH	4096u		/* open ranges on one track */
+#define XSP_STACK_DEPTH	4096u		/* open ranges per track */
 #define XSP_OPEN	UINT64_MAX	/* end of a range that is open */
 
 /**
  * struct xsp_range - a range on a track
  * @begin: ns
  * @end: ns, XSP_OPEN while open
- * @note: text that belongs to its end, malloc()ed, or NULL; owned by who put it there
- * @note_len: bytes of @note, which a 0 follows
+ * @note: text for its end, from malloc(), or NULL; owned by the user
+ * @note_len: length of @note, which is terminated
  * @name: name id
- * @match: the user wants it
+ * @match: selected by the user
  * @shown: its begin was shown
- * @owed: ends to come of ranges right inside it that were cut
- * @cut: its category was turned off: it closes when it is the innermost
- * @lost: records of its thread may be missing inside it: its end is not certain
- * @owing: and yet an end of its own will come, which must not end another
- * @run: closed ranges right before it, while it is open
- * @kind: what it is to the output
- * @index: likewise
- * @tag: likewise
- * @link: likewise
- * @losses: those of the trace before it
+ * @owed: number of expected ends of cut ranges directly inside it
+ * @cut: its category was disabled: it closes when it becomes the innermost
+ * @lost: records of its thread may be missing inside it: its end is uncertain
+ * @owing: it is cut, but its own end will still come, and must not end another range
+ * @run: number of closed ranges right before it, while it is open
+ * @kind: free for the output
+ * @index: free for the output
+ * @tag: free for the output
+ * @link: free for the output
+ * @losses: number of losses of the trace before it
  */
 struct xsp_range {
 	uint64_t	begin;
@@ -55,15 +55,15 @@ struct xsp_range {
 };
 
 /**
- * struct xsp_stack - a track's ranges in the order of their begins
+ * struct xsp_stack - ranges of a track in the order of their begins
  * @v: the ranges
- * @n: how many
- * @room: how many @v can hold
- * @open: how many of them are open
- * @run: closed ranges at the top, inside the innermost open one
- * @deep: begins that found no room: as many ends will come without a range
- * @bare: ranges that closed are not kept: whether another nests is not asked
- * @floor: nothing is known of what was before: no range may begin there
+ * @n: number of ranges
+ * @room: capacity of @v
+ * @open: number of open ranges
+ * @run: number of closed ranges at the top, inside the innermost open one
+ * @deep: number of begins that found no room, and whose ends are still to come
+ * @bare: closed ranges are not kept: nesting is never asked
+ * @floor: nothing is known of earlier times: no range may begin there
  */
 struct xsp_stack {
 	struct xsp_range	*v;
@@ -76,13 +76,16 @@ struct xsp_stack {
 	uint64_t		floor;
 };
 
-/* The memory of all stacks, bounded. */
+/* Memory of all stacks, bounded. */
 struct xsp_budget {
 	size_t	used;
 	size_t	limit;
 };
 
-/* Return: false when there is no room; the caller counts it in @deep or shows it otherwise. */
+/*
+ * Begins a range. Return: false if there is no room; the caller counts it in @deep, or shows it
+ * otherwise.
+ */
 bool xsp_stack_begin(struct xsp_stack *stack, struct xsp_budget *budget, uint64_t ns,
 		     uint32_t name, bool match, bool shown);
 /* The innermost open range, or NULL. */
@@ -91,11 +94,11 @@ static inline struct xsp_range *xsp_stack_top(const struct xsp_stack *stack)
 	return stack->open ? &stack->v[stack->n - 1 - stack->run] : NULL;
 }
 
-/* Ends the innermost open range.  The result stays good until the stack is touched again. */
+/* Ends the innermost open range. The result is valid until the next change of the stack. */
 struct xsp_range *xsp_stack_end(struct xsp_stack *stack, uint64_t ns);
 /*
- * Takes in a range that is over, if it nests with all that is there.  Ranges must come in the
- * order of their ends.  Return: false when it does not nest, or may not.
+ * Adds a finished range if it nests with all others. Ranges must come in the order of their ends.
+ * Return: false if it does not nest, or may not.
  */
 bool xsp_stack_complete(struct xsp_stack *stack, struct xsp_budget *budget, uint64_t begin,
 			uint64_t end);

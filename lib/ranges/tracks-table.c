@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which threads of a trace are remembered: found by producer, kind and number, and forgotten when
- * memory is short and nothing of theirs is open.
+ * Table of the threads of a trace, by producer, kind and number. Threads without open ranges are
+ * forgotten when memory is short.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "base/hash.h"
 #include "ranges/tracks-local.h"
 
-#define RETRY	100000u		/* events until room is looked for again in vain */
+#define RETRY	100000u		/* events to wait after making room failed */
 
-/* With the seed: a file could have all its threads in one bucket. */
+/* With the seed: otherwise a file could put all its threads into one bucket. */
 static inline struct xsp_track **bucket(struct xsp_tracks *tracks, uint32_t producer,
 					uint32_t kind, uint64_t tid)
 {
@@ -83,8 +83,8 @@ void xsp_tracks_forget(struct xsp_tracks *tracks, struct xsp_track *thread)
 }
 
 /*
- * One turn of the hand over all frees the threads that have nothing open.  When most have, that
- * finds little, and is not tried again soon.
+ * One turn of the clock hand frees all threads without open ranges. If most have some, little is
+ * found, and it is not repeated soon.
  */
 static void make_room(struct xsp_tracks *tracks, size_t wanted)
 {
@@ -123,7 +123,7 @@ static struct xsp_track *make_thread(struct xsp_tracks *tracks, uint32_t produce
 	if (!thread)
 		return NULL;
 	tracks->opens.budget.used += sizeof(*thread);
-	/* It may have been here before, and been forgotten: nothing may begin before now. */
+	/* It may have existed before and been forgotten: nothing may begin before now. */
 	thread->opens.stack.floor = tracks->forgot ? ns : 0;
 	thread->producer = producer;
 	thread->sibling = owner->threads;

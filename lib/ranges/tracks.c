@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What events do to the threads of a trace while it is walked: see tracks.h.
+ * Effects of events on the threads of a trace during a walk: see tracks.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "decode/control.h"
 #include "ranges/tracks-local.h"
 
-#define NOTE_MAX	(16u << 10)	/* of one range */
+#define NOTE_MAX	(16u << 10)	/* per range */
 #define NOTE_MEMORY	(4u << 20)
 
 static void async_range(void *data, const struct xsprof_range *range);
@@ -25,7 +25,7 @@ static void drop_note(struct xsp_tracks *tracks, struct xsp_range *range)
 	range->note_len = 0;
 }
 
-/* The innermost ends, for which there is no event. */
+/* Closes the innermost range, which has no event for its end. */
 static void close_range(void *data, struct xsp_opens *opens, uint64_t ns, bool cut)
 {
 	struct xsp_tracks *tracks = data;
@@ -68,7 +68,7 @@ const struct xsp_tracks_stats *xsp_tracks_stats(const struct xsp_tracks *tracks)
 	return &tracks->stats;
 }
 
-/* A thread of which nothing can be remembered. */
+/* A stand-in for a thread without memory. */
 static struct xsp_track *spare_thread(struct xsp_tracks *tracks, uint32_t producer, uint32_t pid,
 				      uint32_t tid)
 {
@@ -82,7 +82,7 @@ static struct xsp_track *spare_thread(struct xsp_tracks *tracks, uint32_t produc
 	return thread;
 }
 
-/* An async range has ended; where no event shows that, the output is told. */
+/* An async range has ended; tells the output if no event shows it. */
 static void async_range(void *data, const struct xsprof_range *range)
 {
 	struct xsp_tracks *tracks = data;
@@ -98,7 +98,7 @@ static void async_range(void *data, const struct xsprof_range *range)
 		return;
 	thread = xsp_tracks_get(tracks, range->producer, range->pid, 0,
 				range->tid ? range->tid : range->pid, range->end_ns);
-	/* The event that is looked at may have the spare one. */
+	/* The current event may use the stand-in. */
 	spare = tracks->spare;
 	if (!thread)
 		thread = spare_thread(tracks, range->producer, range->pid, range->tid);
@@ -128,10 +128,12 @@ bool xsp_tracks_async(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 	return false;
 }
 
-/* Losses, switches of categories, and ends of processes: what else ends async ranges. */
+/*
+ * Passes on other events that end async ranges: losses, switches of categories, ends of processes.
+ */
 static void tell_asyncs(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 {
-	/* No memory to end them in order: they end with the trace. */
+	/* Without memory to end them in order they end with the trace. */
 	if (xsprof_pairer_event(tracks->asyncs, ev))
 		tracks->stats.deep++;
 }
@@ -149,7 +151,7 @@ static struct xsp_track_owner *owner_of(const struct xsp_tracks *tracks, uint32_
 	return producer < tracks->nr_owners ? tracks->owners[producer] : NULL;
 }
 
-/* Events other than ends that end ranges or make them uncertain. */
+/* Handles events other than ends that end ranges or make them uncertain. */
 static void other_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 {
 	struct xsp_track_owner *owner = owner_of(tracks, ev->producer);
@@ -164,7 +166,7 @@ static void other_event(struct xsp_tracks *tracks, const struct xsprof_event *ev
 	tracks->why = XSP_WHY_CUT;
 }
 
-/* Another thread may have its number from now on. */
+/* Afterwards another thread may have its number. */
 static void thread_exit(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t ns)
 {
 	tracks->why = XSP_WHY_THREAD;
@@ -297,7 +299,7 @@ void xsp_tracks_close(struct xsp_tracks *tracks, uint64_t ns)
 	struct xsp_track *track;
 
 	tracks->why = XSP_WHY_OPEN;
-	/* Any event tells the pairer how late it is. */
+	/* Any event tells the pairer the current time. */
 	if (xsprof_pairer_event(tracks->asyncs, &now) || xsprof_pairer_finish(tracks->asyncs))
 		tracks->stats.deep++;
 	for (track = tracks->first; track; track = track->later)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Frees what killed programs left: recordings of their own, and profiling sessions.  It reads
- * their files with pread(): it runs in programs that record themselves, which have no handler for
- * a mapping that is cut.
+ * Frees what killed programs left: self-recordings and profiling sessions. Reads their files with
+ * pread(), because it runs in programs that record themselves, which have no handler for a
+ * truncated mapping.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,10 +20,10 @@
 #include "read/leftover.h"
 #include "read/recording.h"
 
-/* A program that was killed while it saved its last trace had what it saved in memory alone. */
+/* A program killed while saving its last trace had that trace in memory only. */
 #define SAVING_SECONDS	600
 
-/* A process that lives may have closed its descriptors, and with them its lock. */
+/* A living process may have closed its descriptors, and with them its lock. */
 static bool may_live(int fd, const struct xsprof_ctl *ctl, const struct stat *st)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
@@ -36,17 +36,19 @@ static bool may_live(int fd, const struct xsprof_ctl *ctl, const struct stat *st
 	return mapped && mapped != -ESRCH;
 }
 
-/* Whole pages of [from, to). */
+/* Punches out the whole pages of [from, to). */
 static void punch(int fd, uint64_t page, uint64_t from, uint64_t to)
 {
 	from = (from + page - 1) / page * page;
 	to = to / page * page;
 	if (from < to)
-		/* Where it fails the memory stays until the recording is removed. */
+		/* On failure the memory stays until the recording is removed. */
 		(void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
 }
 
-/* Frees what has been read of a ring.  Return: nothing else is in it, and nothing was lost. */
+/*
+ * Frees what was read of a ring. Return: true if the ring holds nothing else, and nothing was lost.
+ */
 static bool free_ring(int fd, const struct xsprof_ctl *ctl, uint32_t k)
 {
 	uint64_t at = ctl->rings_off + k * ctl->ring_stride, data = at + 2ull * ctl->page_size;
@@ -73,14 +75,14 @@ static bool free_ring(int fd, const struct xsprof_ctl *ctl, uint32_t k)
 	return !unread && !writer.drops && !writer.busy;
 }
 
-/* What a file of a recording holds. */
+/* Contents of a file of a recording. */
 enum left {
 	NOTHING,	/* all of it is saved */
-	UNREAD,		/* and what has been read is freed */
-	UNKNOWN,	/* its process may live, or it is no ring file of ours */
+	UNREAD,		/* unread records; what was read has been freed */
+	UNKNOWN,	/* its process may live, or it is not a ring file of ours */
 };
 
-/* Of a program that recorded itself: its rings are emptied as they are saved. */
+/* A program that recorded itself: what was read of its rings is in its file. */
 static enum left free_recorded(int fd, const struct xsprof_ctl *ctl)
 {
 	struct xsprof_arena arena;
@@ -97,7 +99,7 @@ static enum left free_recorded(int fd, const struct xsprof_ctl *ctl)
 	return saved ? NOTHING : UNREAD;
 }
 
-/* Of a profiled program: the end of a session pauses it, and a session reads all there is. */
+/* A profiled program: it is paused at the end of a session, after everything was read. */
 static enum left left_profiled(const struct xsprof_ctl *ctl)
 {
 	return ctl->paused & XSPROF_PAUSED_RECORDER ? NOTHING : UNKNOWN;
@@ -120,7 +122,7 @@ static enum left free_file(int dirfd, const char *name, bool profiled)
 	return left;
 }
 
-/* What any file of the recording holds. */
+/* The same over all files of the recording. */
 static enum left free_files(const struct xsp_recording *s, bool profiled)
 {
 	int fd = openat(s->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -145,7 +147,7 @@ static enum left free_files(const struct xsp_recording *s, bool profiled)
 	return most;
 }
 
-/* Its last session began or ended a moment ago, or, by a clock that was set, in the future. */
+/* Its last session began or ended a moment ago, or in the future (the clock was set). */
 static bool may_be_saving(const struct xsp_recording *s)
 {
 	struct stat st;
@@ -154,7 +156,7 @@ static bool may_be_saving(const struct xsp_recording *s)
 	return fstat(s->lockfd, &st) || now < st.st_mtime || now - st.st_mtime < SAVING_SECONDS;
 }
 
-/* Each program that records itself comes by here before it does anything else: once is enough. */
+/* Each self-recording program calls this at its start: freeing each session once is enough. */
 static void free_session(struct xsp_recording *s, bool recorded)
 {
 	char command[32], freed[8];
@@ -171,7 +173,7 @@ static void free_session(struct xsp_recording *s, bool recorded)
 	if (left == NOTHING)
 		xsp_recording_remove(s);
 	else if (left == UNREAD)
-		/* Where it fails the next one looks again. */
+		/* On failure the next call checks again. */
 		(void)xsp_recording_add_freed(s);
 }
 

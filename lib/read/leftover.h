@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What programs that recorded themselves, or were profiled, left on tmpfs when they were killed.
+ * Data on tmpfs left by killed programs that recorded themselves or were profiled.
  */
 #ifndef XSP_LEFTOVER_H
 #define XSP_LEFTOVER_H
@@ -8,14 +8,14 @@
 #include <stdbool.h>
 
 /**
- * xsp_leftover_free - free what killed programs of this user left and had saved before
- * @recorded: of programs that recorded themselves too: `xsprof recover` can write no end into their
- *	files any more
+ * xsp_leftover_free - free data of this user's killed programs that is already saved elsewhere
+ * @recorded: also programs that recorded themselves: `xsprof recover` cannot complete their files
+ *	any more
  *
- * Of their rings the memory is freed whose records are in their files; one with nothing else in it
- * is removed, and so is that of a program that was in no profiling session, its last one having
- * ended some minutes ago: it has been given all of it.  What is not saved stays for `xsprof
- * recover`.  Nothing of a living process is touched, nor of a recorder's.
+ * Frees ring memory whose records are in the programs' files. Removes recordings with nothing else
+ * in them, and those of profiled programs outside of a session whose last session ended some
+ * minutes ago, as the program has got all of its records. What is not saved stays for `xsprof
+ * recover`. Never touches data of a living process or of a recorder.
  */
 void xsp_leftover_free(bool recorded);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Walking a producer's names and facts.  It never keeps them.
+ * Iterates over a producer's names and facts. Keeps none of them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #define PIECE	(64u << 10)
 
 /*
- * Walks the entries from @pos on.  Return: bytes of whole ones, -EBADMSG when one makes no sense,
- * what @visit returned when that is not 0.
+ * Walks the entries of a buffer. Return: bytes of complete entries; -EBADMSG for an invalid entry;
+ * a non-zero result of @visit.
  */
 static long walk(const uint8_t *buf, size_t len, void *data,
 		 int (*visit)(void *data, const struct xsprof_entry *entry, const char *text))

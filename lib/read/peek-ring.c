@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which slots of a ring hold whole records now, and a copy of them.  It never looks into records,
- * but for the times that blocks begin with.
+ * Finds the slots of a ring that hold complete records, and copies them. Reads nothing of records
+ * but the timestamps at the begin of blocks.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,7 +17,7 @@ int peek_low(const struct xsp_ring_file *rf, uint32_t k, uint64_t *low, uint64_t
 {
 	uint64_t size = xsp_ring_slots(rf, k), tail, from = 0;
 
-	/* Tail first: it only grows, and never beyond a head that is read after it. */
+	/* Tail first: it only grows, and never beyond a head that is read later. */
 	tail = __atomic_load_n(&xsp_ring_reader(rf, k)->tail, __ATOMIC_ACQUIRE);
 	*head = xsp_ring_head(rf, k);
 	if (*head >= PEEK_HEAD_MAX)
@@ -26,7 +26,7 @@ int peek_low(const struct xsp_ring_file *rf, uint32_t k, uint64_t *low, uint64_t
 		from = block_up(*head + XSPROF_OVERWRITE_MARGIN - size);
 	if (from > *head)
 		from = *head;
-	/* A reader that wrote nonsense there costs the older half of what is shown. */
+	/* An invalid tail written by a reader costs the older half of what is shown. */
 	if (rf->ctl.mode == XSPROF_MODE_DISCARD && tail <= *head && *head - tail <= size &&
 	    tail < from)
 		from = tail;
@@ -42,7 +42,7 @@ long peek_copy(const struct xsp_ring_file *rf, uint32_t k, uint64_t *pos, void *
 	err = xsp_ring_copy(rf, k, *pos, buf, n);
 	if (err)
 		return err;
-	/* The copy is done before the counters are looked at again. */
+	/* The copy is complete before the counters are read again. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	err = peek_low(rf, k, &low, &head);
 	if (err)
@@ -59,7 +59,7 @@ long peek_copy(const struct xsp_ring_file *rf, uint32_t k, uint64_t *pos, void *
 	return n - skip;
 }
 
-/* The time that the block at @pos begins with; 0 when it cannot be had any more. */
+/* The first timestamp of the block at @pos; 0 if it is no longer available. */
 static uint64_t block_time(const struct xsp_ring_file *rf, uint32_t k, uint64_t pos)
 {
 	struct xsprof_rec rec;
@@ -75,7 +75,7 @@ uint64_t peek_since(const struct xsp_ring_file *rf, uint32_t k, uint64_t low, ui
 	if (head <= first * XSPROF_BLOCK_SLOTS)
 		return low;
 	n = (head - 1) / XSPROF_BLOCK_SLOTS - first + 1;
-	/* Times in a ring never go back: the last block that begins before @ticks. */
+	/* Timestamps in a ring never decrease: search the last block that begins before @ticks. */
 	while (n > 1) {
 		uint64_t half = n / 2;
 
@@ -86,7 +86,7 @@ uint64_t peek_since(const struct xsp_ring_file *rf, uint32_t k, uint64_t low, ui
 			n = half;
 		}
 	}
-	/* The slots before the first whole block are as old as what they precede. */
+	/* Slots before the first whole block are older than the block. */
 	if (block_time(rf, k, first * XSPROF_BLOCK_SLOTS) > ticks)
 		return low;
 	return first * XSPROF_BLOCK_SLOTS > low ? first * XSPROF_BLOCK_SLOTS : low;

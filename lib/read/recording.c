@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Making, verifying, locking and removing the folders of recordings.
- * Every step works on open folders, not on names, so that nobody can swap one for another in
- * between.
+ * Creates, verifies, locks and removes the folders of recordings. Each step uses open descriptors,
+ * not names, so that no folder can be replaced in between.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +22,7 @@
 
 #define DEFAULT_BASE	"/dev/shm"
 
-/* A folder of our own that nobody else can enter. */
+/* A folder of our own that no other user can enter. */
 static int check_dir(const struct stat *st)
 {
 	if (!S_ISDIR(st->st_mode))
@@ -35,7 +34,7 @@ static int check_dir(const struct stat *st)
 	return 0;
 }
 
-/* A recording's: others could make files in it, if they came there. */
+/* A recording's folder: users who can reach it could create files in it. */
 static int check_session(const struct stat *st)
 {
 	struct stat closed = *st;
@@ -75,10 +74,10 @@ static uint64_t random64(void)
 }
 
 /*
- * Anybody may make a folder of our name in /dev/shm.  Ours is then the name and a random number;
- * one that was made stays in use, so that all find the same recordings.
+ * Any user can create a folder with our name in /dev/shm. Then ours gets a random suffix; an
+ * existing one is reused, so that all processes find the same recordings.
  *
- * Return: 0 @path is set to it; -ENOENT there is none.
+ * Return: 0, and @path is set; -ENOENT there is none.
  */
 static int find_other_dir(const char *base, char *path)
 {
@@ -124,7 +123,7 @@ int xsp_recording_user_dir(char *path, bool create, const char **object)
 	*object = base;
 	if (base[0] != '/')
 		return -EINVAL;
-	/* With no base the folder below it cannot be the error. */
+	/* If the base is missing, the error is not about the folder below it. */
 	if (stat(base, &st))
 		return -errno;
 	if (!find_other_dir(base, path))
@@ -137,7 +136,7 @@ int xsp_recording_user_dir(char *path, bool create, const char **object)
 	*object = path;
 	if (lstat(path, &st))
 		return -errno;
-	/* A file of ours with that name may be another user's second name of it. */
+	/* It may be a hard link to a file of ours that another user made. */
 	if (st.st_uid != geteuid() || S_ISREG(st.st_mode))
 		return other_dir(base, path, create);
 	return check_dir(&st);
@@ -170,8 +169,8 @@ static int write_facts(int fd, const char *facts)
 }
 
 /*
- * It is made under a name that nobody looks for, and gets its own when its lock is held: a
- * recording seen without a lock held is always one whose recorder is dead.
+ * The folder is created under a temporary name and renamed when its lock is held: a visible
+ * recording without a held lock always belongs to a dead recorder.
  */
 int xsp_recording_create(struct xsp_recording *s, const char *facts, bool users,
 			 const char **object)
@@ -185,7 +184,7 @@ int xsp_recording_create(struct xsp_recording *s, const char *facts, bool users,
 	s->path[0] = '\0';
 	err = xsp_recording_user_dir(user, true, object);
 	if (err) {
-		/* The caller's text may outlive this frame: it names the folder in @s. */
+		/* @user is on this stack frame, so point @object to the copy in @s. */
 		if (*object == user) {
 			strcpy(s->path, user);
 			*object = s->path;
@@ -215,7 +214,7 @@ int xsp_recording_create(struct xsp_recording *s, const char *facts, bool users,
 		goto err_remove;
 	}
 	err = flock(s->lockfd, LOCK_EX | LOCK_NB) ? -errno : write_facts(s->lockfd, facts);
-	/* By fchmod(): the mask of the program that records itself is not ours to change. */
+	/* fchmod(): the umask belongs to the program that records itself. */
 	if (!err && users && (fchmod(s->lockfd, 0644) || fchmod(s->dirfd, XSP_RECORDING_MODE)))
 		err = -errno;
 	if (!err && rename(making, s->path))
@@ -244,8 +243,9 @@ int xsp_recording_open(struct xsp_recording *s, const char *path)
 }
 
 /*
- * By the folder's lock: who may not list the folder cannot open it, and so not lock it.  That of
- * the file "lock" a process that has become another user can take, and keep.
+ * Decided by the folder's lock: a user who may not list the folder cannot open it, and so cannot
+ * lock it. The lock of the file "lock" can be taken, and kept, by a process that has changed its
+ * user.
  */
 int xsp_recording_alive(const struct xsp_recording *s)
 {
@@ -266,7 +266,7 @@ void xsp_recording_one_line(char *value)
 			*value = ' ';
 }
 
-/* Adds a line "key value" to the lock file of a recording of ours. */
+/* Adds a line "key value" to the lock file of our recording. */
 static int add_fact(struct xsp_recording *s, const char *key, const char *value)
 {
 	char line[PATH_MAX + 64];
@@ -303,13 +303,13 @@ int xsp_recording_add_freed(struct xsp_recording *s)
 	return add_fact(s, "freed", "yes");
 }
 
-/* By a write, which no sandbox forbids that lets a recording be made. */
+/* By a write, which any sandbox that allows to make a recording permits. */
 void xsp_recording_touch(const struct xsp_recording *s)
 {
 	char first;
 
 	if (s->lockfd >= 0 && pread(s->lockfd, &first, 1, 0) == 1)
-		/* Where it fails it is as old as it was, and so is taken for. */
+		/* On failure the recording looks older than it is. */
 		(void)!pwrite(s->lockfd, &first, 1, 0);
 }
 
@@ -338,15 +338,15 @@ int xsp_recording_fact(const struct xsp_recording *s, const char *key, char *buf
 	return -ENOENT;
 }
 
-/* Descriptors, and calls of itself, that a removal may take. */
+/* Limit of descriptors, and of recursion, of a removal. */
 #define DEEPEST	16
-/* Deeper folders are moved up at most so often: another process may go on to make more. */
+/* Limit of moving deeper folders up: another process may keep creating more. */
 #define PASSES	1000
 
 /**
- * struct removal - a folder that is being emptied
+ * struct removal - a folder being emptied
  * @fd: descriptor
- * @moved: folders that were moved into it from too far below
+ * @moved: number of folders moved into it from too deep a level
  */
 struct removal {
 	int		fd;
@@ -362,8 +362,8 @@ static void bring_up(struct removal *r, int fd, const char *name)
 }
 
 /*
- * Removes what is in @fd, which is closed.  A process that has become another user may have made
- * folders: one that cannot be emptied makes the removal fail, and be reported.
+ * Removes everything in @fd, which is closed. A process that changed its user may have made
+ * folders: one that cannot be emptied makes the removal fail, which is reported.
  */
 static void empty_dir(struct removal *r, int fd, unsigned int depth)
 {
@@ -394,14 +394,16 @@ int xsp_recording_remove(struct xsp_recording *s)
 	struct stat st, now;
 	unsigned int moved;
 
-	/* Never what else has our number, where a program has closed all descriptors. */
+	/*
+	 * Do not remove another file that got our number after the program closed all descriptors.
+	 */
 	if (s->dirfd < 0 || fstat(s->dirfd, &st) || lstat(s->path, &now) ||
 	    st.st_ino != now.st_ino || st.st_dev != now.st_dev) {
 		s->dirfd = open_dir(s->path);
 		if (s->dirfd < 0)
 			return s->dirfd;
 	}
-	/* Nobody else puts anything there any more. */
+	/* From here on no other user can add files. */
 	if (fchmod(s->dirfd, 0700))
 		return -errno;
 	r.fd = s->dirfd;
@@ -424,7 +426,7 @@ void xsp_recording_close(struct xsp_recording *s)
 
 int xsp_recording_keep_open(struct xsp_recording *s)
 {
-	/* A lock belongs to what is open, not to the descriptor: it moves along. */
+	/* A flock belongs to the open file, not to the descriptor: it stays. */
 	s->dirfd = xsp_fd_keep(s->dirfd);
 	s->lockfd = xsp_fd_keep(s->lockfd);
 	if (s->dirfd >= 0 && s->lockfd >= 0)

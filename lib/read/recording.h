@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * A recording: the folder on tmpfs where its producers put their ring files.  recording.c owns
- * the folder's name, permission, lock and removal; it never looks into ring files.
+ * A recording: the folder on tmpfs in which producers create their ring files. recording.c owns the
+ * folder's name, permissions, lock and removal; it never reads ring files.
  *
  *	<base>/xsprof-<euid>/			0700, verified
  *		s.<pid>.<starttime>.<random>/	1733, one recording; flocked as long as its
@@ -10,13 +10,13 @@
  *			p.<pid>.<starttime>.<seq>	a producer
  *			t.<pid>.<starttime>.<seq>	one in the making
  *
- * <base> is $XSPROF_SHM_DIR or /dev/shm.  Where another user has taken that name, ours is
+ * <base> is $XSPROF_SHM_DIR or /dev/shm. If another user has taken that name, ours is
  * <base>/xsprof-<euid>.<random>.
  *
- * No other user can enter the 0700 folder.  A recorded process that gives up its user keeps a
- * descriptor of the recording's folder (process/join.c), and that is all it can do with it: make
- * files there, remove its own, and see whether the recorder lives.  It cannot list the folder, nor
- * open, rename or remove the files of others.
+ * No other user can enter the 0700 folder. A recorded process that changes its user keeps a
+ * descriptor of the recording's folder (process/join.c), which allows it only to create files
+ * there, to remove its own, and to see whether the recorder lives. It cannot list the folder, nor
+ * open, rename or remove files of others.
  */
 #ifndef XSP_RECORDING_H
 #define XSP_RECORDING_H
@@ -25,18 +25,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define XSP_RECORDING_PATH	3072	/* longer base folders are refused */
-#define XSP_RECORDING_MODE	01733u	/* of a folder that other users may join; else 0700 */
+#define XSP_RECORDING_PATH	3072	/* longer base paths are refused */
+#define XSP_RECORDING_MODE	01733u	/* mode of a folder that other users may join; else 0700 */
 
-/* The fact "command" of those that have no recorder beside the program. */
+/* Value of the fact "command" in recordings without a separate recorder. */
 #define XSP_RECORDS_ITSELF	"(records itself)"
 #define XSP_PROFILED		"(a profiling session)"
 
 /**
- * struct xsp_recording - a recording of ours, or one being looked at
+ * struct xsp_recording - a recording, our own or another one being read
  * @path: absolute
- * @dirfd: open folder; locked when it is ours
- * @lockfd: its file "lock", which has the facts; locked when it is ours
+ * @dirfd: open folder; locked if it is ours
+ * @lockfd: its file "lock", which holds the facts; locked if it is ours
  */
 struct xsp_recording {
 	char	path[XSP_RECORDING_PATH + 256];
@@ -45,73 +45,73 @@ struct xsp_recording {
 };
 
 /**
- * xsp_recording_user_dir - the folder of this user's recordings
- * @path: gets its name, XSP_RECORDING_PATH bytes
- * @create: make it where it is missing
- * @object: set to what an error is about: @path, or the base folder
+ * xsp_recording_user_dir - the folder of all recordings of this user
+ * @path: set to its path, XSP_RECORDING_PATH bytes
+ * @create: create it if it is missing
+ * @object: set to the object of an error: @path, or the base folder
  *
- * Return: 0; -ENOENT it is missing, or the base is; -ENOTDIR, -EACCES (open to others): not to be
- * trusted; -EINVAL the base is no absolute path; -errno.
+ * Return: 0; -ENOENT the folder or its base is missing; -ENOTDIR, -EACCES (open to others): not
+ * trustworthy; -EINVAL the base is not an absolute path; -errno.
  */
 int xsp_recording_user_dir(char *path, bool create, const char **object);
 
-/* What such an error says, for people: constant text. */
+/* A message for such an error; constant. */
 const char *xsp_recording_strerror(int err);
 
 /**
- * xsp_recording_create - make a folder and take its lock
+ * xsp_recording_create - create a folder and take its lock
  * @s: filled in
- * @facts: text for the lock file, lines "key value"
- * @users: processes of other users may join it, such as children that give up root; its recorder
- *	must bear that these cut their files
- * @object: set to what an error is about
+ * @facts: text of the lock file, lines "key value"
+ * @users: processes of other users may join it, such as children that give up root; the recorder
+ *	must then tolerate that these truncate their files
+ * @object: set to the object of an error
  */
 int xsp_recording_create(struct xsp_recording *s, const char *facts, bool users,
 			 const char **object);
 
 /**
- * xsp_recording_open - open somebody's recording
- * @s: filled in; @s->lockfd is -1 where there is no lock file
+ * xsp_recording_open - open any recording
+ * @s: filled in; @s->lockfd is -1 if there is no lock file
  * @path: its folder
  *
- * Return: 0 or -errno, those of xsp_recording_user_dir() among them.
+ * Return: 0 or -errno, including those of xsp_recording_user_dir().
  */
 int xsp_recording_open(struct xsp_recording *s, const char *path);
 
-/* Has this recording a living recorder?  Return: 1 yes, 0 no, -errno. */
+/* Does the recording have a living recorder? Return: 1 yes, 0 no, -errno. */
 int xsp_recording_alive(const struct xsp_recording *s);
 
-/* Takes the lock of a dead recorder.  Return: 0; -EWOULDBLOCK it lives; -errno. */
+/* Takes the lock of a dead recorder. Return: 0; -EWOULDBLOCK the recorder lives; -errno. */
 int xsp_recording_adopt(struct xsp_recording *s);
 
 
-/* A value of a fact is what stands in its line: a line break in it becomes a blank. */
+/* Makes a value fit into a line: replaces line breaks by blanks. */
 void xsp_recording_one_line(char *value);
 
-/* Names the file that the recording is drained into, where that was not known at its start. */
+/* Adds the output file of the recording, if it was unknown at the start. */
 int xsp_recording_add_output(struct xsp_recording *s, const char *path);
 
-/* Names the capture that the recording is drained into: what tells it from another later. */
+/* Adds the uuid of the capture, which identifies it later. */
 int xsp_recording_add_capture(struct xsp_recording *s, const uint8_t uuid[16]);
 
-/* Says that of a dead recorder's what has been read is freed: "freed" of its facts. */
+/* Adds the fact "freed": what was read of a dead recorder's rings has been freed. */
 int xsp_recording_add_freed(struct xsp_recording *s);
 
 /* Sets the time of the lock file to now. */
 void xsp_recording_touch(const struct xsp_recording *s);
 
-/* The value of a line of the lock file.  Return: its length, or -ENOENT. */
+/* Reads the value of a line of the lock file. Return: its length, or -ENOENT. */
 int xsp_recording_fact(const struct xsp_recording *s, const char *key, char *buf, size_t size);
 
-/* Removes the folder with all that is in it.  Return: 0 or -errno. */
+/* Removes the folder with its contents. Return: 0 or -errno. */
 int xsp_recording_remove(struct xsp_recording *s);
 
-/* Closes it; one of ours loses its lock. */
+/* Closes it; our own loses its lock. */
 void xsp_recording_close(struct xsp_recording *s);
 
 /*
- * Inside a program that may close our descriptors: they are kept (base/own-fd.h).
- * Return: 0 or -errno, nothing being open then.
+ * Keeps the descriptors (base/own-fd.h), for use inside a program that may close them. Return: 0;
+ * -errno, with nothing open.
  */
 int xsp_recording_keep_open(struct xsp_recording *s);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The calls of /dev/xsprof, as a reader makes them.  It never decides whom to read, and holds no
- * state: that is the kernel's.
+ * The ioctls of /dev/xsprof for readers. Keeps no state, which is in the kernel, and does not
+ * decide what to read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "base/own-fd.h"
 #include "read/ring-device.h"
 
-/* Infos that one call asks for: they fit a thread's stack. */
+/* Infos per call: they fit on a thread's stack. */
 #define PAGE_OF_INFOS	16u
 
 uint64_t xsp_recording_cookie(const char *path)
@@ -30,7 +30,7 @@ uint64_t xsp_recording_cookie(const char *path)
 	return h ? h : 1;
 }
 
-/* Most calls can be interrupted by a signal that means something to the caller only. */
+/* Retries calls that were interrupted by a signal, which concerns only the caller. */
 static int call(int fd, unsigned long cmd, void *arg)
 {
 	int ret;
@@ -51,7 +51,7 @@ int xsp_device_open(void)
 	fd = open(XSPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
-	/* Something else may bear that name. */
+	/* Another device may have that name. */
 	err = call(fd, XSPROF_IOC_LIST, &probe);
 	if (!err)
 		return fd;
@@ -93,7 +93,10 @@ const char *xsp_device_ring_strerror(int err)
 	}
 }
 
-/* Producers above the number @after that we may read, in rising order: how many, or -errno. */
+/*
+ * Reads infos of readable producers above number @after, in rising order. Return: how many, or
+ * -errno.
+ */
 static int list_some(int fd, uint64_t after, struct xsprof_info *infos, uint32_t room)
 {
 	struct xsprof_list arg = {
@@ -122,7 +125,7 @@ int xsp_device_each(int fd, uint64_t after,
 		if (n < 0)
 			return n;
 		for (i = 0; i < n; i++) {
-			/* Terminated, whoever filled them in. */
+			/* Terminate it, in case the source did not. */
 			infos[i].comm[sizeof(infos[i].comm) - 1] = '\0';
 			infos[i].exe[sizeof(infos[i].exe) - 1] = '\0';
 			after = infos[i].id;
@@ -150,7 +153,7 @@ int xsp_device_open_ring(struct xsp_ring_file *rf, int fd, uint64_t id, bool con
 	err = xsp_ring_device_map(rf, ring, consume);
 	if (err)
 		return err;
-	/* The geometry is in the page that the kernel alone writes; this is it once more. */
+	/* The geometry is also in the control page, which only the kernel writes. */
 	err = xsp_device_events(rf, &info);
 	if (!err && (info.total_size != rf->ctl.total_size || rf->ctl.id != id))
 		err = -EINVAL;
@@ -188,8 +191,8 @@ int xsp_device_pause(const struct xsp_ring_file *rf, bool pause)
 }
 
 /*
- * In a tmpfs file: the producer stores enabled and then looks at paused again; we store paused
- * and then enabled: in every order the last store of enabled is 0.
+ * tmpfs file: the producer stores enabled and then reads paused again; we store paused and then
+ * enabled: in every order the last store of enabled is 0.
  */
 int xsp_ring_switch_off(const struct xsp_ring_file *rf)
 {

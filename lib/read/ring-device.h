@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The device /dev/xsprof as a reader sees it: which producers there are, what the kernel knows
- * of each, the clocks it took.  What is in a producer's memory is ring-file.h's, for both kinds.
+ * The device /dev/xsprof for readers: lists producers, what the kernel knows of each, and the
+ * kernel's sync points. ring-file.h reads the producers' memory, for both backends.
  */
 #ifndef XSP_RING_DEVICE_H
 #define XSP_RING_DEVICE_H
@@ -13,35 +13,35 @@
 
 #include "read/ring-file.h"
 
-/* More sync points than the kernel keeps. */
+/* more than the kernel keeps */
 #define XSP_DEVICE_SYNCS	1024u
 
 /**
- * xsp_recording_cookie - the number by which the device knows a session
- * @path: its folder, or the name of that alone
+ * xsp_recording_cookie - the number that identifies a session in the device
+ * @path: its folder, or the folder's base name
  *
- * Return: FNV-1a of the folder's name, never 0: that is no session.
+ * Return: FNV-1a of the base name, never 0, which means no session.
  */
 uint64_t xsp_recording_cookie(const char *path);
 
 /**
- * xsp_device_open - open the device to look at producers
+ * xsp_device_open - open the device for reading producers
  *
- * Return: a descriptor that poll() finds readable when a producer has come or ended since the
- * last xsp_device_each(); -ENOENT: there is no device; -EACCES, -errno.
+ * Return: a descriptor that becomes readable when a producer has come or ended since the last
+ * xsp_device_each(); -ENOENT: no device; -EACCES, -errno.
  */
 int xsp_device_open(void);
 
-/* What such an error says and what to do about it, after the device's name; constant text. */
+/* A message for such an error with a remedy, to follow the device's name; constant. */
 const char *xsp_device_strerror(int err);
 
-/* The same of an error of xsp_device_open_ring() or a call on what it opened, after its name. */
+/* The same for errors of xsp_device_open_ring() and of calls on its descriptor. */
 const char *xsp_device_ring_strerror(int err);
 
 /**
  * xsp_device_each - visit every producer that we may read
  * @fd: the device
- * @after: those above this number
+ * @after: only numbers above this
  * @visit: called for each; a non-zero return ends the walk
  * @data: passed to it
  *
@@ -55,58 +55,60 @@ int xsp_device_each(int fd, uint64_t after,
  * @rf: filled in
  * @fd: the device
  * @id: the producer's number
- * @consume: to move its tails: one reader at a time may
+ * @consume: move its tails: one reader at a time may
  *
- * Return: 0; -ENOENT: there is none of that number; -EBUSY: somebody else consumes it; -EPERM: we
- * may look at it, and not consume it; -errno,
- * those of xsp_ctl_check() among them.
+ * Return: 0; -ENOENT: no such producer; -EBUSY: another reader consumes it; -EPERM: we may peek but
+ * not consume; -errno, including those of xsp_ctl_check().
  */
 int xsp_device_open_ring(struct xsp_ring_file *rf, int fd, uint64_t id, bool consume);
 
 /**
- * xsp_device_events - what the kernel knows of a producer now
+ * xsp_device_events - read what the kernel knows of a producer
  * @rf: producer of the device
  * @info: filled in
  *
- * Acknowledges: its descriptor is not readable again before something happens.
+ * Acknowledges events: the descriptor is not readable again before a new one.
  */
 int xsp_device_events(const struct xsp_ring_file *rf, struct xsprof_info *info);
 
 /**
- * xsp_device_watch - when our descriptor of a producer becomes readable
+ * xsp_device_watch - set when the descriptor of a producer becomes readable
  * @rf: producer that we consume
- * @slots: after so many slots in a ring, 0 for not
- * @period: ns after which it does when anything was written, 0 for never
+ * @slots: after this many slots in a ring, 0 to disable
+ * @period: after this many ns if anything was written, 0 to disable
  */
 int xsp_device_watch(const struct xsp_ring_file *rf, uint64_t slots, uint64_t period);
 
-/* Switches a producer that we consume off, or on again.  Return: 0 or -errno. */
+/* Disables a producer that we consume, or enables it again. Return: 0 or -errno. */
 int xsp_device_pause(const struct xsp_ring_file *rf, bool pause);
 
 /*
- * Ends recording in a producer of either kind: its markers are disabled from now on.
- * Return: 0 or -errno.
+ * Ends recording in a producer of either backend: its markers are disabled from then on. Return: 0
+ * or -errno.
  */
 int xsp_ring_switch_off(const struct xsp_ring_file *rf);
 
 /**
- * xsp_device_sched - what the scheduler does with its threads is recorded, or no more
+ * xsp_device_sched - start or stop recording scheduler events of a producer's threads
  * @rf: producer of the device
- * @on: it is
+ * @on: start or stop
  *
- * Return: 1 when it was so before, 0 when it was not; -ENOTTY: a module that cannot; -errno.
+ * Return: 1 if it was on before, 0 if not; -ENOTTY: the module lacks it; -errno.
  */
 int xsp_device_sched(const struct xsp_ring_file *rf, bool on);
 
-/* All of it was read: it need not be kept, once it has ended or, with @at_end, when it will. */
+/*
+ * Lets the kernel free a producer that was read: now that it has ended or, with @at_end, when it
+ * ends.
+ */
 int xsp_device_drop(const struct xsp_ring_file *rf, bool at_end);
 
 /**
- * xsp_device_syncs - the sync points that the kernel took
+ * xsp_device_syncs - read the kernel's sync points
  * @fd: the device, or a producer
- * @syncs: XSP_DEVICE_SYNCS of them, filled in, oldest first
+ * @syncs: array of XSP_DEVICE_SYNCS, filled in, oldest first
  *
- * Return: how many; -errno.
+ * Return: their number; -errno.
  */
 int xsp_device_syncs(int fd, struct xsprof_sync *syncs);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Opening and reading a producer's memory.  It never decides what to read or when.
+ * Opens and reads a producer's memory. The caller decides what to read and when.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +14,12 @@
 #include "base/pread.h"
 #include "read/ring-file.h"
 
-/* The control page of @rf->fd, then all of it.  @size: what the file holds, for a tmpfs file. */
+/* Maps the control page of @rf->fd, then everything. @size: size of a tmpfs file. */
 static int map_all(struct xsp_ring_file *rf, uint64_t size, int prot)
 {
 	int err;
 
-	/* A file too short for its first page is one that is not complete. */
+	/* A file shorter than its first page is not complete yet. */
 	err = xsp_pread(rf->fd, &rf->ctl, sizeof(rf->ctl), 0);
 	if (!err)
 		err = xsp_ctl_check(&rf->ctl, size);
@@ -38,9 +38,10 @@ static int map_all(struct xsp_ring_file *rf, uint64_t size, int prot)
 }
 
 /*
- * Root's recorder takes the files of processes that have given up root: what is in a file is
- * checked whoever made it.  Without the guard they could cut their file, and end a program that
- * records itself.  A file with a second name was not made here by its owner alone.
+ * A recorder of root also reads files of processes that have given up root: file contents are
+ * validated whoever made them. Without the guard, such a process could truncate its file and so
+ * kill a program that records itself. A file with a second hard link was not made by its owner
+ * alone.
  */
 static bool may_be_ours(const struct stat *st)
 {
@@ -55,7 +56,7 @@ int xsp_ring_file_open(struct xsp_ring_file *rf, int dirfd, const char *name)
 	int err;
 
 	memset(rf, 0, sizeof(*rf));
-	/* Non-blocking: a fifo of that name must not hold us up. */
+	/* O_NONBLOCK: do not wait at a fifo with that name. */
 	rf->fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (rf->fd < 0)
 		return -errno;
@@ -82,7 +83,7 @@ int xsp_ring_device_map(struct xsp_ring_file *rf, int fd, bool consume)
 	rf->fd = fd;
 	rf->device = true;
 	rf->peek = !consume;
-	/* The kernel refuses to map more than there is. */
+	/* UINT64_MAX: the kernel itself refuses to map more than there is. */
 	err = map_all(rf, UINT64_MAX, PROT_READ);
 	if (!err)
 		return 0;
@@ -104,7 +105,10 @@ void xsp_ring_file_close(struct xsp_ring_file *rf)
 
 int xsp_ring_file_inside(struct xsp_ring_file *rf)
 {
-	/* Else children of forks would keep its memory after its end, and the drain's. */
+	/*
+	 * Otherwise forked children would keep the memory after the process and the drain have
+	 * ended.
+	 */
 	if (madvise(rf->mem.map, rf->mem.size, MADV_DONTFORK))
 		return -errno;
 	if (xsp_fd_is_private())
@@ -159,7 +163,7 @@ uint64_t xsp_ring_trust(const struct xsp_ring_file *rf, uint32_t k, uint64_t hea
 	from = block_up(from);
 	if (rf->ctl.mode == XSPROF_MODE_OVERWRITE)
 		return from;
-	/* Not even what was let go of is written to before the ring is full again. */
+	/* Slots that were released are not overwritten until the ring is full again. */
 	tail = __atomic_load_n(&xsp_ring_reader(rf, k)->tail, __ATOMIC_RELAXED);
 	if (tail <= pos)
 		return pos;
@@ -171,7 +175,7 @@ static int copy(const struct xsp_ring_file *rf, void *buf, size_t len, uint64_t 
 	if (!rf->inside)
 		return xsp_pread(rf->fd, buf, len, off);
 	memcpy(buf, rf->mem.map + off, len);
-	/* The copy is done before the counters are looked at again. */
+	/* The copy is complete before the counters are read again. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return 0;
 }
@@ -200,11 +204,11 @@ uint64_t xsp_ring_hole(const struct xsp_ring_file *rf, uint32_t k, uint64_t pos,
 	off_t off = ring_off(rf, k) + 2ull * rf->ctl.page_size + (at << XSPROF_SLOT_SHIFT), next;
 	uint64_t hole;
 
-	/* The device has memory for all of a ready ring; inside a program none is asked. */
+	/* The device has allocated all of a ready ring; inside a program it is not checked. */
 	if (rf->device || rf->fd < 0)
 		return 0;
 	next = lseek(rf->fd, off, SEEK_DATA);
-	/* Nothing but a hole up to the end of the file. */
+	/* A hole up to the end of the file. */
 	if (next < 0)
 		hole = errno == ENXIO ? to_end : 0;
 	else
@@ -223,7 +227,7 @@ int xsp_ring_copy_arena(const struct xsp_ring_file *rf, uint64_t pos, void *buf,
 	return copy(rf, buf, len, rf->ctl.arena_off + sizeof(struct xsprof_arena) + pos);
 }
 
-/* Lays ring @k's reader page, read-write, over the place where it is mapped read-only. */
+/* Maps ring @k's reader page read-write over its read-only mapping. */
 static int own_tail(struct xsp_ring_file *rf, uint32_t k)
 {
 	void *at = xsp_ring_reader(rf, k);
@@ -249,7 +253,10 @@ int xsp_ring_release(struct xsp_ring_file *rf, uint32_t k, uint64_t tail, uint64
 		return err;
 	if (reader->skipped != skipped)
 		__atomic_store_n(&reader->skipped, skipped, __ATOMIC_RELAXED);
-	/* Pairs with the writer's look at tail: our copy is done before it may write there. */
+	/*
+	 * Release: pairs with the writer's load of tail: our copy is complete before it writes
+	 * there.
+	 */
 	__atomic_store_n(&reader->tail, tail, __ATOMIC_RELEASE);
 	return 0;
 }

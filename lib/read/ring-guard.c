@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The SIGBUS handler of tools that map producers' files.  It never touches any other memory.
+ * SIGBUS handler of tools that map producers' files. Touches no other memory.
  */
 #include <errno.h>
 #include <signal.h>
@@ -9,14 +9,12 @@
 
 #include "read/ring-guard.h"
 
-/* Per thread: the handler runs on the thread that touched the page, which is the one that
- * added the mapping.
- */
+/* Per thread: the handler runs on the thread that touched the page, which added the mapping. */
 static __thread struct xsp_guarded *guarded;
 
 /*
- * Without the handler there is nothing to remember: programs that record themselves have none,
- * and begin a session in one thread and end it in another.
+ * Without the handler no mapping is tracked: programs that record themselves do not install it, and
+ * may start a session in one thread and end it in another.
  */
 static bool installed;
 
@@ -38,7 +36,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 		errno = saved;
 		return;
 	}
-	/* Not ours: die of it, at the same instruction. */
+	/* Not our mapping: die at the same instruction. */
 	signal(sig, SIG_DFL);
 	errno = saved;
 }

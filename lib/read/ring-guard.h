@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What happens when a producer cuts off its own file while a reader has it mapped: the reader
- * gets SIGBUS.  The guard puts zero pages in place of the mapping and marks the file broken, so
- * that a tool loses one producer and goes on.  A traced program that records itself never
- * installs it: the program's signals are its own, and so are its files.
+ * Protects readers against producers that truncate their file while it is mapped, which would be
+ * SIGBUS. The guard maps zero pages over the file and marks it broken, so that a tool loses one
+ * producer and continues. A program that records itself never installs it: signals and files there
+ * belong to the program.
  *
- * Mappings are added, removed and touched by one thread.
+ * A mapping is added, removed and touched by one thread.
  */
 #ifndef XSP_RING_GUARD_H
 #define XSP_RING_GUARD_H
@@ -15,11 +15,11 @@
 #include <stdint.h>
 
 /**
- * struct xsp_guarded - a mapping of a file that its owner can cut off
+ * struct xsp_guarded - a mapping of a file that its owner can truncate
  * @map: the file, shared
  * @size: bytes of @map
- * @broken: the file shrank under the mapping, which is zeros now
- * @next: all mappings of the thread that the guard knows
+ * @broken: the file was truncated; the mapping reads as zeros now
+ * @next: list of the thread's mappings
  */
 struct xsp_guarded {
 	uint8_t			*map;
@@ -31,7 +31,7 @@ struct xsp_guarded {
 /* Return: 0 or -errno. */
 int xsp_guard_install(void);
 
-/* Does it protect mappings? */
+/* Is the guard installed? */
 bool xsp_guard_installed(void);
 
 void xsp_guard_add(struct xsp_guarded *mem);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The walk over slots, and the set of threads it meets.  It never waits and never fails: what
- * does not fit the set is left out of it.
+ * Walks slots and collects the set of threads. Never waits and cannot fail: a thread that does not
+ * fit into the set is left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void tids_see(struct xsp_tids *tids, uint32_t tid)
 	tids->last = tid;
 	if (!tid)
 		return;
-	/* Never full, so that every search ends. */
+	/* At most half full, so that every search ends. */
 	if (2 * tids->nr >= tids->room && !grow(tids))
 		return;
 	t = place(tids, tid);
@@ -72,8 +72,8 @@ static int is_event(const struct xsprof_rec *rec)
 }
 
 /*
- * A run of records of one slot and one thread, which most of a ring is: nothing in this loop
- * waits for what was loaded before, and a record of one slot fits its block.
+ * Fast path for a run of one-slot records of one thread, the bulk of most rings: no iteration
+ * depends on a load of the previous one, and a one-slot record never crosses a block.
  */
 static size_t walk_run(const struct xsprof_rec *slots, size_t i, size_t n, uint32_t tid,
 		       uint64_t *records)

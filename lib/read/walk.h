@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Walking slots that came out of a ring, from record to record: how far they hold together, how
- * many records they are, and which threads wrote them.  It never looks into a record's payload.
+ * Walks slots of a ring from record to record: how many are valid, how many records they are, and
+ * which threads wrote them. Reads no payload.
  */
 #ifndef XSP_CAP_WALK_H
 #define XSP_CAP_WALK_H
@@ -11,17 +11,17 @@
 
 #include <xsprof/abi.h>
 
-/* Threads of one producer beyond this many keep the names they give themselves. */
+/* Further threads of a producer keep only names that they set themselves. */
 #define XSP_TIDS_MAX	16384u
 
 #define XSP_TID_NEW	1u	/* its name has not been looked up yet */
-#define XSP_TID_SEEN	2u	/* it wrote something since the last look */
+#define XSP_TID_SEEN	2u	/* it has written since the last check */
 
 /**
- * struct xsp_tid - one thread of a producer
- * @tid: thread id, 0 for an empty place
+ * struct xsp_tid - a thread of a producer
+ * @tid: thread id, 0 for an empty slot
  * @flags: XSP_TID_*
- * @comm: the name last stored
+ * @comm: the name stored last
  */
 struct xsp_tid {
 	uint32_t	tid;
@@ -31,12 +31,12 @@ struct xsp_tid {
 
 /**
  * struct xsp_tids - the threads of a producer, hashed by id
- * @tab: @room places, a power of two; NULL at first
- * @seed: of the hashes: a producer writes any ids
- * @room: places
- * @nr: places in use
- * @fresh: places with XSP_TID_NEW
- * @last: the thread of the record walked last
+ * @tab: @room slots, a power of two; initially NULL
+ * @seed: of the hashes, as a producer chooses its ids
+ * @room: number of slots
+ * @nr: slots in use
+ * @fresh: slots with XSP_TID_NEW
+ * @last: thread of the last record walked
  */
 struct xsp_tids {
 	struct xsp_tid	*tab;
@@ -50,10 +50,10 @@ struct xsp_tids {
 void xsp_tids_free(struct xsp_tids *tids);
 
 /**
- * struct xsp_walk - what was found
- * @records: events: records without padding, LOST and what only continues another
+ * struct xsp_walk - result of a walk
+ * @records: number of events: records without padding, LOST and continuations
  * @first: ticks of the first record
- * @last: ticks of the last
+ * @last: ticks of the last record
  */
 struct xsp_walk {
 	uint64_t	records;
@@ -62,14 +62,14 @@ struct xsp_walk {
 };
 
 /**
- * xsp_walk - how many of these slots are whole, sound records
+ * xsp_walk - count the valid records at the begin of some slots
  * @slots: slots
- * @pos: number of the first in its ring: tells where blocks begin
- * @n: how many
+ * @pos: number of the first slot in its ring: determines block boundaries
+ * @n: number of slots
  * @walk: filled in
- * @tids: told of the threads
+ * @tids: the threads are added here
  *
- * Return: slots up to the first that is no record's beginning; @n when all are sound.
+ * Return: slots up to the first one that does not begin a record; @n if all are valid.
  */
 size_t xsp_walk(const struct xsprof_rec *slots, uint64_t pos, size_t n, struct xsp_walk *walk,
 		struct xsp_tids *tids);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Which threads a result is of, and when one was not: see struct xsprof_absence.  A result's own
- * lists are in order; absences by thread and then by time, and those of a thread do not overlap.
+ * Which threads a result covers, and when a thread was absent: see struct xsprof_absence. The
+ * result's own lists are sorted: absences by thread and then by time, without overlaps within a
+ * thread.
  */
 #ifndef XSR_ABSENCE_H
 #define XSR_ABSENCE_H
@@ -16,7 +17,7 @@ static inline int xsr_tid_compare(const void *one, const void *two)
 	return a < b ? -1 : a > b;
 }
 
-/* Of all where none is named. */
+/* All threads if none is listed. */
 static inline bool xsr_tid_wanted(const struct xsprof_result_options *opts, uint32_t tid)
 {
 	uint32_t from = 0, to = opts->nr_tids;
@@ -43,7 +44,7 @@ static inline int xsr_absence_compare(const void *one, const void *two)
 	return a->from < b->from ? -1 : a->from > b->from;
 }
 
-/* The last of that thread that begins by then, as far as it reaches. */
+/* The thread's last absence that begins by @ns, if it extends to @ns. */
 static inline bool xsr_absent_as(const struct xsprof_result_options *opts, uint32_t tid,
 				 uint64_t ticks)
 {
@@ -62,7 +63,7 @@ static inline bool xsr_absent_as(const struct xsprof_result_options *opts, uint3
 	       ticks < opts->absences[from - 1].to;
 }
 
-/* Of ops, memory and shaders: was it told of while the session did not want it? */
+/* For ops, memory and shaders: was it recorded while the session did not want it? */
 static inline bool xsr_absent(const struct xsprof_result_options *opts,
 			      const struct xsprof_event *ev)
 {

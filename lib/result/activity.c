@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Activities that a program timed itself: what their types are to a result.  A type that is not
- * known keeps its name, and is taken for a range of the host.
+ * Activities that a program timed itself: the result's types for them. An unknown type keeps its
+ * name and counts as a range on the host.
  */
 #include <string.h>
 

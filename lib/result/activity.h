@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Activities that a program timed itself, as their records have them: SPANs that begin with a type
- * and a place.  Declarations only.
+ * Activities that a program timed itself: SPAN records that begin with a type and a place.
  */
 #ifndef XSR_ACTIVITY_H
 #define XSR_ACTIVITY_H
@@ -9,20 +8,20 @@
 #include <xsprof/result.h>
 #include <xsprof/trace.h>
 
-#define XSR_STEP_NAME	"ProfilerStep"	/* of what xsprof_profiler_step() marks */
+#define XSR_STEP_NAME	"ProfilerStep"	/* name of steps from xsprof_profiler_step() */
 
-#define XSR_ON_HOST	0x1u	/* of the CPU */
-#define XSR_ON_DEVICE	0x2u	/* of a device; of both: a call of its runtime */
-#define XSR_ON_STREAM	0x4u	/* where it was is a device and a stream of it */
+#define XSR_ON_HOST	0x1u	/* on the CPU */
+#define XSR_ON_DEVICE	0x2u	/* on a device; both: a call of its runtime */
+#define XSR_ON_STREAM	0x4u	/* its place is a device and a stream */
 
 /**
- * struct xsr_activity - what a record says of where it belongs
- * @type: as Kineto calls it
+ * struct xsr_activity - type and place of an activity
+ * @type: Kineto's name of the type
  * @device: process or device
  * @resource: thread or stream
- * @kind: enum xsprof_event_kind that comes nearest
+ * @kind: the closest enum xsprof_event_kind
  * @on: XSR_ON_*
- * @device_type: of whom
+ * @device_type: type of the device
  */
 struct xsr_activity {
 	const char	*type;
@@ -33,9 +32,9 @@ struct xsr_activity {
 	uint8_t		device_type;
 };
 
-/* Is it of any thread, whoever wrote it?  Without a look at more than its first argument. */
+/* Is it such an activity? Reads only its first argument. */
 bool xsr_is_activity(const struct xsprof_event *ev);
-/* Return: false where it is none, or no whole one. */
+/* Return: false if it is none, or incomplete. */
 bool xsr_activity_read(const struct xsprof_trace *trace, const struct xsprof_event *ev,
 		       struct xsr_activity *activity);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Writes arguments under their own names: see args.h.  What they mean to an op is not known here.
+ * Writes arguments under their own names: see args.h.
  */
 #include <math.h>
 
@@ -16,7 +16,7 @@ static char *put_name(struct xsr_writer *w, uint32_t producer, uint64_t name, ch
 	return xsr_writer_text(w, p, s, len);
 }
 
-/* As people read it. */
+/* In human-readable form. */
 static char *put_plain(struct xsr_writer *w, const struct xsr_walk *walk,
 		       const struct xsprof_trace_arg *arg, size_t most, char *p)
 {
@@ -28,7 +28,7 @@ static char *put_plain(struct xsr_writer *w, const struct xsr_walk *walk,
 	return xsr_writer_text(w, p, plain, len);
 }
 
-/* What a text for programs has otherwise. */
+/* Values with a special form in texts for programs. */
 static char *put_own(struct xsr_writer *w, const struct xsr_walk *walk,
 		     const struct xsprof_trace_arg *arg, char *p)
 {
@@ -51,7 +51,9 @@ static char *put_own(struct xsr_writer *w, const struct xsr_walk *walk,
 static char *put_value(struct xsr_writer *w, struct xsr_walk *walk,
 		       const struct xsprof_trace_arg *arg, enum xsr_args where, char *p)
 {
-	/* Viewers keep numbers in doubles: those that they would round are strings of digits. */
+	/*
+	 * Viewers store numbers as doubles: write those that would be rounded as strings of digits.
+	 */
 	bool doubles = where == XSR_ARGS_FILE;
 
 	switch (arg->type) {
@@ -86,7 +88,7 @@ static char *put_value(struct xsr_writer *w, struct xsr_walk *walk,
 	}
 }
 
-/* A list under a name of its own; one inside it would not say where it ends. */
+/* A list under its own name; a nested list would not show where it ends. */
 static char *put_named(struct xsr_writer *w, struct xsr_walk *walk,
 		       const struct xsprof_trace_arg *arg, enum xsr_args where, char *p)
 {
@@ -106,7 +108,7 @@ static char *put_named(struct xsr_writer *w, struct xsr_walk *walk,
 	return sep == '[' ? put_lit(p, "[]") : put_lit(p, "]");
 }
 
-/* Tools take what is said of kernels for numbers, without a look. */
+/* Tools assume that arguments of kernels are numbers, without a check. */
 static bool is_harmful(const struct xsr_writer *w, const struct xsr_walk *walk,
 		       const struct xsprof_trace_arg *arg)
 {

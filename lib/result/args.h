@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Arguments of events under their own names, as JSON.
+ * Arguments of events as JSON, under their own names.
  */
 #ifndef XSR_ARGS_H
 #define XSR_ARGS_H
 
 #include "result/writer.h"
 
-/* Where they stand. */
+/* Destination. */
 enum xsr_args {
-	XSR_ARGS_FILE,		/* in a Kineto trace */
-	XSR_ARGS_GPU,		/* there, with a kernel: tools take all of them for numbers */
-	XSR_ARGS_TEXT,		/* in a text for programs */
+	XSR_ARGS_FILE,		/* a Kineto trace */
+	XSR_ARGS_GPU,		/* a kernel in a Kineto trace: tools assume that all are numbers */
+	XSR_ARGS_TEXT,		/* a text for programs */
 };
 
-/* "a":1,"b":[2,3]: all but inputs, modules and places; a comma in front where there was @any. */
+/* Writes "a":1,"b":[2,3]: all but inputs, modules and places; preceded by a comma if @any. */
 char *xsr_put_args(struct xsr_writer *w, struct xsr_walk *walk, enum xsr_args where, char *p,
 		   bool *any);
 

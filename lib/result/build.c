@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Events out of the records of a trace.  What begins and ends what is the pairer's to say: a
- * thread's stack here goes with the pairer's, and holds the events that the ranges will be.  What
- * the result does not want is left out; order, nesting and links are made afterwards.
+ * Makes events from the records of a trace. The pairer matches begins and ends: a thread's stack
+ * here mirrors the pairer's, with the events that the ranges will become. Unwanted events are left
+ * out; order, nesting and links are computed afterwards.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static bool producer_wanted(struct xsr_builder *b, const struct xsprof_event *ev
 	known = xsp_map_get(&b->wanted, key);
 	if (known)
 		return *known;
-	/* In a pid namespace a program knows itself by another number. */
+	/* In a pid namespace a program knows itself by another pid. */
 	wanted = !xsprof_trace_get_producer(b->r->trace, ev->producer, &p) && p.ctl &&
 		 p.ctl->pid == pid;
 	if (xsp_map_set(&b->wanted, key, wanted))
@@ -45,8 +45,8 @@ static bool producer_wanted(struct xsr_builder *b, const struct xsprof_event *ev
 /* ---- ranges --------------------------------------------------------------------------------- */
 
 /*
- * The engine's range around a node of autograd has no sequence number of its own; PyTorch's
- * profiler gives it that of the op inside it, and so do we.
+ * The autograd engine's range around a node has no sequence number; as in PyTorch's profiler it
+ * gets that of the op inside it.
  */
 static void number_node(struct xsr_builder *b, const struct xsr_thread *th,
 			const struct xsprof_profiler_event *op)
@@ -106,7 +106,7 @@ static int begin_range(struct xsr_builder *b)
 		return -ENOMEM;
 	if (index != XSR_NONE && b->r->events[index].kind == XSPROF_EVENT_OP)
 		number_node(b, th, &b->r->events[index]);
-	/* The pairer did not take it either. */
+	/* The pairer did not take the range either. */
 	if (stats.too_deep != b->stats.too_deep) {
 		b->stats = stats;
 		return 0;
@@ -114,7 +114,7 @@ static int begin_range(struct xsr_builder *b)
 	return xsr_push(&th->open, &th->depth, &th->room, index);
 }
 
-/* A BEGIN that ended; its place in the pairer's stack is that in ours. */
+/* The end of a range from a BEGIN; its index in the pairer's stack is that in ours. */
 static int end_range(struct xsr_builder *b, const struct xsprof_range *range)
 {
 	struct xsr_thread *th = xsr_thread_get(&b->threads, range->producer, range->tid);
@@ -144,7 +144,7 @@ static int end_range(struct xsr_builder *b, const struct xsprof_range *range)
 	return 0;
 }
 
-/* A range of one record, which is the one looked at. */
+/* A range in a single record, the current one. */
 static int add_whole(struct xsr_builder *b, const struct xsprof_range *range)
 {
 	bool async = range->kind == XSPROF_REC_ASYNC_BEGIN;
@@ -187,7 +187,7 @@ static int add_whole(struct xsr_builder *b, const struct xsprof_range *range)
 		e->end_tid = e->tid;
 		xsr_end_at(b, xsr_index(e), e->end > b->until ? e->end : b->until);
 	}
-	/* The arguments of an async range went with its begin. */
+	/* The arguments of an async range were stored at its begin. */
 	return async ? 0 : xsr_finish_event(b, e);
 }
 
@@ -209,14 +209,14 @@ static int take_event(struct xsr_builder *b, const struct xsprof_event *ev)
 {
 	int err;
 
-	/* Whoever reads the trace again counts as this does: see xsr_kineto_event(). */
+	/* Code that reads the trace again counts in the same way: see xsr_kineto_event(). */
 	b->at++;
 	if (ev->type == XSPROF_EV_KERNEL || !producer_wanted(b, ev))
 		return b->err;
 	if (ev->ns > b->r->last_ns)
 		b->r->last_ns = ev->ns;
 	b->ev = ev;
-	/* Those of an end are of what it ends, which the pairer knows. */
+	/* Arguments of an end belong to the range that it ends, which the pairer knows. */
 	err = ev->type == XSPROF_REC_END ? xsr_keep_args(b, XSR_NONE) : 0;
 	if (!err)
 		err = xsprof_pairer_event(b->pairer, ev);
@@ -251,7 +251,7 @@ static int take_event(struct xsr_builder *b, const struct xsprof_event *ev)
 	case XSPROF_REC_GPU:
 		return 0;
 	default:
-		/* Arguments of what is no event belong to none. */
+		/* Drop the arguments of a record that is not an event. */
 		return ev->rec ? xsr_keep_args(b, XSR_NONE) : 0;
 	}
 }
@@ -276,14 +276,14 @@ static int take_all(struct xsr_builder *b)
 	return n;
 }
 
-/* Which were told after their ops had ended. */
+/* Sets device times that were recorded after the end of their ops. */
 static void give_elapsed(struct xsr_builder *b)
 {
 	for (uint32_t i = 0; i < b->r->nr && b->elapsed.used; i++) {
 		struct xsprof_profiler_event *e = &b->r->events[i];
 		const uint64_t *found;
 
-		/* What the program timed itself has numbers of its own. */
+		/* Activities timed by the program have correlation ids of their own. */
 		if (e->kind != XSPROF_EVENT_OP || e->flags & XSR_EVF_WHOLE || !e->correlation ||
 		    e->correlation > UINT32_MAX)
 			continue;
@@ -295,7 +295,7 @@ static void give_elapsed(struct xsr_builder *b)
 	}
 }
 
-/* Whoever is open at the end ends there; then what lies outside of the result is cut off. */
+/* Ends all open events at the end; then removes what is outside of the result's time. */
 static void cut(struct xsr_builder *b)
 {
 	struct xsprof_result *r = b->r;
@@ -307,7 +307,9 @@ static void cut(struct xsr_builder *b)
 	for (uint32_t i = 0; i < r->nr; i++) {
 		struct xsprof_profiler_event *e = &r->events[i];
 
-		/* A range that ends or begins right there is outside; a point is not. */
+		/*
+		 * A range that ends or begins exactly at the edge is outside; an instant is inside.
+		 */
 		if (e->end < from || e->begin > to || (e->begin < e->end &&
 						       (e->end == from || e->begin == to))) {
 			e->flags |= XSR_EVF_DROP;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Names of C++ as people write them, by the C++ library of the process, or the system's, which is
- * loaded for it. Without one names stay as they are.
+ * Demangles C++ names with the process' C++ library, or the system's, which is then loaded. Without
+ * one names stay mangled.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static demangle_fn *find(void)
 		return fn;
 	symbol = dlsym(RTLD_DEFAULT, "__cxa_demangle");
 	if (!symbol) {
-		/* It stays loaded. */
+		/* Never closed. */
 		library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
 		symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
 	}
@@ -38,7 +38,7 @@ static demangle_fn *find(void)
 		memcpy(&fn, &symbol, sizeof(fn));
 	else
 		fn = keep_none;
-	/* Relaxed: another thread finds the same. */
+	/* Relaxed: threads that race here find the same. */
 	__atomic_store_n(&found, fn, __ATOMIC_RELAXED);
 	return fn;
 }

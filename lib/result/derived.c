@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Texts that are derived from the arguments of an event: lists of its inputs, what else it was
- * given, its modules.  Each is made when it is asked for; event.c keeps it.
+ * Texts derived from the arguments of an event: lists of inputs, other arguments, modules. Made on
+ * demand; event.c caches them.
  */
 #include "result/args.h"
 #include "result/derived.h"

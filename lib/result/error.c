@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Why a call on a result failed, in words.
+ * Error messages of results.
  */
 #include <stdio.h>
 

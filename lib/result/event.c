@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What an event says of itself.  Texts that are made of arguments are made when they are asked for,
- * and kept, each once however many events have it.
+ * Accessors of an event. Texts derived from arguments are made on demand and cached, one copy for
+ * all events with the same text.
  */
 #include <errno.h>
 #include <string.h>
@@ -72,7 +72,7 @@ uint32_t xsprof_event_process_id(const struct xsprof_profiler_event *ev)
 	return ev->pid;
 }
 
-/* What ran on a device ran in no thread, whoever wrote the record of it. */
+/* Activities on a device belong to no thread, whichever thread wrote the record. */
 uint64_t xsprof_event_start_thread_id(const struct xsprof_profiler_event *ev)
 {
 	return ev->flags & XSR_EVF_DEVICE ? 0 : ev->tid;
@@ -108,7 +108,7 @@ uint64_t xsprof_event_linked_correlation_id(const struct xsprof_profiler_event *
 	return ev->linked;
 }
 
-/* A range that is no op is what frameworks call a user's. */
+/* A range that is not an op has the scope that frameworks call user scope. */
 uint32_t xsprof_event_scope(const struct xsprof_profiler_event *ev)
 {
 	if (ev->kind == XSPROF_EVENT_OP)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Adds events to a result in the making, each with the arguments of its record and of those that
- * this goes on in.  Which records become events is build.c's and records.c's to say.
+ * Adds events to a result being built, with the arguments of their record and its continuations.
+ * build.c and records.c decide which records become events.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ const char *xsr_name_of(struct xsr_builder *b, uint32_t producer, uint32_t name)
 	return text;
 }
 
-/* A new event, by what all of them have; NULL: no memory. */
+/* Adds an event and sets its common fields; NULL: no memory. */
 struct xsprof_profiler_event *xsr_add_event(struct xsr_builder *b, uint16_t kind,
 					    const char *name, uint64_t begin, uint64_t end)
 {
@@ -61,7 +61,7 @@ struct xsprof_profiler_event *xsr_add_event(struct xsr_builder *b, uint16_t kind
 	return e;
 }
 
-/* Keeps the arguments of the record that is looked at as those of event @index. */
+/* Stores the arguments of the current record for event @index. */
 int xsr_keep_args(struct xsr_builder *b, uint32_t index)
 {
 	const struct xsprof_event *ev = b->ev;
@@ -92,7 +92,7 @@ int xsr_keep_args(struct xsr_builder *b, uint32_t index)
 	return 0;
 }
 
-/* The event just made is of the record that is looked at. */
+/* Completes the event just added from the current record. */
 int xsr_finish_event(struct xsr_builder *b, const struct xsprof_profiler_event *e)
 {
 	return e ? xsr_keep_args(b, (uint32_t)(e - b->r->events)) : -ENOMEM;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What ops cost, by the formulas that PyTorch uses: a multiplication and an addition are two, in
- * products of matrices and in convolutions; elementwise ops are one an element.  Of what was not
- * recorded, or makes no sense, it says 0.
+ * Costs of ops by PyTorch's formulas: a multiply-add counts as two FLOPs in matrix products and
+ * convolutions; elementwise ops cost one per element. 0 for inputs that were not recorded or are
+ * invalid.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 #define MOST_INPUTS	7u	/* conv2d: input, weight, bias, stride, padding, dilation, groups */
 
-/* An input as far as costs go: a tensor's sizes, or whole numbers. */
+/* An input as far as costs need it: a tensor's sizes, or integers. */
 struct input {
 	bool		tensor;
 	uint32_t	nr;
@@ -32,7 +32,7 @@ static void take(struct input *in, struct xsr_walk *walk, const struct xsprof_tr
 	*in = (struct input){ 0 };
 	switch (arg->type) {
 	case XSPROF_ARG_TENSOR:
-		/* Cut off, it is of no use. */
+		/* Incomplete sizes are useless. */
 		if (!xsprof_trace_tensor(arg, &t) || t.nr_sizes != t.ndim)
 			return;
 		in->tensor = true;
@@ -94,7 +94,7 @@ static uint64_t elementwise(const struct inputs *ins)
 	return ins->nr && ins->at[0].tensor ? product(1, &ins->at[0]) : 0;
 }
 
-/* All sizes of both, the one that they share once; of batches the batch once as well. */
+/* Product of all sizes of both, with the shared dimension once, and the batch dimension once. */
 static uint64_t matrices(const struct inputs *ins, uint32_t first, uint32_t ndim)
 {
 	const struct input *a = &ins->at[first], *b = &ins->at[first + 1];
@@ -112,7 +112,7 @@ static uint64_t matrices(const struct inputs *ins, uint32_t first, uint32_t ndim
 		.nr = 2, .number = { b->number[ndim - 2], b->number[ndim - 1] } });
 }
 
-/* One number for both directions, or one each. */
+/* One number for both dimensions, or one for each. */
 static bool pair(const struct input *in, int64_t least, int64_t of[2])
 {
 	if (in->tensor || in->nr < 1 || in->nr > 2)
@@ -122,7 +122,7 @@ static bool pair(const struct input *in, int64_t least, int64_t of[2])
 	return of[0] >= least && of[1] >= least && of[0] <= INT32_MAX && of[1] <= INT32_MAX;
 }
 
-/* How often a kernel of @kernel fits, 0 for never. */
+/* How often a kernel of size @kernel fits, 0 for never. */
 static int64_t fits(int64_t size, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation)
 {
 	int64_t room;
@@ -191,7 +191,7 @@ uint32_t xsr_flops_formula(const char *name)
 
 	if (!strncmp(name, "aten::", 6))
 		name += 6;
-	/* With its overload: "add.Tensor". */
+	/* The name with its overload: "add.Tensor". */
 	len = strcspn(name, ".");
 	for (uint32_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
 		if (strlen(ops[i].name) == len && !memcmp(ops[i].name, name, len))

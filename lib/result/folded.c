@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Folded stacks: a line for each way down to an event, and the time spent there.  The way is the
- * event's own stack where it has one, and what is around it in the same place, else all that is
- * around it in the tree; its name comes last.
+ * Folded stacks: a line per call path to an event, with the time spent there. The path is the
+ * event's own stack, if any, together with the ranges around it at the same place, else all events
+ * around it in the tree; the event's name comes last.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,22 +14,22 @@
 #include "result/handle.h"
 #include "text/buf.h"
 
-#define MOST_LEVELS	256u	/* of a way: the outer ones are left out then */
+#define MOST_LEVELS	256u	/* per path: outer levels beyond are left out */
 
-/* A way and its time. */
+/* A path and its time. */
 struct way {
 	const char	*text;
 	uint64_t	ns;
 };
 
 struct ways {
-	struct xsp_map	index;	/* from the text to the number + 1 */
+	struct xsp_map	index;	/* text to the number + 1 */
 	struct way	*list;
 	size_t		nr;
 	size_t		room;
 };
 
-/* One level; what separates levels and lines is no part of it. */
+/* One level; separators of levels and lines are replaced. */
 static void put_level(struct xsr_buf *b, const char *s)
 {
 	if (b->len)
@@ -41,7 +41,7 @@ static void put_level(struct xsr_buf *b, const char *s)
 	}
 }
 
-/* @place: only those with this stack, which an interpreter's ops share; 0: all of them. */
+/* @place: only events with this stack, which an interpreter's ops share; 0: all. */
 static void put_parents(struct xsr_buf *b, const struct xsprof_profiler_event *e, uint32_t place)
 {
 	const struct xsprof_profiler_event *chain[MOST_LEVELS];
@@ -108,7 +108,7 @@ static int add_all(struct ways *ways, struct xsprof_result *r, uint32_t what)
 		if (what == XSPROF_STACKS_CPU && on_host(e) && e->self &&
 		    !xsprof_event_uncertain(e))
 			err = add(ways, r, e, e->self);
-		/* On devices: the time of what it launched is an op's. */
+		/* On devices: the time of an activity counts for the op that launched it. */
 		if (what == XSPROF_STACKS_DEVICE && e->flags & XSR_EVF_DEVICE &&
 		    (e->kind == XSPROF_EVENT_KERNEL || e->kind == XSPROF_EVENT_MEMCPY ||
 		     e->kind == XSPROF_EVENT_MEMSET) && e->parent < r->nr)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Stacks by name: which file an address is of, and what that file's symbols call it.  Owns what was
- * found out, once for each address and each stack of a producer; reads no file itself.
+ * Symbolizes stacks: finds the file of an address, and the symbol and line in that file. Owns the
+ * results, one per address and per stack of a producer; reads no files itself.
  *
- * A capture may be read where the files are others, or not at all: then a frame is the file's path
- * and the place in it, which symbols can be found for elsewhere.
+ * The capture may be read where the files differ or are missing: a frame is then the file's path
+ * with the offset, which can be symbolized elsewhere.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,14 +17,14 @@
 #include "result/frames.h"
 #include "result/mappings.h"
 
-/* What an address is called. */
+/* Symbolized address. */
 struct xsr_address {
-	struct xsr_address	*next;	/* another one with the same key */
+	struct xsr_address	*next;	/* next one with the same key */
 	uint64_t		address;
 	uint32_t		producer;
-	uint32_t		mapping;	/* its number + 1; 0: of none */
+	uint32_t		mapping;	/* number + 1; 0: no mapping */
 	uint32_t		nr;
-	bool			begins;	/* the innermost is what begins an op */
+	bool			begins;	/* the innermost frame is the function that begins an op */
 	const char		*frames[];
 };
 
@@ -32,13 +32,13 @@ struct xsr_frames {
 	const struct xsprof_trace	*trace;
 	enum xsr_frame_form		form;
 	size_t				memory;
-	struct xsr_files		*files;		/* NULL while nobody asked */
+	struct xsr_files		*files;		/* NULL until first used */
 	uint64_t			seed;
 	struct xsr_texts		texts;
 	struct xsp_pool			pool;
-	struct xsp_map			stacks;		/* from producer and stack */
-	struct xsp_map			mappings;	/* from producer + 1 */
-	struct xsp_map			addresses;	/* from a mix of what finds them */
+	struct xsp_map			stacks;		/* by producer and stack */
+	struct xsp_map			mappings;	/* by producer + 1 */
+	struct xsp_map			addresses;	/* by a hash of the address' identity */
 };
 
 static struct xsr_mappings *mappings_of(struct xsr_frames *fr, uint32_t producer)
@@ -59,7 +59,7 @@ static struct xsr_mappings *mappings_of(struct xsr_frames *fr, uint32_t producer
 
 struct found {
 	struct xsr_frames	*fr;
-	const char		*path;	/* of the file that it is of */
+	const char		*path;	/* of its file */
 	const char		*frames[XSR_SYMBOL_INLINES];
 	uint32_t		nr;
 	bool			begins;
@@ -104,7 +104,7 @@ static int give(void *data, const struct xsr_frame *frame)
 	return err;
 }
 
-/* "file.py(12): function", as the program named it. */
+/* A frame that the program named: "file.py(12): function". */
 static int give_name(const char *name, struct found *f)
 {
 	const char *function = strstr(name, "): "), *line = function;
@@ -123,7 +123,7 @@ static int give_name(const char *name, struct found *f)
 	return err;
 }
 
-/* @m: NULL: it is of none. */
+/* @m: NULL: no mapping contains it. */
 static int look_up(uint32_t producer, uint64_t address, const struct xsr_mapping *m,
 		   struct found *f)
 {
@@ -143,7 +143,9 @@ static int look_up(uint32_t producer, uint64_t address, const struct xsr_mapping
 		return -ENOMEM;
 	sscanf(m->build_id, "%63s", build_id);
 	f->path = m->path;
-	/* Where a call returns to may be another line already, or another function. */
+	/*
+	 * A return address may already be in the next line or function: look at the call before it.
+	 */
 	known = xsr_files_look_up(f->fr->files, m->path, build_id,
 				  address - m->start + m->offset - (address > m->start), give, f);
 	if (known < 0)
@@ -171,7 +173,7 @@ static const struct xsr_address *address_of(struct xsr_frames *fr, uint32_t prod
 
 	if (mapping < 0)
 		return NULL;
-	/* The seed keeps a capture from choosing addresses that have one key. */
+	/* The seed prevents a capture from choosing addresses with equal keys. */
 	key = xsp_hash_pair(address ^ fr->seed, (uint64_t)producer << 32 | (uint32_t)mapping) |
 	      1ull << 63;
 	head = xsp_map_get(&fr->addresses, key);
@@ -192,7 +194,7 @@ static const struct xsr_address *address_of(struct xsr_frames *fr, uint32_t prod
 
 /* ---- one stack ------------------------------------------------------------------------------ */
 
-/* In place of a frame. */
+/* Adds a note in place of a frame. */
 static bool put_note(struct xsr_frames *fr, struct xsr_stack *stack, const char *text)
 {
 	stack->frames[stack->nr] = xsr_text(&fr->texts, text, strlen(text));
@@ -223,7 +225,10 @@ static const struct xsr_stack *make_stack(struct xsr_frames *fr, uint32_t produc
 	stack->nr = 0;
 	for (size_t i = 0; i < nr; i++) {
 		a = address_of(fr, producer, all, maps, raw[i]);
-		/* What begins an op is inlined into the first that anybody asked for. */
+		/*
+		 * Functions that begin an op are inlined into the first one of interest: leave them
+		 * out.
+		 */
 		for (uint32_t k = !i && a && a->begins; a && k < a->nr; k++)
 			stack->frames[stack->nr++] = a->frames[k];
 	}
@@ -235,7 +240,7 @@ static const struct xsr_stack *make_stack(struct xsr_frames *fr, uint32_t produc
 	return stack;
 }
 
-/* All but the files and mappings, which others may be found in again. */
+/* Forgets everything but files and mappings, which may be used again. */
 static void forget(struct xsr_frames *fr)
 {
 	xsr_texts_free(&fr->texts);
@@ -261,7 +266,7 @@ const struct xsr_stack *xsr_frames_get(struct xsr_frames *fr, uint32_t producer,
 	if (made)
 		return (const struct xsr_stack *)(uintptr_t)*made;
 	stack = make_stack(fr, producer, id);
-	/* One that is not there may still come. */
+	/* A missing stack may still come. */
 	if (!stack || (!stack->nr && id != XSPROF_STACK_MISSED))
 		return stack;
 	return xsp_map_set(&fr->stacks, key, (uintptr_t)stack) ? NULL : stack;

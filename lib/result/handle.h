@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The handle of a result, its events and texts: what the files of results share, and what exports
- * are written from.  Internal names begin with xsr_; users of the library see none of it.
+ * The handle of a result, its events and texts, for the code of results and exports. Internal names
+ * begin with xsr_; not visible to users of the library.
  *
- *	open.c error.c	the handle: options, the trace under it; why a call failed
+ *	open.c error.c	the handle: options, trace, error messages
  *	build.c records.c events.c threads.c	events out of the records of a trace
- *	tree.c		their order, what is inside what, self times
- *	link.c		what ops launched on devices
- *	post.c		what the program says of ops afterwards
- *	event.c		what an event says of itself
+ *	tree.c		their order, nesting, self times
+ *	link.c		links of device activities to ops
+ *	post.c		annotations added by the program
+ *	event.c		accessors of an event
  *	derived.c	texts that are derived from its arguments
  *	input-list.c	inputs of ops for programs; flops.c: what ops cost
  *	args.c inputs.c	arguments and inputs of ops as JSON, here and in exports
@@ -35,7 +35,7 @@ struct xsr_scratch;
 
 /* ---- text.c --------------------------------------------------------------------------------- */
 
-/* Texts, each once; by a seed of its own, so that no capture finds its worst case. */
+/* Unique texts; hashed with a seed, so that no capture finds the worst case. */
 struct xsr_texts {
 	struct xsp_pool	pool;
 	uint64_t	seed;
@@ -44,13 +44,13 @@ struct xsr_texts {
 	size_t		used;
 };
 
-/* The one copy of @s, or NULL: no memory. */
+/* The unique copy of @s, or NULL: no memory. */
 const char *xsr_text(struct xsr_texts *texts, const char *s, size_t len);
 void xsr_texts_free(struct xsr_texts *texts);
 
-/* A text that grows; without memory @err is -ENOMEM from there on, and it stays as it is. */
+/* A growing text; without memory @err becomes -ENOMEM, and the text no longer changes. */
 struct xsr_buf {
-	char	*s;		/* terminated, once anything was put */
+	char	*s;		/* terminated once anything was added */
 	size_t	len;
 	size_t	room;
 	int	err;
@@ -64,41 +64,41 @@ void xsr_buf_free(struct xsr_buf *b);
 /* ---- events --------------------------------------------------------------------------------- */
 
 #define XSR_EVF_UNFINISHED	0x01u
-#define XSR_EVF_ASYNC		0x02u	/* no place in the tree: it overlaps, or has no thread */
-#define XSR_EVF_SOFT		0x04u	/* where ranges overlap it is this one that gives way */
-#define XSR_EVF_WHOLE		0x08u	/* of one record that came at its end */
-#define XSR_EVF_DEVICE		0x10u	/* it ran on a device: no thread of the host */
+#define XSR_EVF_ASYNC		0x02u	/* not in the tree: overlaps others, or has no thread */
+#define XSR_EVF_SOFT		0x04u	/* if ranges overlap, this one is removed from the tree */
+#define XSR_EVF_WHOLE		0x08u	/* from one record that came at its end */
+#define XSR_EVF_DEVICE		0x10u	/* on a device: no thread of the host */
 #define XSR_EVF_INSTANT		0x20u
 #define XSR_EVF_STEP		0x40u
-#define XSR_EVF_DROP		0x80u	/* to be left out, once links are made */
-#define XSR_EVF_CUT		0x100u	/* it ended where its markers were switched off */
-#define XSR_EVF_OVER		0x200u	/* a step that was over at the end of the result */
+#define XSR_EVF_DROP		0x80u	/* to be left out after links are made */
+#define XSR_EVF_CUT		0x100u	/* it ended where its markers were disabled */
+#define XSR_EVF_OVER		0x200u	/* a step that had ended by the end of the result */
 #define XSR_EVF_UNCERTAIN	0x400u	/* records were lost inside it */
 
 #define XSR_NONE		UINT32_MAX
 
 /**
  * struct xsprof_profiler_event - an event of a result
- * @result: whose it is
- * @name: text of it
- * @begin: ns of CLOCK_MONOTONIC, as the next
- * @end: the same as @begin for an instant
- * @self: ns, without what is inside
- * @correlation: of an op its own number, of others that of the runtime call
+ * @result: its result
+ * @name: its name
+ * @begin: ns of CLOCK_MONOTONIC
+ * @end: likewise; equal to @begin for an instant
+ * @self: ns, without the events inside
+ * @correlation: of an op its number, of others that of the runtime call
  * @linked: number of the op that launched it, 0 for none
  * @args: arguments, NULL for none
- * @producer: in the trace
+ * @producer: producer in the trace
  * @pid: process
  * @tid: thread that began it
  * @end_tid: thread that ended it
  * @kind: enum xsprof_event_kind
  * @flags: XSR_EVF_*
  * @device: type << 16 | index
- * @parent: index of the event around it, XSR_NONE
- * @child: of the first inside it
- * @next: of the next beside it
+ * @parent: index of the event around it, XSR_NONE for none
+ * @child: index of the first event inside it
+ * @next: index of its next sibling
  * @stack: id of its stack, 0 for none
- * @u: what depends on @kind; before the tree is made nothing in it is used but by its owner
+ * @u: depends on @kind; before the tree is made only its owner uses it
  */
 struct xsprof_profiler_event {
 	struct xsprof_result	*result;
@@ -126,8 +126,8 @@ struct xsprof_profiler_event {
 			uint64_t	forward_thread;
 			uint64_t	record_function_id;
 			uint32_t	scope;
-			uint32_t	on;		/* device that @elapsed is of */
-			uint64_t	elapsed;	/* ns there + 1; 0: not known */
+			uint32_t	on;		/* device of @elapsed */
+			uint64_t	elapsed;	/* ns on it + 1; 0: unknown */
 			uint64_t	at;		/* number of its record, from 1; 0: none */
 		} op;
 		struct {
@@ -150,29 +150,29 @@ _Static_assert(sizeof(struct xsprof_profiler_event) <= 160, "results hold millio
 
 /**
  * struct xsprof_result - a result
- * @trace: that texts, stacks and mappings come from
- * @info: of it
- * @opts: copied with all that it points to
- * @config: the same; @opts.config points here where one was given
- * @experimental: the same
- * @options: memory of all that @opts points to
- * @texts: of names, and what accessors gave
- * @pool: of arguments of events
- * @events: in the order of their begins, once @built
- * @nr: how many
- * @room: for so many there is memory
+ * @trace: source of texts, stacks and mappings
+ * @info: of the trace
+ * @opts: copied with everything it points to
+ * @config: its config; @opts.config points here if one was given
+ * @experimental: its experimental config
+ * @options: memory of everything that @opts points to
+ * @texts: names, and texts returned by accessors
+ * @pool: arguments of events
+ * @events: ordered by begin, once @built
+ * @nr: number of events
+ * @room: capacity of @events
  * @root: index of the first event of the tree, XSR_NONE
  * @built: events were made
- * @failed: why they could not
- * @saved: it was written
+ * @failed: why they could not be made
+ * @saved: it was written to a file
  * @last_ns: CLOCK_MONOTONIC at its end
- * @real: to be added for CLOCK_REALTIME
- * @made: what was made for events: xsr_derived_key() to the text, or to the inputs
- * @posts: what the program said of ops: number of the record, to struct xsr_post
- * @scratch: for texts in the making, NULL before the first
- * @frames: stacks by name, NULL while nobody asked
- * @tables: that are there
- * @error: for people
+ * @real: offset to CLOCK_REALTIME
+ * @made: cache of derived data: xsr_derived_key() to the text, or to the inputs
+ * @posts: annotations of ops from post_process: number of the record to struct xsr_post
+ * @scratch: for texts being made, NULL before the first
+ * @frames: symbolizer, NULL until first used
+ * @tables: list of its tables
+ * @error: last error message
  */
 struct xsprof_result {
 	struct xsprof_trace		*trace;
@@ -200,23 +200,23 @@ struct xsprof_result {
 	char				error[512];
 };
 
-/* Says why; Return: @err. */
+/* Sets the error message. Return: @err. */
 int xsr_fail(struct xsprof_result *result, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /**
- * xsr_open_trace() - the trace under a result, once more
+ * xsr_open_trace() - open a second handle of the result's trace
  * @result: result
- * @trace: another handle of the same file, to be closed
+ * @trace: set to the handle; to be closed
  *
- * For who needs records that are no events.  The file is the one that is open, whatever has
- * become of its path.
+ * For code that needs records other than events. The handle is of the open file, whatever its path
+ * names now.
  *
  * Return: as xsprof_trace_open().
  */
 int xsr_open_trace(const struct xsprof_result *result, struct xsprof_trace **trace);
 
-/* Makes the events, when nobody did before.  Return: 0 or -errno. */
+/* Makes the events, if not done yet. Return: 0 or -errno. */
 int xsr_build(struct xsprof_result *result);
 
 /* ns of CLOCK_REALTIME. */
@@ -236,7 +236,7 @@ static inline struct xsprof_profiler_event *xsr_event(const struct xsprof_result
 	return index < result->nr ? &result->events[index] : NULL;
 }
 
-/* What was asked for; everything, where nothing was. */
+/* Was @what requested? Everything is, without a config. */
 #define xsr_wants(result, what)	(!(result)->opts.config || (result)->config.what)
 
 /* ---- what events say of themselves ----------------------------------------------------------- */
@@ -244,20 +244,20 @@ static inline struct xsprof_profiler_event *xsr_event(const struct xsprof_result
 /* flops.c */
 uint64_t xsr_flops(const struct xsprof_profiler_event *ev);
 
-/* Frames of its stack.  NULL: it has none, or there is no memory. */
+/* The frames of its stack. NULL: no stack, or no memory. */
 const struct xsr_stack *xsr_event_stack(const struct xsprof_profiler_event *ev);
 
 /* ---- symbols-dw.c, or symbols-none.c -------------------------------------------------------- */
 
-#define XSR_SYMBOL_INLINES	64u	/* frames of one address */
+#define XSR_SYMBOL_INLINES	64u	/* frames per address */
 
 struct xsr_files;
 
-/* What is known of an address of a file. */
+/* Result of looking up an address. */
 enum xsr_known {
-	XSR_KNOWN,		/* its frames were given */
-	XSR_UNKNOWN,		/* the file says nothing of it, or is not there */
-	XSR_OTHER_FILE,		/* there is another file now */
+	XSR_KNOWN,		/* its frames were passed to the callback */
+	XSR_UNKNOWN,		/* no symbol, or the file is missing */
+	XSR_OTHER_FILE,		/* the file was replaced by another one */
 };
 
 /* NULL: no memory. */
@@ -265,18 +265,18 @@ struct xsr_files *xsr_files_new(void);
 void xsr_files_free(struct xsr_files *files);
 /* A frame of an address. */
 struct xsr_frame {
-	const char	*name;	/* of the function, "??" not known */
-	const char	*file;	/* without its folders, NULL not known */
+	const char	*name;	/* of the function, "??" if unknown */
+	const char	*file;	/* without folders, NULL if unknown */
 	int		line;
 };
 
 /**
- * xsr_files_look_up() - whose code that is
- * @files: files that were opened
- * @path: of the file
- * @build_id: in hex that it has to have, "-" not known
+ * xsr_files_look_up() - symbolize a file offset
+ * @files: open files
+ * @path: path of the file
+ * @build_id: required build id in hex, "-" if unknown
  * @offset: into the file
- * @give: called with each frame, innermost first; not 0 ends it
+ * @give: called with each frame, innermost first; a non-zero result stops
  * @data: passed to @give
  *
  * Return: enum xsr_known, or -ENOMEM.
@@ -287,7 +287,7 @@ int xsr_files_look_up(struct xsr_files *files, const char *path, const char *bui
 
 /* ---- table.c -------------------------------------------------------------------------------- */
 
-/* Those that are still there when the result is freed. */
+/* Frees the tables that still exist when the result is freed. */
 void xsr_tables_free(struct xsprof_result *result);
 
 #endif /* XSR_HANDLE_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The inputs of ops for programs: places in their order, each with the numbers and texts that
- * inputs.c writes as JSON.  Made when they are asked for, and kept with the result; no number of
- * a record is room for anything but what that record holds.
+ * The inputs of ops for programs: a list in order, with the numbers and the texts that inputs.c
+ * writes as JSON. Made on demand and cached in the result; memory depends only on what a record
+ * contains, not on numbers that it states.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 #include "result/numbers.h"
 
 /**
- * struct xsr_input - an input that there is something of
+ * struct xsr_input - an input with data
  * @dims: sizes of a tensor, NULL for none
- * @strides: its strides, the same
- * @nr_dims: how many
- * @nr_strides: likewise
- * @dtype: as in the list of types
- * @concrete: as in the list of values
- * @place: of it
+ * @strides: its strides, NULL for none
+ * @nr_dims: number of sizes
+ * @nr_strides: number of strides
+ * @dtype: its type, as in the list of types
+ * @concrete: its value, as in the list of values
+ * @place: its index
  */
 struct xsr_input {
 	const int64_t	*dims;
@@ -32,10 +32,10 @@ struct xsr_input {
 };
 
 /**
- * struct xsr_inputs - those of an op
- * @nr: places
- * @given: how many of them are in @list; of the others nothing is known
- * @list: in order
+ * struct xsr_inputs - the inputs of an op
+ * @nr: number of inputs
+ * @given: number of entries in @list; nothing is known of other inputs
+ * @list: inputs with data, in order
  */
 struct xsr_inputs {
 	size_t			nr;
@@ -108,7 +108,7 @@ static bool fill(struct xsr_input *in, const struct xsprof_profiler_event *ev,
 	return in->nr_dims == xsr_nr_dims(&t, false) && in->nr_strides == xsr_nr_dims(&t, true);
 }
 
-/* Counts the inputs in @inputs; @list: and fills them in.  Return: 0, -ENOMEM. */
+/* Counts the inputs; if @list, fills them in. Return: 0, -ENOMEM. */
 static int walk_inputs(const struct xsprof_profiler_event *ev, struct xsr_inputs *inputs,
 		       struct xsr_input *list)
 {
@@ -167,7 +167,7 @@ static const struct xsr_inputs *inputs_of(const struct xsprof_profiler_event *ev
 	return inputs;
 }
 
-/* NULL where nothing is known of it. */
+/* NULL: nothing is known of it. */
 static const struct xsr_input *find(const struct xsprof_profiler_event *ev, size_t index)
 {
 	const struct xsr_inputs *in = inputs_of(ev);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Writes the inputs of ops: see inputs.h.  They may stand in several records; each list is a walk
- * over all of them.  What has no room in its record is not made up: a size that is not known is -1.
+ * Writes the inputs of ops: see inputs.h. They may be spread over several records; each list
+ * iterates over all of them. An input without data is not invented: an unknown size is -1.
  */
 #include "result/inputs.h"
 #include "result/numbers.h"
 
-/* The collector of PyTorch's ops names a device as the type of an input. */
+/* PyTorch's collector records a device as the type of an input. */
 #define DEVICE	"Device "
 
 bool xsr_input_place(uint32_t key, uint32_t nr, uint32_t *place)
 {
 	*place = key - XSPROF_KEY_INPUT;
-	/* From the last key on they count themselves. */
+	/* From the last key on inputs are numbered by their order. */
 	if (*place == XSPROF_KEY_PLACES - 1 && nr > *place)
 		*place = nr;
 	return *place >= nr;
@@ -62,7 +62,7 @@ static char *put_strides(struct xsr_writer *w, struct xsr_walk *walk,
 	return put_dims(arg, true, p);
 }
 
-/* A list with elements, the records of which follow it, that are not tensors. */
+/* Is it a list whose elements, in following records, are not tensors? */
 static bool is_of_scalars(const struct xsr_walk *walk, const struct xsprof_trace_arg *arg)
 {
 	struct xsr_walk ahead = *walk;
@@ -109,7 +109,9 @@ const char *xsr_input_device(const struct xsr_writer *w, uint32_t producer,
 	return strncmp(name, DEVICE, sizeof(DEVICE) - 1) ? NULL : name + sizeof(DEVICE) - 1;
 }
 
-/* What is there, a device or of a class that is not known: other profilers name no type then. */
+/*
+ * Is only its presence known, e.g. a device or an unknown class? Other profilers name no type then.
+ */
 static bool is_untyped(const struct xsr_writer *w, uint32_t producer,
 		       const struct xsprof_trace_arg *arg, uint32_t name)
 {
@@ -128,7 +130,7 @@ static char *put_type(struct xsr_writer *w, struct xsr_walk *walk,
 	return put_lit(stpcpy(put_lit(p, "\""), word), "\"");
 }
 
-/* The elements are looked at, and not taken. */
+/* Reads the elements without advancing @walk. */
 static char *put_scalars(struct xsr_writer *w, const struct xsr_walk *walk,
 			 const struct xsprof_trace_arg *list, char *p)
 {
@@ -193,7 +195,7 @@ const struct xsr_facet xsr_values = { .put = put_value, .missing = "\"\"" };
 
 /* ---- a list of all -------------------------------------------------------------------------- */
 
-/* The elements of a list of tensors or of bools stand behind it. */
+/* The elements of a list of tensors or bools follow it. */
 static char *put_list(struct xsr_writer *w, struct xsr_walk *walk,
 		      const struct xsprof_trace_arg *list, const struct xsr_facet *facet, char *p)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which op launched what: the call of the runtime is inside the op, or inside what it pushed; what
- * ran on a device carries the number of the call.  Also gives ops numbers of their own, and marks
- * what a result of certain threads or activities leaves out.
+ * Links device activities to the ops that launched them: the runtime call is inside the op, or
+ * inside a correlation id that it pushed; the activity carries the call's correlation id. Also
+ * numbers the ops, and marks events that a result for certain threads or activities leaves out.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "result/build-local.h"
 
-/* What is found by a correlation id; @index: of the event. */
+/* An entry found by correlation id; @index: of the event. */
 struct known {
 	uint64_t	correlation;
 	uint32_t	producer;
@@ -42,7 +42,7 @@ static bool is_op(const struct xsprof_profiler_event *e)
 	return e->kind == XSPROF_EVENT_OP;
 }
 
-/* All events of a kind with a correlation id, sorted.  Return: 0, -ENOMEM. */
+/* Collects all events of a kind with a correlation id, sorted. Return: 0, -ENOMEM. */
 static int collect(const struct xsprof_result *r, struct list *l,
 		   bool (*of)(const struct xsprof_profiler_event *e))
 {
@@ -63,7 +63,7 @@ static int collect(const struct xsprof_result *r, struct list *l,
 	return 0;
 }
 
-/* The first with that id; of any producer with @any. */
+/* The first entry with that id; of any producer if @any. */
 static const struct known *find(const struct list *l, uint64_t correlation, uint32_t producer,
 				bool any)
 {
@@ -99,7 +99,7 @@ static void number_ops(struct xsprof_result *r, const struct list *ops)
 	}
 }
 
-/* Calls of the runtime: by what is around them. */
+/* Links runtime calls by the events around them. */
 static void link_calls(struct xsprof_result *r, const struct list *ops)
 {
 	for (uint32_t i = 0; i < r->nr; i++) {
@@ -114,7 +114,7 @@ static void link_calls(struct xsprof_result *r, const struct list *ops)
 		if (!by)
 			continue;
 		e->linked = by->correlation;
-		/* Until the tree is made again: which op that is. */
+		/* Temporarily holds the op, until the tree is made again. */
 		e->self = by - r->events;
 		if (by->kind == XSR_KIND_PUSHED) {
 			const struct known *op = find(ops, e->linked, e->producer, false);
@@ -141,7 +141,7 @@ static void link_device(struct xsprof_result *r, struct xsprof_profiler_event *e
 			e->flags |= XSR_EVF_DROP;
 		return;
 	}
-	/* A collector without calls gives the op's number. */
+	/* A collector without calls stores the op's number. */
 	found = find(ops, e->correlation, e->producer, false);
 	if (found) {
 		e->linked = e->correlation;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What a process had mapped, by address.  Owns the mappings of one producer, read from the trace
- * when a stack needs them.
+ * The memory mappings of a process, by address. Owns the mappings of one producer, read from the
+ * trace on demand.
  *
- * The newest are a short list.  When it is full it becomes a block: a segment tree over the bounds
- * of its mappings, each of which is in the lists of the few nodes that make up its range.  A block
- * takes in the one before it when that one is not longer, so there are few, and a mapping is built
- * into a tree a logarithmic number of times.
+ * The newest mappings are in a short list. When it is full it becomes a block: a segment tree over
+ * the bounds of its mappings, each of which is in the lists of the few nodes that form its range. A
+ * new block absorbs preceding blocks that are not longer, so there are few blocks, and a mapping is
+ * built into a tree a logarithmic number of times.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,13 +18,13 @@
 #include "result/mappings.h"
 #include "xsprof/trace.h"
 
-#define TAIL		64u	/* looked through one by one */
+#define TAIL		64u	/* searched linearly */
 #define MAX_BLOCKS	32u	/* each is longer than the next: enough for 2^32 mappings */
 
 /*
- * Mappings @first to @first + @nr.  Leaf i of the tree is the range from bound i to the next, and
- * node @points + i; node n / 2 is above n.  The list of node n is numbers[lists[n]] to
- * numbers[lists[n + 1]], in ascending order.
+ * Contains mappings @first to @first + @nr. Leaf i of the tree is the range from bound i to the
+ * next, and node @points + i; node n / 2 is the parent of n. The list of node n is
+ * numbers[lists[n]] to numbers[lists[n + 1]], ascending.
  */
 struct block {
 	uint32_t	first;
@@ -66,7 +66,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The last bound that is not above @address; -1: all are. */
+/* Index of the last bound <= @address; -1: none. */
 static int64_t bound_at(const struct block *b, uint64_t address)
 {
 	uint32_t low = 0, high = b->points;
@@ -98,8 +98,8 @@ static void sort_bounds(struct block *b, struct xsr_mapping *const *list)
 }
 
 /*
- * Each node that is part of @m's range: counted while @b has no numbers, then given @number, at the
- * place that lists[node + 1] has reached.
+ * Visits the nodes that form @m's range: counts while @b has no numbers; afterwards stores @number
+ * at the position that lists[node + 1] has reached.
  */
 static void enter(struct block *b, const struct xsr_mapping *m, uint32_t number)
 {
@@ -127,8 +127,8 @@ static void enter(struct block *b, const struct xsr_mapping *m, uint32_t number)
 }
 
 /*
- * lists[n + 1] first counts what node n has.  Then it is where that list begins, and moves to its
- * end, which is where the next one begins, as its numbers come.
+ * lists[n + 1] first counts the entries of node n. Then it holds the begin of that list, and
+ * advances to its end, the begin of the next list, as numbers are stored.
  */
 static int build(struct block *b, struct xsr_mapping *const *list)
 {
@@ -166,7 +166,7 @@ static void free_block(struct block *b)
 	free(b->numbers);
 }
 
-/* The newest below @known in the list of a node; 0: none, else its number + 1. */
+/* The newest mapping below @known in a node's list; 0: none, else its number + 1. */
 static uint32_t newest(const struct block *b, uint32_t node, uint32_t known)
 {
 	uint32_t first = b->lists[node], low = first, high = b->lists[node + 1];
@@ -210,7 +210,7 @@ static uint32_t tail_of(const struct xsr_mappings *m)
 	return last->first + last->nr;
 }
 
-/* Makes a block of the list at the end, and of the blocks before it that are not longer. */
+/* Makes a block of the list at the end and of the preceding blocks that are not longer. */
 static int make_block(struct xsr_mappings *m)
 {
 	uint32_t first = tail_of(m), left = m->nr_blocks;
@@ -241,7 +241,7 @@ static int add(struct xsr_mappings *m, const char *text)
 		if (err)
 			return err;
 	}
-	/* Room for 1, 2, 4, ...: it is full when its number is a power of two. */
+	/* The capacity is a power of two: full when the number is one. */
 	if (!(m->nr & (m->nr - 1))) {
 		void *list = realloc(m->list, (m->nr ? 2 * (size_t)m->nr : 1) * sizeof(*m->list));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What a process had mapped, by address.  A capture may have many mappings that hold one another,
- * and as many stacks: finding one takes logarithmic time, however they lie.
+ * The memory mappings of a process, by address. A capture may have many overlapping mappings, and
+ * as many stacks: a lookup takes logarithmic time in all cases.
  */
 #ifndef XSR_MAPPINGS_H
 #define XSR_MAPPINGS_H
@@ -13,8 +13,8 @@ struct xsprof_trace;
 struct xsr_mappings;
 
 /*
- * @build_id: in the trace's text, a blank ends it; @path: the end of that text.  Where start
- * equals end it was not understood, and holds nothing.
+ * @build_id: points into the trace's text, ended by a blank; @path: the end of that text. If start
+ *	equals end it could not be parsed, and contains nothing.
  */
 struct xsr_mapping {
 	uint64_t	start;
@@ -29,17 +29,17 @@ struct xsr_mappings *xsr_mappings_new(const struct xsprof_trace *trace, uint32_t
 void xsr_mappings_free(struct xsr_mappings *mappings);
 
 /**
- * xsr_mappings_find() - the mapping that an address is of
- * @mappings: of its process
- * @known: how many came before the address was seen, as xsprof_trace_stack_maps() says
- * @address: what to look for
+ * xsr_mappings_find() - the mapping that contains an address
+ * @mappings: mappings of the process
+ * @known: number of mappings recorded before the address, from xsprof_trace_stack_maps()
+ * @address: address
  *
- * The newest of the first @known that holds it: what was there before may have gone.
+ * The newest of the first @known mappings that contains it: older ones may have been unmapped.
  *
- * Return: its number + 1, 0 where none holds it, -ENOMEM.
+ * Return: its number + 1, 0: none, -ENOMEM.
  */
 int64_t xsr_mappings_find(struct xsr_mappings *mappings, uint32_t known, uint64_t address);
-/* @number: as xsr_mappings_find() returned it, not 0; good until the mappings are freed. */
+/* @number: from xsr_mappings_find(), not 0; valid until the mappings are freed. */
 const struct xsr_mapping *xsr_mappings_get(const struct xsr_mappings *mappings, uint32_t number);
 
 #endif /* XSR_MAPPINGS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Numbers of arguments: see numbers.h.  What they belong to is not known here.
+ * Formats numbers of arguments: see numbers.h.
  */
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ char *xsr_put_dims(char *p, const struct xsprof_trace_tensor *tensor, bool strid
 	return p;
 }
 
-/* PyTorch prints its values like this: "2." where a double is whole. */
+/* PyTorch's format of doubles: "2." for a whole number. */
 char *xsr_put_python(char *p, double v)
 {
 	if (isfinite(v) && fabs(v) < 1e10 && v == (double)(int64_t)v) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Numbers of arguments: sizes of tensors, lists, and values as Python prints them.  All write at
- * @p and return the end.
+ * Formats numbers of arguments: sizes of tensors, lists, and values as Python prints them. All
+ * functions write at @p and return the end.
  */
 #ifndef XSR_NUMBERS_H
 #define XSR_NUMBERS_H
@@ -10,10 +10,10 @@
 
 #include "text/json.h"
 
-#define XSR_NUMBER_MAX	(XSP_PUT_MAX + 4)	/* of one of a list, with what is around it */
+#define XSR_NUMBER_MAX	(XSP_PUT_MAX + 4)	/* a list element with its separators */
 #define XSR_DIMS_MAX	(XSPROF_TENSOR_DIMS * XSR_NUMBER_MAX)
 
-/* How many sizes a tensor has, or strides: of one that says hundreds what a record could hold. */
+/* The number of sizes or strides to write: limited to what a record can hold. */
 static inline uint32_t xsr_nr_dims(const struct xsprof_trace_tensor *tensor, bool strides)
 {
 	if (strides && !tensor->nr_strides)
@@ -22,11 +22,11 @@ static inline uint32_t xsr_nr_dims(const struct xsprof_trace_tensor *tensor, boo
 }
 
 /*
- * "[2,3]", the sizes of @tensor or its strides; "[]" where @tensor is NULL.  A size that had no
- * room in its record is -1; strides that nobody gave are none.
+ * Writes "[2,3]", the sizes of @tensor or its strides; "[]" if @tensor is NULL. A size that had no
+ * room in its record is -1; strides that were not recorded are left out.
  */
 char *xsr_put_dims(char *p, const struct xsprof_trace_tensor *tensor, bool strides);
-/* The number at @bytes of a list of type @type, as JSON or as Python prints it. */
+/* Writes the number at @bytes of a list of type @type, as JSON or as Python prints it. */
 char *xsr_put_number(char *p, uint8_t type, const char *bytes, bool python);
 /* "0.5", "2.", "nan". */
 char *xsr_put_python(char *p, double v);

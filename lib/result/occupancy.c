@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How much of a multiprocessor a kernel can fill, by what its launch asks for and what the device
- * has, as NVIDIA documents it.
+ * Occupancy: the share of a multiprocessor that a kernel can fill, from its launch and the device's
+ * limits, as documented by NVIDIA.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "result/occupancy.h"
 
-#define REGISTERS_UNIT	256u	/* of a warp, that are given out at once */
-#define PARTS		4u	/* of a multiprocessor, each with registers of its own */
-#define SHARED_UNIT	128u	/* bytes of a block, likewise */
-#define SHARED_OWN	1024u	/* that the system takes of each block from 8.0 on */
+#define REGISTERS_UNIT	256u	/* allocation unit of registers, per warp */
+#define PARTS		4u	/* partitions of a multiprocessor, each with its own registers */
+#define SHARED_UNIT	128u	/* allocation unit of shared memory, bytes per block */
+#define SHARED_OWN	1024u	/* shared memory reserved per block since 8.0 */
 
 static bool number(const char *json, const char *key, uint64_t *value)
 {
@@ -21,7 +21,7 @@ static bool number(const char *json, const char *key, uint64_t *value)
 		return false;
 	at = strchr(at, ':');
 	*value = at ? strtoull(at + 1, NULL, 10) : 0;
-	/* What no device has would be too much to calculate with. */
+	/* Values that no device has would overflow the calculation. */
 	return *value && *value <= UINT32_MAX;
 }
 
@@ -102,7 +102,7 @@ double xsr_occupancy(const struct xsr_limits *l, const struct xsr_launch *k)
 	uint64_t warps, most, blocks, of_warp, own = l->major >= 8 ? SHARED_OWN : 0;
 	double filled;
 
-	/* What no device can run says nothing. */
+	/* Parameters that no device can run are not evaluated. */
 	if (!k->blocks || !k->threads || l->threads < l->warp || k->threads > l->threads ||
 	    k->registers > l->registers || k->shared > l->shared)
 		return -1;
@@ -115,7 +115,7 @@ double xsr_occupancy(const struct xsr_limits *l, const struct xsr_launch *k)
 	}
 	if (k->shared || own)
 		blocks = least(blocks, l->shared / up(k->shared + own, SHARED_UNIT));
-	/* A grid may have fewer blocks than there is room for. */
+	/* The grid may have fewer blocks than fit. */
 	filled = xsr_blocks_per_sm(l, k);
 	if (filled > (double)blocks)
 		filled = (double)blocks;

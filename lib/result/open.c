@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The handle of a result: what was asked for, the trace under it.  It makes no events.
+ * Opens a result: its options and its trace. Makes no events.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 /* ---- options -------------------------------------------------------------------------------- */
 
 /*
- * A struct that begins with its size, as this library knows it.  Size 0 is all zeros' way of
- * saying nothing.
+ * Copies a struct that begins with its size in the layout of this library. Size 0 means all
+ * defaults.
  */
 static int copy_sized(void *to, size_t size, const void *from)
 {
@@ -135,8 +135,8 @@ static int keep_options(struct xsprof_result *r, const struct xsprof_result_opti
 }
 
 /*
- * Edges in ticks become ns as the times of records do, which never goes back: what was before an
- * edge is so still.
+ * Edges in ticks are converted to ns like records' times, monotonically: what was before an edge
+ * stays before it.
  */
 static int set_window(struct xsprof_result *r)
 {
@@ -146,7 +146,7 @@ static int set_window(struct xsprof_result *r)
 		o->from_ns = xsprof_trace_ticks_to_ns(r->trace, o->from_ticks);
 	if (o->to_ticks)
 		o->to_ns = xsprof_trace_ticks_to_ns(r->trace, o->to_ticks);
-	/* 0 would be that of the capture. */
+	/* 0 would mean the end of the capture. */
 	if (o->to_ticks && !o->to_ns)
 		o->to_ns = 1;
 	return o->to_ns && o->to_ns < o->from_ns ? -EINVAL : 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Ops that the program has more to say of than was recorded: where a frame is of an interpreter,
- * or of code that was made, only the program knows its name.  Owns what it said; that lives as
- * long as the result.
+ * Annotations that the program adds to ops after recording: names of frames of an interpreter, or
+ * of generated code, that only the program knows. Owns them as long as the result exists.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,7 +23,7 @@ static struct xsr_post *post_of(struct xsprof_profiler_event *ev)
 	return xsp_map_set(&r->posts, ev->u.op.at, (uintptr_t)post) ? NULL : post;
 }
 
-/* What stands between frames is no part of one. */
+/* Separators of frames are replaced. */
 static void put_frame(struct xsr_buf *b, const char *frame)
 {
 	size_t from = b->len;
@@ -63,7 +62,7 @@ static int make_stack(struct xsprof_result *r, struct xsr_post *post, const char
 	return 0;
 }
 
-/* Of what has no record of its own nothing can be said: files are made of records. */
+/* Events without a record of their own cannot be annotated: files are made from records. */
 static int check(const struct xsprof_profiler_event *ev)
 {
 	if (ev->kind == XSPROF_EVENT_OP && ev->u.op.at)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What a program said of ops when they were recorded already: by the place of their records in the
- * trace, which is read again by who writes files.
+ * Annotations that the program added to recorded ops, by the number of their records in the trace,
+ * which writers of files read again.
  */
 #ifndef XSR_POST_H
 #define XSR_POST_H
@@ -9,11 +9,11 @@
 #include "result/handle.h"
 
 /**
- * struct xsr_post - what it said of one
- * @has_stack: of its stack
- * @has_module: of its modules
- * @stack: frames, of none there are 0
- * @text: the same as one text, with ';' between them
+ * struct xsr_post - annotation of an op
+ * @has_stack: it sets the stack
+ * @has_module: it sets the modules
+ * @stack: its frames; may be empty
+ * @text: the frames as one text, separated by ';'
  * @module: modules
  */
 struct xsr_post {
@@ -24,7 +24,7 @@ struct xsr_post {
 	const char		*module;
 };
 
-/* NULL: it said nothing of record number @at. */
+/* NULL: record number @at has no annotation. */
 static inline const struct xsr_post *xsr_post_find(const struct xsp_map *posts, uint64_t at)
 {
 	const uint64_t *found = posts && posts->used && at ? xsp_map_get(posts, at) : NULL;
@@ -32,7 +32,7 @@ static inline const struct xsr_post *xsr_post_find(const struct xsp_map *posts, 
 	return found ? (const struct xsr_post *)(uintptr_t)*found : NULL;
 }
 
-/* The same of an event. */
+/* The same for an event. */
 static inline const struct xsr_post *xsr_post_of(const struct xsprof_profiler_event *ev)
 {
 	return ev->kind == XSPROF_EVENT_OP ? xsr_post_find(&ev->result->posts, ev->u.op.at) : NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Events out of single records: activities of GPUs, steps, memory, points in time; and the ids that
- * threads push, which are no events of the result.  Ranges are build.c's.
+ * Makes events from single records: GPU activities, steps, memory, instants; and correlation ids
+ * that threads push, which are not events of the result. build.c handles ranges.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -47,7 +47,10 @@ int xsr_take_gpu(struct xsr_builder *b)
 	if (kind == XSPROF_EVENT_RUNTIME || kind == XSPROF_EVENT_DRIVER) {
 		if (gpu.thread && gpu.thread <= UINT32_MAX)
 			e->tid = e->end_tid = (uint32_t)gpu.thread;
-		/* What it launched is only known later: it goes then, when it is to go. */
+		/*
+		 * The activities that it launched are known only later: it is left out then, if at
+		 * all.
+		 */
 		if (!xsr_thread_wanted(b->r, e->tid))
 			e->flags |= XSR_EVF_DROP;
 	} else {
@@ -58,7 +61,7 @@ int xsr_take_gpu(struct xsr_builder *b)
 	return xsr_finish_event(b, e);
 }
 
-/* One that the program timed itself: of whichever thread or device it says. */
+/* An activity timed by the program: of the thread or device that it states. */
 int xsr_take_activity(struct xsr_builder *b, const struct xsprof_range *range,
 		      const struct xsr_activity *a)
 {
@@ -133,10 +136,10 @@ int xsr_take_step(struct xsr_builder *b)
 	return xsp_map_set(&b->steps, key, b->r->nr - 1) ? -ENOMEM : xsr_finish_event(b, e);
 }
 
-/* All markers were switched off: which step came next was not seen. */
+/* All categories were disabled: later steps were not seen. */
 void xsr_cut_steps(struct xsr_builder *b)
 {
-	/* A session does so itself at its end. */
+	/* At its end a session does this itself. */
 	if (b->r->opts.to_ns && b->ev->ns > b->r->opts.to_ns)
 		return;
 	for (size_t i = 0; i < b->steps.room; i++) {
@@ -153,7 +156,7 @@ void xsr_cut_steps(struct xsr_builder *b)
 	}
 }
 
-/* Those that are open at the end end there, or with their process. */
+/* Steps open at the end end there, or with their process. */
 void xsr_end_steps(struct xsr_builder *b)
 {
 	const struct xsprof_result *r = b->r;
@@ -261,7 +264,7 @@ static void read_out_of_memory(struct xsr_builder *b, struct xsprof_profiler_eve
 	}
 }
 
-/* No event, but what another one took on a device. */
+/* Not an event: the time that an op took on a device. */
 static int take_elapsed(struct xsr_builder *b)
 {
 	uint64_t op = 0, on = 0;
@@ -279,7 +282,7 @@ static int take_elapsed(struct xsr_builder *b)
 		else if (arg.type == XSPROF_ARG_F64 && !strcmp(key, "Elapsed us"))
 			us = arg.u.f64;
 	}
-	/* Not a number compares as no. */
+	/* NaN compares as false. */
 	if (!op || op > UINT32_MAX || !(us >= 0 && us * 1000 < (double)XSR_ELAPSED_MOST))
 		return 0;
 	return xsp_map_set(&b->elapsed, xsr_key(b->ev->producer, (uint32_t)op),
@@ -296,7 +299,7 @@ int xsr_take_instant(struct xsr_builder *b)
 
 	if (!name)
 		return -ENOMEM;
-	/* It tells of a thread, and is no event. */
+	/* It describes a thread, and is not an event. */
 	if (xsr_is_activity(ev))
 		return xsr_keep_args(b, XSR_NONE);
 	ours = *name == '[' &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Names of addresses by elfutils: functions of the symbol tables, lines and inlined functions of
- * DWARF, from the file itself or its separate debug file.  Owns the files that it opened, which
- * must be the ones that ran: their build ids say so.
+ * Symbolizes with elfutils: functions from symbol tables, lines and inlined functions from DWARF,
+ * in the file or its separate debug file. Owns the open files; their build ids must match those
+ * recorded.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -20,17 +20,17 @@
 #include "result/demangle.h"
 #include "result/handle.h"
 
-#define MOST_FILES	256u	/* open at once: further ones are as if they had no names */
+#define MOST_FILES	256u	/* open at once: further ones give no symbols */
 
 /**
- * struct file - a file that code was mapped from
- * @path: of it
- * @build_id: that it has to have
- * @dwfl: elfutils' handle, NULL it cannot be read
- * @module: of it
- * @bias: of its addresses there
- * @other: it is there, and is another one
- * @trusted: its owner is root, or who asks
+ * struct file - a file from which code was mapped
+ * @path: its path
+ * @build_id: required build id
+ * @dwfl: elfutils' handle, NULL: it cannot be read
+ * @module: its elfutils module
+ * @bias: offset of its addresses in that module
+ * @other: the path names a different file now
+ * @trusted: its owner is root or the calling user
  */
 struct file {
 	char		*path;
@@ -47,14 +47,14 @@ struct xsr_files {
 	uint32_t	nr;
 };
 
-static char *debug_path;	/* NULL: elfutils' own */
+static char *debug_path;	/* NULL: elfutils' default */
 
 static bool is_trusted(const struct stat *st)
 {
 	return !st->st_uid || st->st_uid == geteuid();
 }
 
-/* Who else could put something there, or something else at its path? */
+/* Can no other user put something there, or replace it? */
 static bool is_ours(const char *path, bool sticky_is)
 {
 	struct stat st;
@@ -65,8 +65,8 @@ static bool is_ours(const char *path, bool sticky_is)
 }
 
 /*
- * The file is by itself what its path says, and nobody else can put anything beside it.  In a
- * sticky folder nobody replaces what is another's, but anybody may add to it.
+ * Is the path of the file safe against other users, including files beside it? In a sticky folder
+ * others cannot replace our files, but can add files.
  */
 static bool is_alone(const char *path)
 {
@@ -85,9 +85,9 @@ static bool is_alone(const char *path)
 }
 
 /*
- * Debug information of a file's own is looked for beside it, under names that the file chooses, and
- * opened whatever has them: only where nobody but root and who asks could have put it there.  By
- * its build id it is in the system's folders.
+ * A file names its separate debug file, which is opened beside it under any name the file chooses:
+ * allowed only if no user but root and ours could have put it there. By its build id it is looked
+ * up in the system's folders.
  */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 			  const char *path, const char *link, GElf_Word crc, char **found)
@@ -122,7 +122,7 @@ void xsr_files_free(struct xsr_files *files)
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* Only what is a file: nothing is waited for, and no device is touched. */
+/* Opens regular files only: does not wait for fifos or touch devices. */
 static int open_file(const char *path)
 {
 	struct stat st;
@@ -131,7 +131,7 @@ static int open_file(const char *path)
 	fd = path[0] == '/' ? xsp_regular_pin(AT_FDCWD, path, &st) : -1;
 	if (fd < 0)
 		return -1;
-	/* Files of no size are the kernel's: reading some of them does something. */
+	/* Files of size 0 are in kernel file systems: reading some has side effects. */
 	if (st.st_size)
 		return xsp_regular_open(fd, O_RDONLY);
 	close(fd);
@@ -169,7 +169,7 @@ static void read_file(struct file *f)
 	f->dwfl = dwfl_begin(&callbacks);
 	if (f->dwfl) {
 		dwfl_report_begin(f->dwfl);
-		/* Takes the descriptor over where it succeeds. */
+		/* Takes ownership of the descriptor on success. */
 		f->module = dwfl_report_offline(f->dwfl, f->path, f->path, fd);
 		dwfl_report_end(f->dwfl, NULL, NULL);
 	}
@@ -208,7 +208,7 @@ static int get_file(struct xsr_files *files, const char *path, const char *build
 	return 0;
 }
 
-/* The address of what is at @offset of the file. */
+/* The address of file offset @offset. */
 static bool address_of(const struct file *f, uint64_t offset, Dwarf_Addr *address)
 {
 	GElf_Addr bias;
@@ -232,7 +232,7 @@ static bool address_of(const struct file *f, uint64_t offset, Dwarf_Addr *addres
 /* ---- frames --------------------------------------------------------------------------------- */
 
 struct place {
-	const char	*file;	/* NULL not known */
+	const char	*file;	/* NULL: unknown */
 	int		line;
 };
 
@@ -245,7 +245,7 @@ static int give_frame(const char *name, const struct place *at,
 	return give(data, &frame);
 }
 
-/* Where an inlined function was called. */
+/* The call site of an inlined function. */
 static struct place call_place(Dwarf_Die *unit, Dwarf_Die *inlined)
 {
 	struct place at = { 0 };
@@ -263,7 +263,7 @@ static struct place call_place(Dwarf_Die *unit, Dwarf_Die *inlined)
 	return at;
 }
 
-/* The innermost that DWARF knows, and what is around it, up to a function that is really there. */
+/* The innermost DWARF scope and those around it, up to an out-of-line function. */
 static Dwarf_Die *scopes_of(Dwarf_Die *unit, Dwarf_Addr pc, int *nr)
 {
 	Dwarf_Die *scopes = NULL, *chain = NULL, inner;
@@ -276,7 +276,10 @@ static Dwarf_Die *scopes_of(Dwarf_Die *unit, Dwarf_Addr pc, int *nr)
 	return chain;
 }
 
-/* The unit of an address.  Not every compiler writes a table of that: then each is asked. */
+/*
+ * The compilation unit of an address. Not all compilers write .debug_aranges: then each unit is
+ * checked.
+ */
 static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
 {
 	Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
@@ -299,7 +302,7 @@ static struct place line_of(Dwarf_Die *unit, Dwarf_Addr pc)
 	return at;
 }
 
-/* @begins: the function does at @pc, which stands for all of it and not for what is inlined. */
+/* @begins: @pc is the begin of a function and stands for all of it, not for inlined code. */
 static int give_dwarf(Dwarf_Die *unit, Dwarf_Addr pc, const char *symbol, bool begins,
 		      int (*give)(void *data, const struct xsr_frame *frame), void *data)
 {
@@ -316,7 +319,7 @@ static int give_dwarf(Dwarf_Die *unit, Dwarf_Addr pc, const char *symbol, bool b
 			continue;
 		done = tag == DW_TAG_subprogram;
 		name = dwarf_diename(&chain[i]);
-		/* Of the function itself the symbol says more, unless it is still encoded. */
+		/* For the function itself prefer the symbol, unless it is still mangled. */
 		if (done && symbol && (!name || strncmp(symbol, "_Z", 2)))
 			name = symbol;
 		err = give_frame(name, &at, give, data);
@@ -332,7 +335,7 @@ static int give_dwarf(Dwarf_Die *unit, Dwarf_Addr pc, const char *symbol, bool b
 	return symbol || at.file ? give_frame(symbol, &at, give, data) : 0;
 }
 
-/* The nearest symbol before it may be another function's: only one that has the address. */
+/* Only a symbol whose size covers the address: the nearest one may be another function. */
 static const char *symbol_of(const struct file *f, Dwarf_Addr address, bool *begins)
 {
 	const char *name;
@@ -363,9 +366,9 @@ int xsr_files_look_up(struct xsr_files *files, const char *path, const char *bui
 		return XSR_OTHER_FILE;
 	if (!f || !f->module || !address_of(f, offset, &address))
 		return XSR_UNKNOWN;
-	/* No call ends in a function's first byte, so no address behind one is meant there. */
+	/* No call ends in a function's first byte, so such an address is not a return address. */
 	symbol = symbol_of(f, address, &begins);
-	/* A name may be made to take all memory: those of others stay as they are. */
+	/* A hostile mangled name may expand to fill all memory: demangle trusted files only. */
 	if (symbol && f->trusted)
 		plain = xsr_demangle(symbol);
 	if (plain)

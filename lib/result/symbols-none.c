@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Names of addresses where the library was built without elfutils: there are none, and frames are
- * places in files.  It opens nothing.
+ * Replacement for a build without elfutils: no symbols, frames are file offsets.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A table as text: the columns that have something in them, each as wide as it needs.  It adds
- * nothing up.
+ * Formats a table as text: only columns with values, each as wide as needed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +30,7 @@ struct layout {
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-/* @n thousandths as "12.345". */
+/* Writes @n thousandths as "12.345". */
 static void put_thousandths(struct xsr_buf *b, uint64_t n, const char *unit)
 {
 	xsr_printf(b, "%" PRIu64 ".%03u%s", n / 1000, (unsigned int)(n % 1000), unit);
@@ -66,7 +65,7 @@ static void put_part(struct xsr_buf *b, uint64_t n, uint64_t of)
 	xsr_printf(b, "%.2f%%", of ? 100.0 * (double)n / (double)of : 0.0);
 }
 
-/* A name may hold any byte; a line and its columns must not break. */
+/* Names may contain any byte: lines and columns must not break. */
 static void put_text(struct xsr_buf *b, const char *s, size_t len)
 {
 	for (; len; s++, len--) {
@@ -92,7 +91,10 @@ static void put_cell(const struct layout *l, const struct xsr_row *r, enum colum
 		put_time(b, row->self_cpu_ns);
 		break;
 	case CPU_PART:
-		/* Of the time that there is, not of sums in which it is several times. */
+		/*
+		 * Relative to the total of self times: sums of inclusive times count time
+		 * repeatedly.
+		 */
 		put_part(b, row->cpu_ns, total->self_cpu_ns);
 		break;
 	case CPU:
@@ -193,7 +195,7 @@ static void end_line(struct xsr_buf *b)
 	xsr_puts(b, "\n");
 }
 
-/* The frames but the first have lines of their own. */
+/* Frames after the first are on lines of their own. */
 static void put_frames(struct xsr_buf *b, const struct layout *l, const char *frames)
 {
 	size_t indent = 0;

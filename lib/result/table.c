@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Sums over events of a kind: what is around what is walked once, and each range's time, memory and
- * launches go to its row; a range inside one of its own row adds nothing to the row's totals.
+ * Sums over events: walks the tree once, and adds each range's time, memory and launches to its
+ * row; a range inside another one of the same row adds nothing to the row's totals.
  *
- * What ran on devices has rows of its own beside those of the ops that launched it; in the sum of
- * the whole table it is counted once.
+ * Device activities have rows of their own beside those of the ops that launched them; the table's
+ * total counts them once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 enum { CLASS_OP, CLASS_ANNOTATION, CLASS_CALL, CLASS_MEMORY, CLASS_DEVICE };
 
-/* What is inside an event, while it is walked. */
+/* Sums inside an event during the walk. */
 struct inside {
 	uint64_t	device_ns;
 	int64_t		cpu_memory;
@@ -25,13 +25,13 @@ struct inside {
 
 struct walk {
 	struct xsprof_table	*t;
-	uint64_t		*launched;	/* ns, by index of the event that launched it */
+	uint64_t		*launched;	/* ns, by index of the launching event */
 	struct inside		*stack;
 	size_t			depth;
 	size_t			room;
 };
 
-/* Sums of hostile numbers wrap. */
+/* Overflows wrap instead of being undefined. */
 static void add(int64_t *to, int64_t what)
 {
 	*to = (int64_t)((uint64_t)*to + (uint64_t)what);
@@ -78,7 +78,7 @@ static const char *stack_of(const struct xsprof_table *t, const struct xsprof_pr
 
 static bool same(const struct xsr_row *a, const struct xsr_row *b)
 {
-	/* Texts of a result are there once each. */
+	/* The result's texts are unique: compare pointers. */
 	return a->row.name == b->row.name && a->row.shapes == b->row.shapes &&
 	       a->row.stack == b->row.stack && a->class == b->class && a->device == b->device;
 }
@@ -103,7 +103,7 @@ static struct xsr_row *new_row(struct xsprof_table *t, const struct xsr_row *lik
 	return &t->rows[t->nr++];
 }
 
-/* The row of an event, made when it is the first; NULL: no memory. */
+/* The row of an event, created if new; NULL: no memory. */
 static struct xsr_row *row_of(struct xsprof_table *t, const struct xsprof_profiler_event *e)
 {
 	struct xsr_row like = { .row = { .name = e->name, .shapes = "", .stack = "" },
@@ -113,7 +113,7 @@ static struct xsr_row *row_of(struct xsprof_table *t, const struct xsprof_profil
 
 	if (t->by & XSPROF_BY_SHAPE)
 		like.row.shapes = xsprof_event_shapes(e);
-	/* "" of the accessor's is none of the result's texts. */
+	/* "" from the accessor is not one of the unique texts. */
 	if (!*like.row.shapes)
 		like.row.shapes = empty;
 	like.row.stack = t->by & XSPROF_BY_STACK ? stack_of(t, e) : empty;
@@ -153,7 +153,7 @@ static int count_memory(struct walk *w, const struct xsprof_profiler_event *e)
 		add(&w->stack[w->depth - 1].device_memory, device);
 		return 0;
 	}
-	/* Of what no range allocated. */
+	/* Memory that was allocated outside of all ranges. */
 	row->row.count++;
 	add(&row->row.cpu_memory, cpu);
 	add(&row->row.device_memory, device);
@@ -200,7 +200,7 @@ static int leave(struct walk *w, const struct xsprof_profiler_event *e)
 
 	if (!row && class_of(e) >= 0)
 		return -ENOMEM;
-	/* Known by the device's events: what is inside of it lies between them. */
+	/* Measured by device events: includes everything between them. */
 	if (elapsed >= 0) {
 		uint64_t self = (uint64_t)elapsed > in.device_ns ?
 				(uint64_t)elapsed - in.device_ns : 0;
@@ -252,7 +252,7 @@ static int walk_tree(struct walk *w)
 	return err;
 }
 
-/* What has no place in the tree: each stands for itself. */
+/* Events outside of the tree: each counts by itself. */
 static int count_apart(struct walk *w, const struct xsprof_profiler_event *e)
 {
 	bool device = e->flags & XSR_EVF_DEVICE, uncertain = xsprof_event_uncertain(e);
@@ -362,7 +362,7 @@ static void sum(struct xsprof_table *t)
 		add(&total->self_cpu_memory, row->self_cpu_memory);
 		add(&total->self_device_memory, row->self_device_memory);
 	}
-	/* Of ops that have no rows of what ran there beside them. */
+	/* Adds device times of ops that have no rows of device activities. */
 	total->device_ns += t->elapsed_ns;
 	total->self_device_ns += t->elapsed_ns;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * A table: what table.c adds up and table-text.c writes.
+ * A table: computed by table.c, formatted by table-text.c.
  */
 #ifndef XSR_TABLE_H
 #define XSR_TABLE_H
@@ -8,12 +8,12 @@
 #include "result/handle.h"
 
 /**
- * struct xsr_row - a row, and what it is found by besides the texts of it
- * @row: what users see
- * @class: events of other kinds are other rows, of whatever name
- * @device: BY_DEVICE: of them
- * @open: events of it around where the walk is
- * @next: another one with the same key
+ * struct xsr_row - a row with its key
+ * @row: the public part
+ * @class: events of different kinds have different rows, even with the same name
+ * @device: BY_DEVICE: their device
+ * @open: number of its events around the current position of the walk
+ * @next: next row with the same hash
  */
 struct xsr_row {
 	struct xsprof_table_row	row;
@@ -25,17 +25,17 @@ struct xsr_row {
 
 /**
  * struct xsprof_table - a table
- * @result: of which
+ * @result: its result
  * @rows: sorted
- * @nr: how many
- * @room: for so many there is memory
+ * @nr: number of rows
+ * @room: capacity of @rows
  * @by: XSPROF_BY_*
- * @depth: frames of stacks
- * @index: from a mix of what makes a row to its number, while rows are added
- * @total: of all
- * @elapsed_ns: on devices, of ops that were measured there by themselves
- * @before: another table of the result
- * @after: the same
+ * @depth: frames of stacks to compare
+ * @index: hash of a row's key to its number, while rows are added
+ * @total: sum of all
+ * @elapsed_ns: device time of ops that were measured individually
+ * @before: previous table of the result
+ * @after: next table of the result
  */
 struct xsprof_table {
 	struct xsprof_result	*result;

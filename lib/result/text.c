@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Texts of which there is one copy each, and a buffer that grows.  It knows nothing of events.
+ * Unique texts, and a growing buffer.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The threads of a capture while events are made of it: found by producer and thread id.  What is
- * open in them is the business of build.c.
+ * The threads of a capture while events are made: found by producer and thread id. build.c manages
+ * their open ranges.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is around what, by time and thread.  Ranges that begin and end by records of their own nest;
- * of those whose times somebody gave, one that reaches out of another has no place in the tree.
+ * Computes the nesting of events by time and thread. Ranges with begin and end records nest; of
+ * ranges with explicit times, one that overlaps another partially is left out of the tree.
  *
- * No recursion: the stack of a thread is the chain of its innermost open event's parents.
+ * No recursion: the stack of a thread is the chain of parents of its innermost open event.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 /* ---- order ---------------------------------------------------------------------------------- */
 
 /*
- * What is around comes first.  Where both times are equal, of BEGINs the one that came first is
- * around the other, and of whole ranges the one that came last.
+ * Outer events first. With equal times, of two BEGINs the earlier record is the outer one, and of
+ * two whole ranges the later record.
  */
 static int compare(const void *one, const void *two)
 {
@@ -44,7 +44,7 @@ void xsr_tree_sort(struct xsprof_result *r)
 
 /* ---- nesting -------------------------------------------------------------------------------- */
 
-/* Of each thread the innermost event that is open where the walk is. */
+/* By thread: the innermost open event at the current position. */
 struct tops {
 	struct xsp_map	map;
 	uint64_t	last_key;
@@ -70,8 +70,8 @@ static bool gives_way(const struct xsprof_profiler_event *e)
 }
 
 /*
- * Puts @e under what is open around it.  Return: false where it reaches out of that and has to go,
- * or that has gone.
+ * Adds @e as a child of the open event around it. Return: false if it overlaps partially and must
+ * be left out, or is left out already.
  */
 static bool place(struct xsprof_result *r, struct xsprof_profiler_event *e, uint64_t *top)
 {
@@ -85,7 +85,7 @@ static bool place(struct xsprof_result *r, struct xsprof_profiler_event *e, uint
 			break;
 		if (!over) {
 			fits = false;
-			/* Where neither gives way, or both do, the later one does. */
+			/* If neither or both give way, the later one does. */
 			if (!gives_way(around) || (gives_way(e) &&
 						   around->kind != XSR_KIND_PUSHED)) {
 				e->flags |= XSR_EVF_ASYNC;
@@ -99,7 +99,7 @@ static bool place(struct xsprof_result *r, struct xsprof_profiler_event *e, uint
 	return fits;
 }
 
-/* Return: 1 all fit, 0 not, -ENOMEM. */
+/* Return: 1: all nest, 0: not all, -ENOMEM. */
 static int place_all(struct xsprof_result *r)
 {
 	struct tops tops = { 0 };
@@ -150,7 +150,7 @@ int xsr_tree_make(struct xsprof_result *r)
 {
 	int fits = place_all(r);
 
-	/* What had to give way has children under it, which move to what is around that. */
+	/* An event that was left out may have children, which move to its parent. */
 	if (!fits)
 		fits = place_all(r);
 	if (fits < 0)
@@ -169,7 +169,9 @@ void xsr_tree_drop(struct xsprof_result *r)
 		nr += !(r->events[i].flags & XSR_EVF_DROP);
 	if (nr == r->nr)
 		return;
-	/* New places first, where the tree is made anew anyway; links of devices go by them. */
+	/*
+	 * Move the events first, as the tree is made anew anyway; device links use the new indices.
+	 */
 	for (uint32_t i = 0, to = 0; i < r->nr; i++)
 		r->events[i].child = r->events[i].flags & XSR_EVF_DROP ? XSR_NONE : to++;
 	for (uint32_t i = 0; i < r->nr; i++) {

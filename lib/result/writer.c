@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What all JSON of a trace is made of: names, texts and numbers: see writer.h.  What the events are
- * that they belong to is not known here.
+ * Writes the JSON parts of a trace: names, texts and numbers: see writer.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -92,7 +91,10 @@ void xsr_scratch_free(struct xsr_scratch *s)
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* Without its last @cut bytes: what is behind a long one may be at the begin of the buffer. */
+/*
+ * Writes a name without its last @cut bytes; the end of a long one may be at the begin of the
+ * buffer.
+ */
 static char *put_name(struct xsr_writer *w, uint32_t producer, uint32_t name, uint32_t cut,
 		      char *p)
 {
@@ -141,7 +143,7 @@ char *xsr_writer_key(struct xsr_writer *w, uint32_t producer, uint32_t key, char
 		*p++ = ',';
 	*any = true;
 	if (!w->keys) {
-		/* Memory that grows is moved, and never written out. */
+		/* Growing memory is moved, never flushed. */
 		start = (size_t)(p - w->buf->base);
 		p = xsr_writer_name(w, producer, key, p);
 		*p++ = ':';
@@ -176,7 +178,7 @@ char *xsr_writer_text(struct xsr_writer *w, char *p, const char *s, size_t len)
 	return p;
 }
 
-/* It is put together in w->text first: it may come in parts. */
+/* Assembled in w->text first, as it may come in parts. */
 char *xsr_writer_string(struct xsr_writer *w, struct xsr_walk *walk,
 			const struct xsprof_trace_arg *arg, char *p)
 {
@@ -204,7 +206,7 @@ char *xsr_writer_json(struct xsr_writer *w, struct xsr_walk *walk,
 	return xsp_buf_room(w->buf, XSP_BUF_ROOM);
 }
 
-/* Between two pieces of a list there is room for so many numbers. */
+/* Numbers that fit between two pieces of a list. */
 #define PIECE	1024u
 
 char *xsr_writer_numbers(struct xsr_writer *w, struct xsr_walk *walk,

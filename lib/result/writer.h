@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What a trace holds as JSON, into a file or into memory.  All write at @p, in @w->buf, and
- * return the end; after xsr_writer_room() there is room for XSP_BUF_ROOM bytes in all.
+ * Writes parts of a trace as JSON, to a file or memory. All functions write at @p, in @w->buf, and
+ * return the end; after xsr_writer_room() there are XSP_BUF_ROOM bytes of room.
  */
 #ifndef XSR_WRITER_H
 #define XSR_WRITER_H
@@ -13,15 +13,15 @@
 #include "text/keys.h"
 
 /**
- * struct xsr_writer - where JSON of a trace goes
+ * struct xsr_writer - destination of JSON
  * @buf: the output
- * @trace: that names are looked up in
- * @names: names with their quotes; NULL: each is looked up
- * @keys: the same with a colon: keys of arguments
- * @taken: those that the arguments under way have already
- * @text: for a string that is put together
- * @room: bytes of it; what is longer is cut
- * @sep: what stands before the next event
+ * @trace: source of names
+ * @names: cache of names with quotes; NULL: each is looked up
+ * @keys: the same with a colon, for keys of arguments
+ * @taken: keys already used by the current arguments
+ * @text: buffer to assemble a string
+ * @room: its size; longer strings are cut
+ * @sep: separator before the next event
  */
 struct xsr_writer {
 	struct xsp_buf		*buf;
@@ -34,51 +34,51 @@ struct xsr_writer {
 	char			sep;
 };
 
-/* @trace and @buf stay the caller's.  Return: 0 or -errno; then too xsr_writer_done(). */
+/* @trace and @buf stay the caller's. Return: 0 or -errno; call xsr_writer_done() in both cases. */
 int xsr_writer_init(struct xsr_writer *w, struct xsprof_trace *trace, struct xsp_buf *buf);
 void xsr_writer_done(struct xsr_writer *w);
 
-/* One that writes into memory, for small texts of which each is read before the next. */
+/* A writer to memory, for small texts that are each read before the next one. */
 struct xsr_scratch {
 	struct xsr_writer	w;
 	struct xsp_buf		buf;
 };
 
 /*
- * Begins a text whose strings have up to @room - 1 bytes; @scratch is NULL before the first.  It is
- * at @buf.base then, and lost where @buf.err is set.  Return: NULL: no memory.
+ * Begins a text whose strings have up to @room - 1 bytes; @scratch is NULL before the first. The
+ * text is at @buf.base, and incomplete if @buf.err is set. Return: NULL: no memory.
  */
 struct xsr_writer *xsr_scratch_writer(struct xsr_scratch **scratch, struct xsprof_trace *trace,
 				      size_t room);
 void xsr_scratch_free(struct xsr_scratch *scratch);
 
-/* A name with its quotes, however long. */
+/* Writes a name with quotes, of any length. */
 char *xsr_writer_name(struct xsr_writer *w, uint32_t producer, uint32_t name, char *p);
-/* "name#3" */
+/* Writes "name#3". */
 char *xsr_writer_step_name(struct xsr_writer *w, uint32_t producer, uint32_t name,
 			   uint64_t number, char *p);
-/* A name as a key, with a number where it is @taken; a comma in front where there was @any. */
+/* Writes a name as a key, with a number if it is @taken; preceded by a comma if @any. */
 char *xsr_writer_key(struct xsr_writer *w, uint32_t producer, uint32_t key, char *p, bool *any);
-/* A string with its quotes, in pieces that fit, each ending between two characters. */
+/* Writes a string with quotes, in pieces that fit, split at character boundaries. */
 char *xsr_writer_text(struct xsr_writer *w, char *p, const char *s, size_t len);
-/* The text of a string argument; @walk is behind its last part afterwards. */
+/* Writes a string argument; advances @walk past its last part. */
 char *xsr_writer_string(struct xsr_writer *w, struct xsr_walk *walk,
 			const struct xsprof_trace_arg *arg, char *p);
-/* The same of one that says it is JSON: as it is, where that is so. */
+/* The same for an argument marked as JSON: verbatim if it is valid JSON. */
 char *xsr_writer_json(struct xsr_writer *w, struct xsr_walk *walk,
 		      const struct xsprof_trace_arg *arg, char *p);
-/* A list of numbers likewise; @python: as that prints it. */
+/* The same for a list of numbers; @python: as Python prints it. */
 char *xsr_writer_numbers(struct xsr_writer *w, struct xsr_walk *walk,
 			 const struct xsprof_trace_arg *arg, bool python, char *p);
 
-/* What is before @p is done: room for XSP_BUF_ROOM bytes more. */
+/* Everything before @p is final: makes room for XSP_BUF_ROOM more bytes. */
 static inline char *xsr_writer_room(struct xsr_writer *w, char *p)
 {
 	w->buf->p = p;
 	return xsp_buf_room(w->buf, XSP_BUF_ROOM);
 }
 
-/* Begins an event, on a line of its own: it has no arguments yet. */
+/* Begins an event on a new line, without arguments yet. */
 static inline char *xsr_writer_open(struct xsr_writer *w)
 {
 	char *p = xsp_buf_room(w->buf, XSP_BUF_ROOM);

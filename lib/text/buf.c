@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * An output: see buf.h.
+ * Output buffer: see buf.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ int xsp_open_beside(const char *path, char **tmp)
 	return -EEXIST;
 }
 
-/* Did another user, who is not root, put it there?  @st: of the name itself, be it a link. */
+/* Was it put there by another user, not root? @st: of the name itself, even if it is a link. */
 static bool is_theirs(const struct stat *st)
 {
 	return st->st_uid && st->st_uid != geteuid() &&
@@ -62,7 +62,7 @@ static int open_file(struct xsp_buf *buf, const char *path)
 {
 	buf->path = path;
 	buf->fd = xsp_open_in_place(path);
-	/* Two writers of one name have a file each until it is whole. */
+	/* Several writers of one name have temporary files of their own until they are complete. */
 	if (buf->fd == -ENOENT)
 		buf->fd = xsp_open_beside(path, &buf->tmp);
 	return buf->fd < 0 ? buf->fd : 0;
@@ -93,7 +93,7 @@ int xsp_buf_memory(struct xsp_buf *buf)
 	return 0;
 }
 
-/* Twice as large; where that cannot be there is still room for what comes, which is thrown away. */
+/* Doubles the size; on failure there is still room for what comes, which is discarded. */
 static int grow(struct xsp_buf *buf)
 {
 	size_t used = (size_t)(buf->p - buf->base);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * An output: one large buffer in front of write(2) or of what packs it, and for a dump the file
- * behind it, which gets its name only when it is whole; or a text in memory.  It never formats
- * anything.
+ * Output buffer: one large buffer in front of write(2) or of a compressor; for a dump also the file
+ * behind it, which is renamed to its name when it is complete; or a text in memory. Does no
+ * formatting.
  */
 #ifndef XSPROF_OUT_BUF_H
 #define XSPROF_OUT_BUF_H
@@ -13,21 +13,21 @@
 #include <string.h>
 
 #define XSP_BUF_SIZE	(1u << 20)
-#define XSP_BUF_ROOM	(64u << 10)	/* the most that xsp_buf_room() can be asked for */
+#define XSP_BUF_ROOM	(64u << 10)	/* limit of a request to xsp_buf_room() */
 
 /**
- * struct xsp_buf - an output
- * @p: where the next byte goes
- * @limit: beyond it the buffer is written out before more is put in
+ * struct xsp_buf - an output buffer
+ * @p: position of the next byte
+ * @limit: beyond it the buffer is flushed before more is added
  * @base: start of the buffer
- * @fd: where it goes
- * @err: errno of the first write that failed, 0; nothing is written after it
- * @total: bytes written out
- * @path: the name the file gets at the end, NULL for stdout
- * @tmp: the name it has until then, NULL when it is written in place (a device, a FIFO)
- * @put: takes the bytes in place of @fd, returns 0 or -errno; NULL for none
+ * @fd: file
+ * @err: errno of the first failed write, 0; nothing is written after it
+ * @total: bytes flushed
+ * @path: final name of the file, NULL for stdout
+ * @tmp: temporary name, NULL if it is written in place (a device, a fifo)
+ * @put: receives flushed bytes instead of @fd, returns 0 or -errno; NULL for none
  * @data: passed to it
- * @grows: it is memory that grows, and is never written out
+ * @grows: a growing text in memory, never flushed
  */
 struct xsp_buf {
 	char		*p;
@@ -44,31 +44,34 @@ struct xsp_buf {
 };
 
 /*
- * Makes a new file beside @path, in a name that nobody else has and that @tmp is set to; free() it.
- * Return: a descriptor or -errno, @tmp being NULL.
+ * Creates a new file beside @path, with a unique name that @tmp is set to, to be freed. Return: a
+ * descriptor or -errno, with @tmp NULL.
  */
 int xsp_open_beside(const char *path, char **tmp);
 /*
- * Opens a device or a pipe, which has readers of its own and keeps its name.  One that another user
- * has put there, itself or by a link, is to be replaced.
- * Return: a descriptor; -ENOENT: @path is none; -EISDIR; -errno.
+ * Opens a device or a fifo, which is written in place. One that another user has put there, itself
+ * or by a link, is not opened, and will be replaced. Return: a descriptor; -ENOENT: @path is
+ * neither; -EISDIR; -errno.
  */
 int xsp_open_in_place(const char *path);
-/* In front of @fd, which stays the caller's; for xsp_buf_free().  Return: 0 or -errno. */
+/*
+ * Initialises a buffer for @fd, which stays the caller's; free it with xsp_buf_free(). Return: 0 or
+ * -errno.
+ */
 int xsp_buf_init(struct xsp_buf *buf, int fd);
 /*
- * A text in memory, from @base to @p; set @p back for the next.  Without memory for more, @err is
- * ENOMEM and the text is lost.  For xsp_buf_free().  Return: 0 or -ENOMEM.
+ * Initialises a text in memory, from @base to @p; reset @p for the next text. If memory runs out,
+ * @err becomes ENOMEM and the text is lost. Free it with xsp_buf_free(). Return: 0 or -ENOMEM.
  */
 int xsp_buf_memory(struct xsp_buf *buf);
 void xsp_buf_free(struct xsp_buf *buf);
-/* @path "-" is stdout.  Return: 0 or -errno. */
+/* @path "-" is stdout. Return: 0 or -errno. */
 int xsp_buf_open(struct xsp_buf *buf, const char *path);
 int xsp_buf_flush(struct xsp_buf *buf);
-/* Writes the rest and names the file, or removes it when @keep is 0.  Return: 0 or -errno. */
+/* Flushes the rest and renames the file, or removes it if @keep is 0. Return: 0 or -errno. */
 int xsp_buf_close(struct xsp_buf *buf, int keep);
 
-/* Makes room for @n <= XSP_BUF_ROOM bytes.  Return: where they go; move @p afterwards. */
+/* Makes room for @n <= XSP_BUF_ROOM bytes. Return: their position; advance @p afterwards. */
 static inline char *xsp_buf_room(struct xsp_buf *buf, size_t n)
 {
 	(void)n;

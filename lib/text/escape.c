@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Bytes of programs made fit for an output: see escape.h.
+ * Escapes arbitrary bytes for an output: see escape.h.
  */
 #include <stdint.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 static const char hex[] = "0123456789abcdef";
 
-/* C1 controls drive terminals too; line separators and bidi controls make lines lie. */
+/* C1 controls drive terminals too; line separators and bidi controls falsify lines. */
 static bool unprintable(unsigned int cp)
 {
 	return (cp >= 0x80 && cp < 0xa0) || cp == 0x61c || (cp >= 0x200b && cp <= 0x200f) ||
@@ -102,7 +102,7 @@ static char *put_json_control(char *p, unsigned char c)
 	return p + 5;
 }
 
-/* The same text to whoever parses it, and nothing to a terminal that shows it. */
+/* The same text for parsers, but harmless when shown on a terminal. */
 static char *put_json_code(char *p, unsigned int cp)
 {
 	*p++ = '\\';

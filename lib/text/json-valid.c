@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Is a text JSON?  What is taken into a trace as it is has to be.  Nesting is bounded, so that no
- * text uses up the stack.
+ * Validates JSON that is copied into a trace verbatim. Nesting is limited, so that no text exhausts
+ * the stack.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ static const char *space(const char *s)
 	return s + strspn(s, " \t\r\n");
 }
 
-/* NULL: it is none.  The other functions return likewise where they stopped. */
+/* NULL: invalid. All parse functions return the end of what they parsed. */
 static const char *string(const char *s)
 {
 	unsigned int cp;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* One value of JSON in UTF-8, with nothing but blanks around it, not too deep inside itself. */
+/* Is it one JSON value in UTF-8, optionally surrounded by blanks, with limited nesting? */
 bool xsp_json_valid(const char *json);
 
 #endif /* XSPROF_OUT_JSON_VALID_H */

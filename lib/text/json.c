@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Pieces of JSON: see json.h.
+ * Writes parts of JSON: see json.h.
  */
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The keys of one JSON object: see keys.h.  They are few, and kept as hashes of 64 bits: two that
- * are taken for one cost a number.
+ * The keys of a JSON object: see keys.h. They are few, and stored as 64-bit hashes: a collision
+ * only causes a needless number.
  */
 #include <stdlib.h>
 
@@ -80,7 +80,7 @@ uint32_t xsp_keys_take(struct xsp_keys *keys, const char *key, size_t len)
 	return xsp_keys_next(keys, xsp_keys_hash(key + 1, len - 3));
 }
 
-/* Behind the string at @p. */
+/* The end of the string at @p. */
 static const char *skip_string(const char *p, const char *end)
 {
 	for (p++; p < end && *p != '"'; p++)

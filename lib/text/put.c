@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Numbers as text: see put.h.  Here are the digits and doubles.
+ * Formats numbers: see put.h. Digits and doubles.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@ const char xsp_digits[201] =
 	ROW("0") ROW("1") ROW("2") ROW("3") ROW("4") ROW("5") ROW("6") ROW("7") ROW("8") ROW("9");
 
 /*
- * Most counters are decimal numbers with few digits.  With |v| * 10^6 an integer below 2^53
- * the digits are found by one multiplication; the division back proves them right.
+ * Fast path: most counters are decimal numbers with few digits. If |v| * 10^6 is an integer below
+ * 2^53, one multiplication gives the digits; dividing back verifies them.
  */
 static char *put_decimal(char *p, double v)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Numbers as text, written into memory that has room for them: a printf() an event would cost
- * more than all the rest of a dump.  It never checks for room.
+ * Formats numbers into memory with enough room: a printf() per event would cost more than the rest
+ * of a dump. Does not check for room.
  */
 #ifndef XSPROF_OUT_PUT_H
 #define XSPROF_OUT_PUT_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define XSP_PUT_MAX	40	/* bytes that one number may take */
+#define XSP_PUT_MAX	40	/* maximum length of a number */
 
 extern const char xsp_digits[201];	/* "00" to "99" */
 
@@ -19,7 +19,7 @@ static inline char *put_2(char *p, uint32_t v)
 	return p + 2;
 }
 
-/* Exactly 3, 6, 9 digits, zeros first. */
+/* Exactly 3, 6, 9 digits, with leading zeros. */
 static inline char *put_d3(char *p, uint32_t v)
 {
 	*p++ = (char)('0' + v / 100);
@@ -100,17 +100,17 @@ static inline char *put_seconds(char *p, uint64_t ns)
 }
 
 /*
- * Microseconds for viewers of JSON, which keep them in doubles, and find the end of a range by
- * adding its duration to its begin, less the begin of the trace.  Thousandths are no doubles: such
- * sums are rounded, and what ends together ends one after the other.  Steps of 2^-12 us are, and
- * so are their sums up to 2^41 us: ranges nest, whatever is added.  A step is less than a quarter
- * of a ns behind its ns: rounded to ns, times and differences are exact.
+ * Microseconds for JSON viewers, which store doubles and compute the end of a range as begin +
+ * duration - begin of the trace. Thousandths are not exact doubles: such sums are rounded, and
+ * ranges that end together seem to end one after the other. Multiples of 2^-12 us are exact, and so
+ * are their sums up to 2^41 us: ranges nest whatever is added. A step is less than a quarter of a
+ * ns below its ns: rounded to ns, times and differences are exact.
  */
 #define XSP_STEP	"0.000244140625"	/* one of them */
 
 static inline uint64_t xsp_steps(uint64_t ns)
 {
-	/* A damaged capture's: 73 years are enough, and all steps are in 64 bits. */
+	/* A damaged capture: 73 years suffice, and all steps fit into 64 bits. */
 	if (__builtin_expect(ns >> 61 != 0, 0))
 		ns = 1ull << 61;
 	return (ns / 1000 << 12) + ((ns % 1000 << 12) + 999) / 1000;
@@ -126,7 +126,7 @@ static inline char *xsp_put_steps(char *p, uint64_t steps)
 	if (!part)
 		return put_d3(p, 0);
 	p = put_d3(p, (uint32_t)(digits / 1000000000u));
-	/* Each factor of two is a zero at the end. */
+	/* Each factor of two is a trailing zero. */
 	return put_d9(p, (uint32_t)(digits % 1000000000u)) - __builtin_ctz(part);
 }
 
@@ -140,10 +140,10 @@ static inline char *put_micros_between(char *p, uint64_t begin, uint64_t end)
 	return xsp_put_steps(p, xsp_steps(end) - xsp_steps(begin));
 }
 
-/* Constant text: the length is known when compiling. */
+/* Constant text, whose length is known at compile time. */
 #define put_lit(p, lit)	((char *)memcpy((p), (lit), sizeof(lit) - 1) + sizeof(lit) - 1)
 
-/* As short as gives the same double again.  NaN, Infinity, -Infinity as these words. */
+/* The shortest text that gives the same double. NaN, Infinity, -Infinity as these words. */
 char *xsp_put_double(char *p, double v);
 
 static inline double xsp_bits_double(uint64_t bits)

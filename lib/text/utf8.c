@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * UTF-8: see utf8.h.
+ * UTF-8 decoding: see utf8.h.
  */
 #include <string.h>
 
 #include "text/utf8.h"
 
-/* The shortest form only, no surrogates, nothing above U+10FFFF: as RFC 3629 has it. */
+/* RFC 3629: the shortest form only, no surrogates, nothing above U+10FFFF. */
 size_t xsp_utf8(const unsigned char *s, size_t len, unsigned int *cp)
 {
 	static const unsigned int least[] = { 0, 0, 0x80, 0x800, 0x10000 };

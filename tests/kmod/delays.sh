@@ -11,7 +11,7 @@ cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 kernel=${1:-6.12}
 tree=${2:-.}
 build=${BUILD:-build}
-programs='retain unload exec late'
+programs='retain unload exec exec-unload late'
 
 mkdir -p "$build/kmod" || exit 1
 work=$(mktemp -d "$build/kmod/delays.XXXXXX") || exit 1

@@ -30,7 +30,7 @@ static int module_load(const char *path, const char *parameters)
 }
 
 /* Writes a limit over and over, while there is a module.  @over: a bool that ends it. */
-static void *module_change_limits(void *over)
+__attribute__((unused)) static void *module_change_limits(void *over)
 {
 	while (!__atomic_load_n((bool *)over, __ATOMIC_ACQUIRE)) {
 		int fd = open(ENV_PARAMETERS "retain_bytes", O_WRONLY | O_CLOEXEC);

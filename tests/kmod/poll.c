@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Who is woken when: an arrival and an end wake who lists, a kick, a moved head and the end wake
- * who reads, and nothing else does.  Also who may consume, and how long and how much is kept of
- * producers that ended.  Every wait here ends by an event.
+ * who reads, and nothing else does.  Also who may consume.  Every wait here ends by an event.
  */
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/wait.h>
 
-#include "ring.h"
-
-#define COUNTERS	"/sys/class/misc/xsprof/"
+#include "poll.h"
 
 /* Return: what poll() says within @ms, 0 for nothing. */
 static int ready(int fd, int ms)
@@ -19,14 +15,6 @@ static int ready(int fd, int ms)
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
 	return poll(&p, 1, ms) == 1 ? p.revents : 0;
-}
-
-static long long counter(const char *name)
-{
-	char path[128], text[64];
-
-	snprintf(path, sizeof(path), COUNTERS "%s", name);
-	return env_file_get(path, text, sizeof(text)) ? -1 : strtoll(text, NULL, 0);
 }
 
 static int events(int reader, struct xsprof_events *e)
@@ -40,65 +28,6 @@ static int watch(int reader, uint64_t slots, uint64_t period)
 	struct xsprof_watch w = { .size = sizeof(w), .slots = slots, .period = period };
 
 	return dev_call(reader, XSPROF_IOC_WATCH, &w);
-}
-
-FIXTURE(poll)
-{
-	struct dev	d;
-	int		fd;
-};
-
-FIXTURE_SETUP(poll)
-{
-	self->fd = dev_open();
-	ASSERT_GE(self->fd, 0);
-	ASSERT_GE(dev_drop_ended(self->fd), 0);
-	ASSERT_EQ(0, dev_attach(&self->d, XSPROF_MODE_DISCARD, 64 << 10, 1));
-	ASSERT_EQ(0, dev_ring_open(&self->d, self->d.nr));
-}
-
-FIXTURE_TEARDOWN(poll)
-{
-	dev_close(&self->d);
-	EXPECT_LE(0, dev_drop_ended(self->fd));
-	close(self->fd);
-}
-
-/* A producer with a ring of its own, until it is told to end: by a byte, or by a signal. */
-static pid_t producer_start(int *go, uint64_t ring_size, uint64_t *id)
-{
-	int to[2], from[2];
-	pid_t pid;
-
-	if (pipe(to) || pipe(from))
-		return -1;
-	pid = fork();
-	if (!pid) {
-		struct dev d;
-		char c;
-
-		close(to[1]);
-		if (dev_attach(&d, XSPROF_MODE_DISCARD, ring_size, 1) || dev_ring_open(&d, d.nr) ||
-		    !ring_put(&d, d.nr, 0, 0, 1) || write(from[1], &d.id, 8) != 8)
-			_exit(1);
-		_exit(read(to[0], &c, 1) < 0);
-	}
-	close(to[0]);
-	close(from[1]);
-	if (read(from[0], id, 8) != 8)
-		*id = 0;
-	close(from[0]);
-	*go = to[1];
-	return pid;
-}
-
-static int producer_end(pid_t pid, int go)
-{
-	int status = -1;
-
-	close(go);
-	waitpid(pid, &status, 0);
-	return status;
 }
 
 TEST_F(poll, arrival_and_end)
@@ -321,161 +250,6 @@ TEST_F(poll, control)
 	EXPECT_EQ(~4ull, ctl->enabled);
 	EXPECT_EQ(~4ull, c.enabled);
 	dev_close(&look);
-	dev_close(&r);
-}
-
-/* ---- what is kept -------------------------------------------------------------------------- */
-
-#define KEPT	6
-
-static int start_and_end(uint64_t *id)
-{
-	int go;
-	pid_t pid = producer_start(&go, 64 << 10, id);
-
-	return pid < 0 ? -1 : producer_end(pid, go);
-}
-
-/* Wait for the ends of all: each is kept, or was dropped. */
-static void wait_all_ended(long long live)
-{
-	while (counter("live") > live)
-		sched_yield();
-}
-
-static void retention(struct __test_metadata *_metadata, int fd, const char *parameter,
-		      long long bytes_each, int expect)
-{
-	long long was = env_parameter(parameter), live = counter("live");
-	long long dropped = counter("dropped"), dropped_bytes = counter("dropped_bytes");
-	struct xsprof_info info;
-	uint64_t id[KEPT];
-	int n;
-
-	ASSERT_GE(was, 0);
-	for (unsigned int i = 0; i < KEPT; i++) {
-		ASSERT_EQ(0, start_and_end(&id[i]));
-		/* One after the other: the order of two ends at once is nobody's. */
-		wait_all_ended(live);
-	}
-	for (unsigned int i = 0; i < KEPT; i++) {
-		ASSERT_EQ(0, dev_info(fd, id[i], &info));
-		if (bytes_each)
-			bytes_each = info.bytes;
-	}
-	EXPECT_EQ(KEPT, counter("kept"));
-	/* Room for two and a half; or no time at all. */
-	ASSERT_EQ(0, env_parameter_set(parameter, bytes_each * 5 / 2));
-	while (counter("dropped") < dropped + KEPT - expect)
-		sched_yield();
-	n = counter("kept");
-	EXPECT_EQ(expect, n);
-	EXPECT_EQ(dropped + KEPT - expect, counter("dropped"));
-	if (bytes_each) {
-		EXPECT_EQ(dropped_bytes + (KEPT - expect) * bytes_each, counter("dropped_bytes"));
-		EXPECT_EQ(expect * bytes_each, counter("kept_bytes"));
-	}
-	/* The oldest went. */
-	for (int i = 0; i < KEPT; i++)
-		EXPECT_EQ(i < KEPT - expect ? -ENOENT : 0, dev_info(fd, id[i], &info));
-	/* And it goes on so. */
-	if (expect) {
-		ASSERT_EQ(0, start_and_end(&id[0]));
-		while (counter("dropped") < dropped + KEPT - expect + 1)
-			sched_yield();
-		EXPECT_EQ(-ENOENT, dev_info(fd, id[KEPT - expect], &info));
-		EXPECT_EQ(0, dev_info(fd, id[0], &info));
-	}
-	ASSERT_EQ(0, env_parameter_set(parameter, was));
-	ASSERT_GE(dev_drop_ended(fd), 0);
-	EXPECT_EQ(0, counter("kept"));
-	EXPECT_EQ(0, counter("kept_bytes"));
-}
-
-TEST_F(poll, retain_bytes)
-{
-	retention(_metadata, self->fd, "retain_bytes", 1, 2);
-}
-
-TEST_F(poll, retain_uid_bytes)
-{
-	retention(_metadata, self->fd, "retain_uid_bytes", 1, 2);
-}
-
-TEST_F(poll, retain_seconds)
-{
-	retention(_metadata, self->fd, "retain_seconds", 0, 0);
-}
-
-#define AT_ONCE	8
-
-/* A limit is set again and again, to what it is: each time what is too old is looked for. */
-static void *look_for_old(void *enough)
-{
-	long long is = env_parameter("retain_seconds");
-
-	while (!__atomic_load_n((bool *)enough, __ATOMIC_RELAXED))
-		if (env_parameter_set("retain_seconds", is))
-			return NULL;
-	return enough;
-}
-
-/* Who looks for what is too old meets what has ended since: that is kept. */
-TEST_F(poll, ends_at_once)
-{
-	long long live = counter("live"), dropped = counter("dropped");
-	uint64_t rounds = env_figure(40, 4), gone = 0;
-	struct xsprof_info info;
-	uint64_t id[AT_ONCE];
-	pid_t pid[AT_ONCE];
-	bool enough = false;
-	int go[AT_ONCE];
-	pthread_t thread;
-	void *looked;
-
-	ASSERT_EQ(0, pthread_create(&thread, NULL, look_for_old, &enough));
-	for (uint64_t i = 0; i < rounds; i++) {
-		for (unsigned int k = 0; k < AT_ONCE; k++) {
-			pid[k] = producer_start(&go[k], 16 << 10, &id[k]);
-			ASSERT_GT(pid[k], 0);
-		}
-		for (unsigned int k = 0; k < AT_ONCE; k++)
-			kill(pid[k], SIGKILL);
-		for (unsigned int k = 0; k < AT_ONCE; k++)
-			producer_end(pid[k], go[k]);
-		wait_all_ended(live);
-		for (unsigned int k = 0; k < AT_ONCE; k++)
-			gone += !!dev_info(self->fd, id[k], &info);
-		ASSERT_GE(dev_drop_ended(self->fd), 0);
-	}
-	__atomic_store_n(&enough, true, __ATOMIC_RELAXED);
-	pthread_join(thread, &looked);
-	EXPECT_NE(NULL, looked);
-	EXPECT_EQ(0, gone);
-	EXPECT_EQ(dropped, counter("dropped"));
-}
-
-/* What a reader holds open stays readable when a limit drops it. */
-TEST_F(poll, dropped_under_a_reader)
-{
-	long long was = env_parameter("retain_seconds"), dropped = counter("dropped");
-	struct ring_cursor c = { 0 };
-	struct dev r;
-	uint64_t id;
-	int go;
-	pid_t pid = producer_start(&go, 64 << 10, &id);
-
-	ASSERT_GT(pid, 0);
-	ASSERT_EQ(0, dev_read_id(&r, self->fd, id, 0));
-	EXPECT_EQ(0, producer_end(pid, go));
-	ASSERT_EQ(0, env_parameter_set("retain_seconds", 0));
-	while (counter("dropped") == dropped)
-		sched_yield();
-	ASSERT_EQ(0, env_parameter_set("retain_seconds", was));
-	EXPECT_EQ(-ENOENT, dev_drop_id(self->fd, id));
-	ring_take(&r, r.nr, &c, UINT64_MAX, NULL, NULL);
-	EXPECT_EQ(1, c.records);
-	EXPECT_EQ(0, c.torn);
 	dev_close(&r);
 }
 

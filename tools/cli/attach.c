@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * -p and -a: names of running processes, looked up before anything is begun.  It never reads a
- * ring.
+ * Options -p and -a: looks the named processes up before anything is started. Reads no rings.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -92,9 +91,9 @@ void attach_text(const struct attach *a, char *buf, size_t size)
 /* ---- who is there -------------------------------------------------------------------------- */
 
 /**
- * struct search - a producer of one process
- * @pid: whose
- * @found: the newest, a living one before others
+ * struct search - looks for a producer of a process
+ * @pid: the process
+ * @found: the newest one, a living one before others
  * @any: there is one
  */
 struct search {
@@ -172,7 +171,7 @@ struct xsp_device_filter attach_filter(const struct attach *a)
 	};
 }
 
-/* One that executes another program has no producer for a moment, and is a process all the same. */
+/* A process that executes another program has no producer for a moment, but exists. */
 static bool runs(pid_t pid, uint64_t start)
 {
 	struct xsp_proc_stat st;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which running processes are meant by -p and -a, and whether they can be read.  It needs the
- * kernel module: rings on tmpfs are made for a recorder that is there first.
+ * The running processes given by -p and -a, and whether they can be read. Requires the kernel
+ * module: rings on tmpfs exist only for a recorder that was there first.
  */
 #ifndef XSPROF_ATTACH_H
 #define XSPROF_ATTACH_H
@@ -14,11 +14,11 @@
 
 /**
  * struct attach - running processes
- * @pids: by number, NULL for none
- * @starts: when each was started, as /proc/PID/stat has it
- * @met: it has rings that find_producers() saw
- * @nr: how many
- * @all: all that we may see
+ * @pids: pids, NULL for none
+ * @starts: their start times, as in /proc/PID/stat
+ * @met: find_producers() has found rings of it
+ * @nr: number of @pids
+ * @all: all processes that we may see
  */
 struct attach {
 	pid_t		*pids;
@@ -33,30 +33,34 @@ static inline bool attach_on(const struct attach *a)
 	return a->all || a->nr;
 }
 
-/* "12" or "12,13": may be given several times.  Return: -1, or TOOL_USAGE after a message. */
+/*
+ * Parses "12" or "12,13"; may be called several times. Return: -1, or TOOL_USAGE after a message.
+ */
 int attach_take(struct attach *a, const char *verb, const char *list);
 
-/* The text of the options, for a session's facts. */
+/* The options as text, for a session's facts. */
 void attach_text(const struct attach *a, char *buf, size_t size);
 
 /**
  * attach_device - open the device for -p or -a
- * @a: which
- * @fd: set to it, for xsp_drain_add_device()
- * @consume: their records are to be taken out
+ * @a: the processes
+ * @fd: set to the descriptor, for xsp_drain_add_device()
+ * @consume: consume their records
  *
- * Return: 0, or TOOL_USAGE after a message: no device, no such producer, one that another
- * recorder reads.
+ * Return: 0, or TOOL_USAGE after a message: no device, no such producer, or another recorder reads
+ * it.
  */
 int attach_device(struct attach *a, int *fd, bool consume);
 
-/* The filter that means them. */
+/* A filter that selects them. */
 struct xsp_device_filter attach_filter(const struct attach *a);
 
-/* Have all processes that were named ended?  Never so with -a. */
+/* Have all named processes ended? Always false with -a. */
 bool attach_ended(const struct attach *a, const struct xsp_drain *d);
 
-/* Says which of them find_producers() has not met.  Return: 0, or TOOL_FAILED after a message. */
+/*
+ * Reports processes that find_producers() has not found. Return: 0, or TOOL_FAILED after a message.
+ */
 int attach_check_met(const struct attach *a);
 
 void attach_free(struct attach *a);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which events the user wants: see filter.h.
+ * Event filters: see filter.h.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "cli/filter.h"
 #include "cli/tool.h"
 
-/* A number at @s up to @end, no sign, no blanks. */
+/* Parses a number at @s up to @end, without sign or blanks. */
 static bool number(const char **s, uint64_t *value)
 {
 	char *end;

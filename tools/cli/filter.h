@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which events the user wants: the filter options of dump and report, alike in both.  It never
- * prints an event.
+ * Event filters: the filter options of dump and report, the same in both. Prints no events.
  */
 #ifndef XSPROF_FILTER_H
 #define XSPROF_FILTER_H
@@ -13,7 +12,7 @@
 
 #include <xsprof/trace.h>
 
-/* Values of the long options: outside of what a character can be. */
+/* Values of long options, outside of the range of characters. */
 enum xsp_filter_option {
 	XSP_FILTER_FROM = 0x200,
 	XSP_FILTER_TO,
@@ -68,10 +67,10 @@ struct xsp_time {
 };
 
 /**
- * struct xsp_filter - what is wanted; all zeros is everything
- * @from_ns: earliest time, 0 for none; known after xsp_filter_base()
+ * struct xsp_filter - a filter; all zeros selects everything
+ * @from_ns: earliest time, 0 for none; valid after xsp_filter_base()
  * @to_ns: latest time, UINT64_MAX for none
- * @any: something but time is given: without it xsp_filter_event() need not be called
+ * @any: a criterion other than time is set: otherwise xsp_filter_event() need not be called
  */
 struct xsp_filter {
 	uint64_t		from_ns;
@@ -86,13 +85,16 @@ struct xsp_filter {
 	struct xsp_globs	category;
 };
 
-/* Takes option @c of getopt_long().  Return: 0, TOOL_USAGE after a message, -1: not one of ours. */
+/*
+ * Handles option @c of getopt_long(). Return: 0, TOOL_USAGE after a message, -1: not a filter
+ * option.
+ */
 int xsp_filter_option(struct xsp_filter *filter, const char *verb, int c, const char *arg);
-/* Both ends are known and in order?  Return: 0, or TOOL_USAGE after a message. */
+/* Checks that both ends are known and in order. Return: 0, or TOOL_USAGE after a message. */
 int xsp_filter_base(struct xsp_filter *filter, const char *verb, uint64_t base_ns);
 void xsp_filter_free(struct xsp_filter *filter);
 
-/* Is anything left out? */
+/* Does it exclude anything? */
 static inline bool xsp_filter_given(const struct xsp_filter *filter)
 {
 	return filter->any || filter->from.given || filter->to.given;
@@ -103,7 +105,7 @@ static inline bool xsp_filter_time(const struct xsp_filter *filter, uint64_t ns)
 	return ns >= filter->from_ns && ns <= filter->to_ns;
 }
 
-/* What began at @begin and ended at @end, in the time or behind it: where it begins for a sum. */
+/* The begin of an event that is counted in sums, cut to the filter's time. */
 static inline uint64_t xsp_filter_begin(const struct xsp_filter *filter, uint64_t begin,
 					uint64_t end)
 {
@@ -111,7 +113,7 @@ static inline uint64_t xsp_filter_begin(const struct xsp_filter *filter, uint64_
 }
 
 bool xsp_filter_pid(const struct xsp_filter *filter, uint32_t pid);
-/* The only process that is wanted, 0: there is not one. */
+/* The only selected process, 0: several. */
 static inline uint32_t xsp_filter_one_pid(const struct xsp_filter *filter)
 {
 	const struct xsp_list *pid = &filter->pid;
@@ -120,7 +122,7 @@ static inline uint32_t xsp_filter_one_pid(const struct xsp_filter *filter)
 }
 bool xsp_filter_thread(const struct xsp_filter *filter, uint32_t pid, uint32_t tid);
 bool xsp_filter_cpu(const struct xsp_filter *filter, int32_t cpu);
-/* @match keeps the answer for a name: 0 at first, then the same for the same name. */
+/* @match caches the result for a name: 0 at first, then the same variable for the same name. */
 bool xsp_filter_text(const struct xsp_filter *filter, const char *category, const char *name,
 		     uint8_t *match);
 bool xsp_filter_name(const struct xsp_filter *filter, const struct xsprof_trace *trace,
@@ -131,13 +133,13 @@ static inline bool xsp_filter_names(const struct xsp_filter *filter)
 	return filter->name.n || filter->category.n;
 }
 
-/* Losses, and processes and threads that come and go, are of no name. */
+/* Losses, and events of processes and threads, have no name. */
 static inline bool xsp_event_nameless(const struct xsprof_event *ev)
 {
 	return ev->type >= XSPROF_EV_LOST && ev->type <= XSPROF_EV_THREAD_EXIT;
 }
 
-/* One end of a range, or all of it. */
+/* Is it one end of a range, or a whole range? */
 static inline bool xsp_event_is_range(const struct xsprof_event *ev)
 {
 	switch (ev->type) {
@@ -154,16 +156,16 @@ static inline bool xsp_event_is_range(const struct xsprof_event *ev)
 	}
 }
 
-/* Did a collector of devices run in any of the processes?  What it tells is told late. */
+/* Did any process have a collector of devices? Its records come late. */
 bool xsp_trace_has_devices(struct xsprof_trace *trace);
 
-/* When it was: of an activity of a device its end, which is told of later. */
+/* The time of an event; of a device activity, which is recorded late, its end. */
 static inline uint64_t xsp_event_when(const struct xsprof_event *ev)
 {
 	return ev->type == XSPROF_REC_GPU ? ev->end_ns : ev->ns;
 }
 
-/* Is it an event in the counts of all verbs?  See xsprof(1). */
+/* Is it counted as an event by all verbs? See xsprof(1). */
 static inline bool xsp_event_counts(const struct xsprof_event *ev)
 {
 	return ev->rec && ev->type != XSPROF_REC_ARGS && ev->type != XSPROF_EV_KERNEL;

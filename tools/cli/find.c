@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Walking sessions and the device for their producers.  It never decides what is done with one.
+ * Finds producers in the sessions and the device. The caller decides what to do with them.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,13 +15,13 @@
 #include "cli/tool.h"
 
 /**
- * struct walk - one under way
- * @who: of which processes
+ * struct walk - state of a search
+ * @who: processes to look for
  * @fd: the device
- * @visit: whom to tell
+ * @visit: callback
  * @data: passed to it
- * @visited: how many
- * @status: what it returned
+ * @visited: number of producers visited
+ * @status: result of @visit
  */
 struct walk {
 	struct attach	*who;
@@ -37,7 +37,7 @@ static bool is_named(struct attach *who, uint32_t pid)
 	bool named = false;
 	uint32_t i;
 
-	/* It may be named twice. */
+	/* It may be listed twice. */
 	for (i = 0; i < who->nr; i++) {
 		if ((uint32_t)who->pids[i] == pid)
 			who->met[i] = named = true;
@@ -45,7 +45,7 @@ static bool is_named(struct attach *who, uint32_t pid)
 	return named;
 }
 
-/* p.PID.START.SEQ; its control page says the same. */
+/* p.PID.START.SEQ; the control page states the same. */
 static bool is_wanted(struct attach *who, const char *name)
 {
 	return xsp_file_is(name, 'p') &&
@@ -107,7 +107,7 @@ static int walk_info(void *data, const struct xsprof_info *info)
 	return walk->status;
 }
 
-/* Where there is no module there are no producers of it. */
+/* Without the module there are none. */
 static int walk_device(struct walk *walk)
 {
 	int err;
@@ -135,7 +135,7 @@ int find_producers(struct attach *who,
 	int err;
 
 	err = xsp_recording_user_dir(user, false, &object);
-	/* The folder is made by the first recording: before it there are no sessions. */
+	/* The first recording creates the folder: without it there are no sessions. */
 	if (err && !(err == -ENOENT && object == user))
 		return session_error(object, err);
 	if (!err)

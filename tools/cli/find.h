@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Finding the producers of this user, wherever their rings are: in sessions on tmpfs and in the
- * device.  It opens none of them.
+ * Finds the producers of this user: in sessions on tmpfs and in the device. Opens none of them.
  */
 #ifndef XSPROF_SNAPSHOT_FIND_H
 #define XSPROF_SNAPSHOT_FIND_H
@@ -13,13 +12,13 @@
 #include "read/ring-device.h"
 
 /**
- * struct found - a producer, while it is being looked at
- * @dirfd: its session
- * @name: its file in that, or what stands for it in messages
- * @path: of the session, or the device, for messages
- * @recorded: the session has a recorder that lives
- * @device: the device; -1 for a session's
- * @info: what that knows of it
+ * struct found - a producer during a visit
+ * @dirfd: folder of its session
+ * @name: its file in the session, or its name for messages
+ * @path: path of the session, or of the device, for messages
+ * @recorded: the session has a living recorder
+ * @device: the device; -1 for a producer of a session
+ * @info: the device's information about it
  */
 struct found {
 	int				dirfd;
@@ -32,8 +31,8 @@ struct found {
 
 /**
  * find_producers - visit every producer
- * @who: of these processes, each marked when it is met; without any of all of ours, and with @all
- *	those of other users as well, as far as we may read them
+ * @who: the processes, each marked when it is found; if empty, all producers of ours and, with
+ *	@all, those of other users that we may read
  * @visit: called for each; a non-zero return ends the walk
  * @data: passed to it
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds our libraries: beside the tool, as it is built and as it is installed; else where it was
- * configured to be.  It loads none.
+ * Finds our libraries: beside the tool, in the build tree or installed; else at the configured
+ * path. Loads none.
  */
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the libraries that go into programs are.
+ * Paths of the libraries that are loaded into programs.
  */
 #ifndef XSPROF_CLI_LIBRARY_H
 #define XSPROF_CLI_LIBRARY_H
@@ -13,13 +13,13 @@
 #define LIBRARY_TEXT_(x)	#x
 #define LIBRARY_TEXT(x)		LIBRARY_TEXT_(x)
 
-/* The name that is there for programs to run with. */
+/* Soname of the library for programs. */
 #define LIBRARY_USER	"libxsprof-user.so." LIBRARY_TEXT(XSPROF_VERSION_MAJOR)
 #define LIBRARY_ITT	"libxsprof-itt.so"
 #define LIBRARY_NVTX	"libxsprof-nvtx.so"
 #define LIBRARY_CUPTI	"libxsprof-cupti.so"
 #define LIBRARY_OPENCL	"libxsprof-opencl.so"
-/* What says where libxsprof-vulkan.so is, in a folder of its own. */
+/* Manifest of libxsprof-vulkan.so, in a folder of its own. */
 #define LIBRARY_VULKAN	"xsprof-vulkan/layer.json"
 #define LIBRARY_LEVELZERO "libxsprof-levelzero.so"
 #define LIBRARY_ZEINIT	"libxsprof-zeinit.so"
@@ -31,7 +31,7 @@
  * @name: its name
  * @path: set to it, of @size bytes
  *
- * Return: it is there, and may be read.
+ * Return: true if it exists and is readable.
  */
 bool library_find(const char *name, char *path, size_t size);
 

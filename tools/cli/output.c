@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opening a capture's file, with what is said when it cannot be.  And zstd for what is written to
- * it: one context, one frame a chunk, each to be read without the others.
+ * Opens a capture's file, and prints errors. And zstd compression: one context, one independent
+ * frame per chunk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,13 +22,13 @@
 #include "cli/output.h"
 #include "cli/tool.h"
 
-/* What was moved aside last, to FILE.old: it gets its name back when nothing takes its place. */
+/* The file last renamed to FILE.old: it gets its name back if nothing replaces it. */
 static char *kept;
 
 #define EMPTY_BYTES	65536	/* a capture without an event is smaller */
 
 /*
- * A recording that ended in order and met no process: it would push the last good one out of
+ * A recording that ended normally without any process: it should not push the last good one out of
  * FILE.old.
  */
 static bool holds_nothing(const char *file, off_t size)
@@ -94,7 +94,7 @@ int output_open(const char *path)
 	return fd < 0 ? failed(&place, fd) : fd;
 }
 
-/* Names that are tried: the first, two that tell it apart, and one that is not to be foreseen. */
+/* Number of names tried: the given one, two with a suffix, and an unpredictable one. */
 #define NAMES	4u
 
 int output_open_beside(char *path, size_t size)
@@ -108,7 +108,7 @@ int output_open_beside(char *path, size_t size)
 
 	err = open_place(&first);
 	for (i = 2, fd = err; fd < 0 && i <= NAMES; i++) {
-		/* Where the folder is the reason no name helps. */
+		/* If the folder is the cause, no other name helps. */
 		if (i == 2 && !first.why && err != -EACCES && lstat(path, &st))
 			break;
 		if (snprintf(name, sizeof(name), "%s.%llx", path, i < NAMES ? i :
@@ -166,7 +166,7 @@ void output_drop(const char *path, int fd)
 {
 	struct stat st, there;
 
-	/* The file itself: a link to it, as /dev/stdout, is another's. */
+	/* Only if the path is the file itself: a link such as /dev/stdout belongs to another. */
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !lstat(path, &there) &&
 	    there.st_dev == st.st_dev && there.st_ino == st.st_ino)
 		unlink(path);
@@ -192,7 +192,7 @@ int compress_open(struct xsp_cap_compressor *compressor, int level)
 
 	if (!ctx)
 		return -ENOMEM;
-	/* The chunk has a checksum of its own, and says its size. */
+	/* The chunk has its own checksum and states its size. */
 	if (ZSTD_isError(ZSTD_CCtx_setParameter(ctx, ZSTD_c_compressionLevel, level)) ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(ctx, ZSTD_c_checksumFlag, 0))) {
 		ZSTD_freeCCtx(ctx);
@@ -214,7 +214,7 @@ int compress_level(const char *verb, char **argv, int *level)
 	uint64_t value = COMPRESS_LEVEL_DEFAULT;
 	const char *text = optarg;
 
-	/* "-z 9", which is no option with a value for getopt_long(), and no command for anybody. */
+	/* "-z 9": optarg is optional for getopt_long(), and "9" is not a command. */
 	if (!text && argv[optind] && !tool_parse_u64(argv[optind], &value))
 		text = argv[optind++];
 	if (text && (tool_parse_u64(text, &value) || !value || value > COMPRESS_LEVEL_MAX))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The lines a recording writes to stderr.  They never go to stdout: that is the command's.
+ * Progress lines of a recording on stderr. Never stdout, which belongs to the command.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ void progress_begin(struct progress *p, bool quiet, bool command)
 	p->next = p->start + PERIOD_NS;
 }
 
-/* Losses as they are said everywhere: "0 lost", or what of each kind there is. */
+/* Formats losses: "0 lost", or the number of each kind. */
 static void format_lost(char *buf, size_t size, const struct xsp_drain_stats *stats)
 {
 	size_t at;
@@ -41,7 +41,7 @@ static void format_lost(char *buf, size_t size, const struct xsp_drain_stats *st
 		snprintf(buf + at, size - at, ", %" PRIu64 " slots refused", stats->bad_slots);
 }
 
-/* A line that is wrapped is not wiped by writing over its last row. */
+/* A wrapped line cannot be cleared by overwriting its last row. */
 static int columns(void)
 {
 	struct winsize size;
@@ -75,8 +75,8 @@ uint64_t progress_show(struct progress *p, const struct xsp_drain *d)
 }
 
 /*
- * A command may have left the cursor behind text of its own: blanks to the last column of a line
- * wrap there, and are wiped where they do not.
+ * A command may have left the cursor after its own output: blanks up to the last column wrap there,
+ * and clear the line otherwise.
  */
 void progress_clear(struct progress *p)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a recording shows of itself on stderr: a live line on a terminal, and the line that sums
- * it up.
+ * Progress of a recording on stderr: a live line on a terminal, and the summary line.
  */
 #ifndef XSPROF_PROGRESS_H
 #define XSPROF_PROGRESS_H
@@ -13,11 +12,11 @@
 
 /**
  * struct progress - a live line
- * @terminal: stderr is one that can rewrite a line
- * @live: there is one to be shown
- * @shown: it is on the terminal now
- * @start: when the recording began, CLOCK_MONOTONIC ns
- * @next: when it is due again
+ * @terminal: stderr is a terminal that can rewrite a line
+ * @live: a live line is wanted
+ * @shown: the line is on the terminal now
+ * @start: start of the recording, CLOCK_MONOTONIC ns
+ * @next: time of the next update
  */
 struct progress {
 	bool		terminal;
@@ -28,25 +27,25 @@ struct progress {
 };
 
 /*
- * A live line, unless @quiet, stderr is no terminal that could rewrite one, or a command writes its
- * output to a terminal, where the line would be in the midst of it.
+ * Starts a live line, unless @quiet, stderr is not such a terminal, or a command writes to a
+ * terminal, where the line would mix with its output.
  */
 void progress_begin(struct progress *p, bool quiet, bool command);
 
-/* Shows it when it is due.  Return: ns until it is due again, UINT64_MAX for never. */
+/* Updates the line when due. Return: ns until the next update, UINT64_MAX for never. */
 uint64_t progress_show(struct progress *p, const struct xsp_drain *d);
 
-/* Wipes it, before anything else is written or for good: what follows begins a line. */
+/* Clears the line, before other output or at the end. */
 void progress_clear(struct progress *p);
 
-/* Was anything lost, as the summary says it? */
+/* Does the summary report losses? */
 bool progress_lost(const struct xsp_drain_stats *stats);
 
 /**
  * progress_summary - "[ xsprof record: ... ]"
  * @verb: "record" or "recover"
- * @stats: what was recorded
- * @output: into what file
+ * @stats: totals
+ * @output: the file
  */
 void progress_summary(const char *verb, const struct xsp_drain_stats *stats, const char *did,
 		      const char *output);

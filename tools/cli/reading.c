@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The capture that dump, report and info read: the options that name it, how it is opened, and
- * what is said of its losses.
+ * The input capture of dump, report and info: options, opening, and messages about losses.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +13,7 @@
 #include "cli/tool.h"
 #include "cli/why.h"
 
-/* Bytes the decoder may hold; with an output's own tables it stays below 64 MiB. */
+/* Memory limit of the decoder; with an output's own tables the total stays below 64 MiB. */
 #define MEMORY	(24u << 20)
 
 int reading_option(struct reading *r, int c, char **argv, const struct option *options)
@@ -53,7 +52,7 @@ int reading_file(struct reading *r, int argc, char **argv)
 	if (r->input)
 		return -1;
 	r->input = XSP_INPUT;
-	/* That of a shell's loop or of ssh is one too. */
+	/* A pipe on stdin may also come from a shell's loop or from ssh. */
 	if (!fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode))
 		tool_note("reads " XSP_INPUT ": standard input is a pipe, which '%s -' reads",
 			  r->verb);
@@ -70,7 +69,7 @@ static void warn(void *data, const char *text)
 		tool_note("%s", text);
 }
 
-/* What to do where there is nothing to read, to be put after the reason. */
+/* A remedy if there is nothing to read, to follow the reason. */
 static const char *cure(int err, const char *path)
 {
 	if (err == -EACCES)
@@ -118,8 +117,8 @@ int xsp_source_error(const struct xsp_source *source, int ret)
 }
 
 /*
- * The recorder's words: "process 12 is not recorded: why", or of a file "p.12.34.0: not recorded:
- * why". Events of the kernel that are not are no process.
+ * The recorder's messages: "process 12 is not recorded: why", or for a file "p.12.34.0: not
+ * recorded: why". Messages about the kernel's events are not about a process.
  */
 static bool of_process(const char *note)
 {

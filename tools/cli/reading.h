@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The capture that dump, report and info read: the options that all of them have (its file, how
- * many, quiet, help and version), how it is opened, what is said on stderr about it, and the exit
- * status that follows from its state.
+ * The input capture of dump, report and info: common options (file, limit, quiet, help, version),
+ * opening, messages on stderr, and the exit status that follows from its state.
  */
 #ifndef XSPROF_READING_H
 #define XSPROF_READING_H
@@ -26,11 +25,11 @@
 #define READING_SHORT	"i:qhV"
 
 /**
- * struct reading - what was asked for
+ * struct reading - parsed options
  * @verb: "dump", ...
  * @help: prints the verb's help
- * @filter: takes XSP_FILTER_OPTIONS, NULL for a verb that has none
- * @input: the capture, NULL where none was named
+ * @filter: for XSP_FILTER_OPTIONS, NULL if the verb has none
+ * @input: path of the capture, NULL if not given
  * @limit: -n
  * @quiet: no warnings about the file
  * @allow_lost: exit with status 0 if records were lost
@@ -46,17 +45,17 @@ struct reading {
 };
 
 /**
- * reading_option - take what getopt_long() returned, after the verb has taken its own
+ * reading_option - handle a result of getopt_long() that the verb does not handle itself
  * @r: filled in
- * @c: it
+ * @c: the result
  * @argv: arguments
- * @options: the verb's, for suggestions
+ * @options: the verb's options, for suggestions
  *
- * Return: -1 go on; else the exit status: help or version were asked for, or an error reported.
+ * Return: -1: continue; else the exit status, after help, version or an error was printed.
  */
 int reading_option(struct reading *r, int c, char **argv, const struct option *options);
 
-/* The file behind the options, of which there is one at most.  Return: as above. */
+/* Takes the file argument, at most one. Return: as above. */
 int reading_file(struct reading *r, int argc, char **argv);
 
 #define XSP_INPUT	"xsprof.data"	/* what `record` writes when it is not told a name */
@@ -64,9 +63,9 @@ int reading_file(struct reading *r, int argc, char **argv);
 /**
  * struct xsp_source - an open capture
  * @trace: the trace
- * @path: as messages name it
- * @arg: as it was named, "-" for stdin
- * @quiet: the decoder's warnings are not shown
+ * @path: path for messages
+ * @arg: path as given, "-" for stdin
+ * @quiet: do not print the decoder's warnings
  * @allow_lost: of the reading
  */
 struct xsp_source {
@@ -77,7 +76,7 @@ struct xsp_source {
 	bool			allow_lost;
 };
 
-/* What messages and the exit status of the help of these verbs say. */
+/* Help text of these verbs about messages and exit status. */
 #define READING_STATUS_HELP						\
 	"Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or\n"	\
 	"damaged, 4 done, but records were lost when they were recorded (--allow-lost: 0).\n"
@@ -85,23 +84,24 @@ struct xsp_source {
 /* @path: NULL for the capture that @reading names.  Return: 0, or TOOL_FAILED after a message. */
 int xsp_source_open(struct xsp_source *source, const struct reading *reading, const char *path,
 		    uint32_t flags);
-/* Says why the last call failed.  Return: TOOL_FAILED. */
+/* Prints why the last call failed. Return: TOOL_FAILED. */
 int xsp_source_error(const struct xsp_source *source, int ret);
 /*
- * Sets @ns to the start of the trace, from which --from and --to count: the file's hint, or @first,
- * its first event, where that is earlier.  Return: 0, or TOOL_FAILED after a message.
+ * Sets @ns to the start of the trace, from which --from and --to count: the time in the file's
+ * headers, or that of @first, its first event, if earlier. Return: 0, or TOOL_FAILED after a
+ * message.
  */
 int xsp_source_start(const struct xsp_source *source, const struct xsprof_event *first,
 		     uint64_t *ns);
 /*
- * The next note of the recorder, from @index on, which says that a process is not recorded and why;
- * NULL: there is no other.
+ * The next note of the recorder, from @index on, about a process that is not recorded; NULL: no
+ * more.
  */
 const char *xsp_source_unrecorded(const struct xsp_source *source, uint32_t *index);
 uint32_t xsp_source_nr_unrecorded(const struct xsp_source *source);
 /*
- * One line on stderr when anything was lost or damaged.  Return: 0, TOOL_DAMAGED, or TOOL_LOST.
- * What a flight recording overwrote before its snapshot was taken is no loss.
+ * Prints a line on stderr if anything was lost or damaged. Records that a flight recording
+ * overwrote before its snapshot are not losses. Return: 0, TOOL_DAMAGED, or TOOL_LOST.
  */
 int xsp_source_losses(const struct xsp_source *source);
 void xsp_source_close(struct xsp_source *source);

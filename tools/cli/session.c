@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Walking this user's sessions.  It never removes one that holds records of this boot younger
- * than a day: somebody may want them.
+ * Iterates over this user's sessions. Removes none with records of this boot that is younger than a
+ * day.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "read/ring-device.h"
 
 #define KEEP_SECONDS	(24 * 3600)
-/* One that is being made has no lock yet. */
+/* A session being created has no lock yet. */
 #define MAKING_SECONDS	60
 
 int session_error(const char *object, int err)
@@ -70,7 +70,7 @@ void session_say_sudo(void)
 			  "only: run this without sudo", path);
 }
 
-/* A producer holds a lock on its file as long as it lives. */
+/* A living producer holds a lock on its file. */
 static bool lives(int dirfd, const char *name)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1 };
@@ -108,9 +108,9 @@ static void count_files(struct session_seen *seen)
 }
 
 /**
- * struct membership - counting a session's producers in the device
+ * struct membership - counts a session's producers in the device
  * @cookie: the session
- * @seen: where to
+ * @seen: the result
  */
 struct membership {
 	uint64_t		cookie;
@@ -128,7 +128,7 @@ static int count_one(void *data, const struct xsprof_info *info)
 	return 0;
 }
 
-/* What one that was attached to running processes had not read is found by its capture. */
+/* Records of a session attached to running processes are found by its capture. */
 static void count_device(struct session_seen *seen)
 {
 	struct membership m = { xsp_recording_cookie(seen->name), seen };
@@ -157,7 +157,7 @@ static int look(struct session_seen *seen, const char *user, const char *name)
 		return err;
 	seen->name = name;
 	seen->alive = xsp_recording_alive(&seen->s) == 1;
-	/* Where either is not known nothing is said against it. */
+	/* If either is unknown, assume the same boot. */
 	seen->same_boot = xsp_recording_fact(&seen->s, "boot", boot, sizeof(boot)) < 0 ||
 			  xsp_proc_line("/proc/sys/kernel/random/boot_id", ours,
 					sizeof(ours)) < 0 ||
@@ -216,7 +216,10 @@ static int clean_one(void *data, struct session_seen *seen)
 	}
 	if (!seen->producers || !seen->same_boot ||
 	    (seen->age > KEEP_SECONDS && !seen->living)) {
-		/* Nobody else's business from here on; a recovery that runs keeps its lock. */
+		/*
+		 * Take the lock, so that no other process uses it; a running recovery keeps its
+		 * lock.
+		 */
 		if (!xsp_recording_adopt(&seen->s))
 			xsp_recording_remove(&seen->s);
 		return 0;
@@ -233,7 +236,7 @@ void session_clean(bool quiet)
 {
 	struct cleaning c = { .quiet = quiet };
 
-	/* What recorded itself can be given its end: it is told of. */
+	/* Recordings of programs themselves can still be completed: they are reported. */
 	xsp_leftover_free(false);
 	session_each(clean_one, &c);
 	if (c.left > 1 && !quiet)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All sessions of this user: walking them, and clearing away those that nobody needs.
+ * Sessions of this user: iterating over them, and removing obsolete ones.
  */
 #ifndef XSPROF_SESSION_H
 #define XSPROF_SESSION_H
@@ -11,15 +11,15 @@
 #include "read/recording.h"
 
 /**
- * struct session_seen - one session, while it is being looked at
+ * struct session_seen - a session during a visit
  * @s: open
- * @name: its folder's name
- * @alive: its recorder lives
+ * @name: name of its folder
+ * @alive: it has a living recorder
  * @files: ring files in it
- * @producers: these, and the device's that belong to it
- * @living: of these, held by a process that lives
- * @same_boot: made since this boot
- * @age: seconds since anything was made in it
+ * @producers: these, and its producers in the device
+ * @living: of these, producers of living processes
+ * @same_boot: created since this boot
+ * @age: seconds since its last new file
  */
 struct session_seen {
 	struct xsp_recording	s;
@@ -41,15 +41,15 @@ struct session_seen {
  */
 int session_each(int (*visit)(void *data, struct session_seen *seen), void *data);
 
-/* Removes what nobody needs; names once, unless @quiet, what `xsprof recover` could still save. */
+/* Removes obsolete sessions; unless @quiet, reports once what `xsprof recover` could still save. */
 void session_clean(bool quiet);
 
-/* Says where a session of ours is, if another user has the place where it is looked for. */
-/* Root by sudo: says where the recordings of the user who called it are, where there are some. */
+/* Reports the place of our sessions if another user has taken the usual one. */
+/* For root by sudo: reports recordings of the user who called it. */
 void session_say_sudo(void);
 void session_say_place(const struct xsp_recording *s);
 
-/* "cannot make a session" and the like: reports an error of read/session.h. */
+/* Prints an error of read/recording.h, such as "cannot make a session". */
 int session_error(const char *object, int err);
 
 #endif /* XSPROF_SESSION_H */

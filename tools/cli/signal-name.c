@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of signals, as kill(1) has them: glibc has them as sigabbrev_np() from 2.32 on only.
+ * Names of signals, as in kill(1): glibc has sigabbrev_np() only since 2.32.
  */
 #include <signal.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef XSPROF_CLI_SIGNAL_NAME_H
 #define XSPROF_CLI_SIGNAL_NAME_H
 
-/* Return: the signal's name without "SIG"; NULL: it has none. */
+/* Return: the signal's name without "SIG"; NULL: unknown. */
 const char *signal_name(int signal);
 
 #endif /* XSPROF_CLI_SIGNAL_NAME_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Errors and options as every verb words and reads them.  It never knows what a verb does.
+ * Errors and options common to all verbs.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 const char *tool_name = "xsprof";
 
-/* Names of files and processes are whatever somebody called them: no terminal acts on them. */
+/* Names of files and processes are arbitrary: they must not control the terminal. */
 static void say(const char *fmt, va_list ap)
 {
 	char text[1024], plain[sizeof(text) * XSP_ESCAPE_MAX], *p = plain;
@@ -24,14 +24,14 @@ static void say(const char *fmt, va_list ap)
 	for (const char *s = text; *s; s += n) {
 		n = strcspn(s, "\\");
 		p = xsp_escape_text(p, s, n);
-		/* What stands escaped already is not escaped again. */
+		/* Do not escape what is escaped already. */
 		if (s[n]) {
 			*p++ = '\\';
 			n++;
 		}
 	}
 	*p = '\0';
-	/* One write, so that lines of several processes on one stderr stay whole. */
+	/* A single write, so that lines of several processes on one stderr stay whole. */
 	fprintf(stderr, "%s: %s\n", tool_name, plain);
 }
 
@@ -81,7 +81,7 @@ int tool_usage(const char *verb, const char *fmt, ...)
 	return TOOL_USAGE;
 }
 
-/* Levenshtein's distance, of words short enough for one row on the stack. */
+/* Levenshtein distance of short words: one row fits on the stack. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[65];
@@ -147,8 +147,8 @@ static const char *long_name(int val, const struct option *opts)
 }
 
 /*
- * What getopt_long() said no to: @c is its '?' or ':'.  An option close to a long one in @opts
- * is suggested.  Return: TOOL_USAGE.
+ * Reports a getopt_long() error: @c is '?' or ':'. Suggests a similar option of @opts. Return:
+ * TOOL_USAGE.
  */
 static int bad_option(const char *verb, int c, char **argv, const struct option *opts)
 {
@@ -166,7 +166,7 @@ static int bad_option(const char *verb, int c, char **argv, const struct option 
 		char plain[64];
 
 		snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(word + 2, "="), word + 2);
-		/* getopt_long() leaves optopt set where the option exists but takes no value. */
+		/* getopt_long() leaves optopt set if the option exists but takes no value. */
 		if (optopt && name && strchr(word, '='))
 			return tool_usage(verb, "--%s: takes no value", plain);
 		near = closest_option(plain, opts);
@@ -199,7 +199,7 @@ int tool_finish(int status)
 	errno = 0;
 	if (fflush(stdout) || bad) {
 		err = errno;
-		/* It is told once. */
+		/* Report it once. */
 		clearerr(stdout);
 		tool_error("standard output: %s", err ? strerror(err) : "could not be written");
 		return status ? status : TOOL_FAILED;
@@ -217,7 +217,7 @@ int tool_parse_u64(const char *text, uint64_t *value)
 {
 	char *end;
 
-	/* strtoull() takes signs and blanks, which are no part of a number here. */
+	/* strtoull() accepts signs and blanks, which are not allowed here. */
 	if (!isdigit((unsigned char)text[0]))
 		return -EINVAL;
 	errno = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why a capture ended: the numbers of struct xsprof_cap_end.why.
+ * Reasons for the end of a capture: values of struct xsprof_cap_end.why.
  */
 #ifndef XSPROF_WHY_ENDED_H
 #define XSPROF_WHY_ENDED_H
 
 enum tool_why {
-	WHY_ENDED,	/* the command, or the processes named */
+	WHY_ENDED,	/* the command ended, or the named processes */
 	WHY_SIGNAL,
 	WHY_DURATION,
 	WHY_ERROR,

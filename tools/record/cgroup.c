@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The limit of a memory cgroup: see cgroup.h.  Both kinds of cgroups, mounted where they always
- * are.  It never says how much of that is in use: most of it may be files that the kernel drops.
+ * The limit of a memory cgroup: see cgroup.h. Supports v1 and v2 at their usual mount points. Does
+ * not report usage: most of it may be page cache.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 #include "record/cgroup.h"
 
 #define MOUNT		"/sys/fs/cgroup"
-#define NO_LIMIT	(1ull << 60)	/* of the older kind: almost 2^63 */
+#define NO_LIMIT	(1ull << 60)	/* v1: almost 2^63 means none */
 
 /*
- * The least on the way from a group up to what is mounted; of a container that may be its own
- * group, whose path from the machine's root is not there.
+ * The smallest limit on the path from a group up to the mount point. In a container the group
+ * itself may be mounted there, and its path from the host's root does not exist.
  */
 static uint64_t least(const char *mount, const char *group, const char *file)
 {
@@ -32,14 +32,14 @@ static uint64_t least(const char *mount, const char *group, const char *file)
 		if (xsp_proc_line(name, text, sizeof(text)) <= 0)
 			continue;
 		limit = strtoull(text, &after, 10);
-		/* "max" is no number. */
+		/* "max" is not a number. */
 		if (after != text && limit < least)
 			least = limit;
 	}
 	return least;
 }
 
-/* Is @word one of a list with commas? */
+/* Does the comma-separated list contain @word? */
 static int has_word(const char *list, const char *word)
 {
 	size_t n;

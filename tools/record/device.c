@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * --backend: /dev/xsprof or files on tmpfs.  The processes choose by what they find; here is
- * only decided whether the recorder looks into the device.
+ * --backend: /dev/xsprof or files on tmpfs. Processes choose by what they find; this only decides
+ * whether the recorder reads the device.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define SAID_DEVICE	1u
 #define SAID_TMPFS	2u
 
-/* What the command would find in its environment counts where no option says otherwise. */
+/* Without the option, the environment that the command would see counts. */
 static const char *backend(const struct record_options *opts)
 {
 	const char *env = getenv("XSPROF_BACKEND");
@@ -77,7 +77,7 @@ void record_device_say(const struct xsp_drain_stats *stats, bool all, uint32_t *
 		tool_note("rings: " XSPROF_DEVICE_PATH " (kernel)");
 		*said |= SAID_DEVICE;
 	}
-	/* Where there is no module this is the usual. */
+	/* Without the module this is normal. */
 	if ((all || stats->on_device) && stats->producers > stats->on_device &&
 	    !(*said & SAID_TMPFS)) {
 		tool_note("rings: tmpfs");

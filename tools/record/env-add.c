@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One more variable of a recorded command.
+ * Adds a variable to the environment of a recorded command.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -19,8 +19,8 @@
 #include "record/env.h"
 
 /*
- * The variables by which programs find a collector of the calls of some interface, and by which
- * that finds a tool that the user had named for the program, where both can be.
+ * Variables by which programs find a collector for an interface, and by which the collector finds a
+ * tool that the user had named, if both can be used.
  */
 struct collector {
 	const char	*variable;
@@ -32,7 +32,7 @@ struct collector {
 static const struct collector itt = {
 	"INTEL_LIBITTNOTIFY64", LIBRARY_ITT, "ITT", NULL,
 };
-/* The same library: what it is called by is another interface of Intel's. */
+/* The same library with another interface of Intel's. */
 static const struct collector jit = {
 	"INTEL_JIT_PROFILER64", LIBRARY_ITT, "Intel's JIT", NULL,
 };
@@ -57,7 +57,7 @@ static int add_collector(const struct record_options *opts, const struct collect
 	char path[PATH_MAX];
 	int err;
 
-	/* One of ours, of whichever build; that is not there any more it is named anew. */
+	/* One of our own, of any build; replaced if it does not exist any more. */
 	if (theirs && is_file(theirs, c->library)) {
 		if (!access(theirs, R_OK))
 			return 0;
@@ -81,7 +81,7 @@ static int add_collector(const struct record_options *opts, const struct collect
 	return err ? err : record_env_add(env, n, "%s=%s", c->variable, path);
 }
 
-/* Is one of ours there by its path, of whichever build? */
+/* Is one of our layers listed by its path, of any build? */
 static bool names_ours(const char *layers)
 {
 	char path[PATH_MAX];
@@ -97,7 +97,7 @@ static bool names_ours(const char *layers)
 	return false;
 }
 
-/* OpenCL's loader takes any number of layers; those that the user had named stay above ours. */
+/* OpenCL's loader accepts any number of layers; the user's layers stay above ours. */
 static int add_opencl(const struct record_options *opts, char **env, size_t *n)
 {
 	const char *theirs = getenv("OPENCL_LAYERS");
@@ -133,7 +133,7 @@ static bool in_list(const char *list, const char *word)
 	return false;
 }
 
-/* Behind what it has, once. */
+/* Appends to the list, once. */
 static int add_to_list(const char *variable, const char *word, char **env, size_t *n)
 {
 	const char *theirs = getenv(variable);
@@ -146,9 +146,9 @@ static int add_to_list(const char *variable, const char *word, char **env, size_
 }
 
 /*
- * Vulkan's loader takes any number of layers, by names that it finds in folders of manifests; those
- * that the user had named stay above ours. It reads VK_ADD_LAYER_PATH only where VK_LAYER_PATH does
- * not say which folders are all of them.
+ * Vulkan's loader accepts any number of layers, by names found in folders of manifests; the user's
+ * layers stay above ours. It reads VK_ADD_LAYER_PATH only if VK_LAYER_PATH does not set all
+ * folders.
  */
 static int add_vulkan(const struct record_options *opts, char **env, size_t *n)
 {
@@ -169,7 +169,7 @@ static int add_vulkan(const struct record_options *opts, char **env, size_t *n)
 
 /* ---- what is preloaded ----------------------------------------------------------------------- */
 
-/* @what: what is not recorded otherwise.  The loader takes both for the end of a name. */
+/* @what: what is not recorded otherwise. The dynamic linker splits at blanks and colons. */
 static bool can_preload(const struct record_options *opts, const char *path, const char *what)
 {
 	if (!strpbrk(path, ": "))
@@ -180,7 +180,7 @@ static bool can_preload(const struct record_options *opts, const char *path, con
 	return false;
 }
 
-/* It does nothing where PyTorch is not.  @path: "" where it is not to be loaded. */
+/* Has no effect without PyTorch. @path: "" if it shall not be loaded. */
 static int add_torch(const struct record_options *opts, char **env, size_t *n, char *path,
 		     size_t size)
 {
@@ -209,7 +209,7 @@ static int is_library(const struct dirent *entry)
 	return dot && !strcmp(dot, ".so");
 }
 
-/* Are there collectors in the folder beside the library? */
+/* Are there plug-in collectors in the folder beside the library? */
 static bool has_files(const char *library)
 {
 	char folder[PATH_MAX + 32];
@@ -227,8 +227,8 @@ static bool has_files(const char *library)
 }
 
 /*
- * Collectors that are files are opened by the producer's library, which a program may not have.
- * @path: "" where there are none.
+ * Plug-in collectors are opened by the producer's library, which a program may not use. @path: ""
+ * if there are none.
  */
 static int add_user(const struct record_options *opts, char **env, size_t *n, char *path,
 		    size_t size)
@@ -247,7 +247,7 @@ static int add_user(const struct record_options *opts, char **env, size_t *n, ch
 	return opts->collectors ? 0 : record_env_add(env, n, "XSPROF_COLLECTORS=none");
 }
 
-/* It does nothing where Python is not.  @path: "" where it is not to be loaded. */
+/* Has no effect without Python. @path: "" if it shall not be loaded. */
 static int add_python(const struct record_options *opts, char **env, size_t *n, char *path,
 		      size_t size)
 {
@@ -271,7 +271,7 @@ static int add_python(const struct record_options *opts, char **env, size_t *n, 
 	return err;
 }
 
-/* Stacks and the names of their frames take room that names of ops alone do not. */
+/* Stacks and names of frames need more room than names of ops alone. */
 static int add_arena(const struct record_options *opts, char **env, size_t *n)
 {
 	bool stacks = (opts->torch && !strcmp(opts->torch, "all")) || opts->cstack ||
@@ -281,7 +281,7 @@ static int add_arena(const struct record_options *opts, char **env, size_t *n)
 		record_env_add(env, n, "XSPROF_ARENA_SIZE=16M") : 0;
 }
 
-/* It does nothing where Level Zero is not.  @path: "" where it is not to be loaded. */
+/* Has no effect without Level Zero. @path: "" if it shall not be loaded. */
 static void add_zeinit(const struct record_options *opts, char *path, size_t size)
 {
 	if (!opts->gpu || !library_find(LIBRARY_ZEINIT, path, size) ||
@@ -289,7 +289,7 @@ static void add_zeinit(const struct record_options *opts, char *path, size_t siz
 		*path = '\0';
 }
 
-/* Into every process of the command.  What was to be preloaded anyway still is, and comes first. */
+/* For every process of the command. Libraries that were to be preloaded anyway still are, first. */
 static int add_preload(const struct record_options *opts, char **env, size_t *n)
 {
 	const char *theirs = getenv("LD_PRELOAD");
@@ -318,7 +318,7 @@ static int add_preload(const struct record_options *opts, char **env, size_t *n)
 
 /* ---- what the environment says already ------------------------------------------------------ */
 
-/* A word of @words, which ends with NULL; of none a size, of these. */
+/* Is @text one of @words, which ends with NULL, or a size in the range? */
 static bool makes_sense(const char *text, const char *const *words, uint64_t min, uint64_t max)
 {
 	uint64_t value;
@@ -330,7 +330,7 @@ static bool makes_sense(const char *text, const char *const *words, uint64_t min
 	return *words;
 }
 
-/* The library leaves out what makes no sense, and does not print: it is told of here. */
+/* The library ignores invalid values silently: report them here. */
 static void check_variables(const struct record_options *opts)
 {
 	const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the recorder tells the command through its environment.
+ * The environment of a recorded command.
  */
 #ifndef XSPROF_RECORD_ENV_H
 #define XSPROF_RECORD_ENV_H
@@ -10,8 +10,8 @@
 #define RECORD_ENV_MAX	36
 
 /**
- * record_env - the variables of a recording
- * @opts: what the user wants
+ * record_env - builds the environment variables of the recorded program
+ * @opts: options
  * @session: path of the session
  * @env: gets up to RECORD_ENV_MAX strings and NULL; the caller frees each
  *
@@ -22,11 +22,11 @@ int record_env(const struct record_options *opts, const char *session,
 
 /* ---- what the files that make it share ------------------------------------------------------ */
 
-/* env-add.c: one more of @n variables.  Return: 0 or -ENOMEM. */
+/* env-add.c: adds a variable to @n. Return: 0 or -ENOMEM. */
 int record_env_add(char **env, size_t *n, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* levelzero.c: those that have Level Zero and SYCL call the collector. */
+/* levelzero.c: lets programs with Level Zero and SYCL call the collector. */
 int record_env_levelzero(const struct record_options *opts, char **env, size_t *n);
 
 #endif /* XSPROF_RECORD_ENV_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a user can do about a recording that has nothing, or not all.
+ * Hints for recordings that are empty or incomplete.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@ void record_explain_nothing(const struct recording *r)
 	else if (attach_on(&r->opts.attach) && !r->stats.refused)
 		tool_note("nothing was recorded: no process reached a marker");
 	else if (attach_on(&r->opts.attach))
-		return;	/* exit_status() says it */
+		return;	/* exit_status() prints it */
 	else if (r->stats.refused)
 		tool_note("nothing was recorded: the processes that tried could not, see above");
 	else if (r->stats.producers)
@@ -55,7 +55,7 @@ void record_explain_gpu(const struct recording *r)
 			  r->opts.output);
 }
 
-/* The collector numbers them as they stand there. */
+/* The collector numbers modules in the order of the option. */
 void record_explain_modules(const struct recording *r)
 {
 	const char *word = r->opts.python_trace;
@@ -79,7 +79,7 @@ void record_explain_losses(const struct recording *r)
 
 	if (r->file_error || !lost)
 		return;
-	/* A larger buffer would be none for these. */
+	/* For these a larger buffer is no remedy. */
 	if (late)
 		tool_note("events were lost: %" PRIu64 " came while their process was just about "
 			  "to have rings (from handlers of signals, from children of vfork()), or "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The inside of the flight recorder, for the files that are it: flight.c (the command, and what
- * is waited for), flight-processes.c (its processes), flight-save.c (the snapshots).
+ * Private header of the flight recorder: flight.c (the command, and waiting), flight-processes.c
+ * (its processes), flight-save.c (snapshots).
  */
 #ifndef XSPROF_FLIGHT_LOCAL_H
 #define XSPROF_FLIGHT_LOCAL_H
@@ -18,8 +18,8 @@
 #include "watch/watch.h"
 
 /*
- * Ended processes are kept, for what they were in may be what is asked about: as many as this, and
- * rings of as many bytes.  The oldest go first.
+ * Ended processes are kept, because a snapshot may be about them: up to this number, and this size
+ * of rings. The oldest are dropped first.
  */
 #define FLIGHT_ENDED_MAX	256u
 #define FLIGHT_ENDED_BYTES	(512ull << 20)
@@ -30,12 +30,12 @@
 
 /**
  * struct flight_member - a process with rings
- * @next: the one that came after it
- * @p: the producer, for what drain/producer.h asks
- * @exit: how it ended; its ticks are 0 while it lives
- * @ended_ns: when, CLOCK_MONOTONIC
- * @bytes: memory of its rings, once it has ended
- * @watched: the ranges watched, NULL for none
+ * @next: the next newer one
+ * @p: the producer, for functions of drain/producer.h
+ * @exit: its end; ticks are 0 while it lives
+ * @ended_ns: time of its end, CLOCK_MONOTONIC
+ * @bytes: memory of its rings, after its end
+ * @watched: watched ranges, NULL for none
  */
 struct flight_member {
 	struct flight_member	*next;
@@ -47,37 +47,37 @@ struct flight_member {
 };
 
 /**
- * struct flight - one run
+ * struct flight - a run of the flight recorder
  * @opts: what was asked for
- * @session: where the processes put their rings; not there with -p and -a
+ * @session: where processes create their rings; unused with -p and -a
  * @device: the kernel's, -1 for none
- * @filter: whose of them are meant
- * @began: when we did, CLOCK_MONOTONIC
+ * @filter: selects its producers
+ * @began: start time, CLOCK_MONOTONIC
  * @launch: the command
- * @st: what producers are asked with; nothing is stored through it
+ * @st: store for functions of producers; nothing is written through it
  * @inotify: of the session, -1 for none
- * @notices: processes that cannot reach the session
- * @messages: processes that could not be recorded
- * @shares: what each user has said of that
- * @epoll: whatever there is to wait for
- * @folder: the session's, where it is being looked through; NULL else
- * @appeared: something came there since that began
- * @asking: some member's end has to be asked after
- * @first: the members, in the order in which they came
- * @live: of them, not ended
- * @forgotten: ended ones that were not kept
- * @ended: of these, the device's
+ * @notices: of processes that cannot reach the session
+ * @messages: of processes that could not be recorded
+ * @shares: number of such messages by user
+ * @epoll: everything to wait for
+ * @folder: the session's folder during a scan; else NULL
+ * @appeared: a file appeared since the scan began
+ * @asking: some member's end must be polled
+ * @first: members, in order of appearance
+ * @live: number of living members
+ * @forgotten: number of ended ones that were dropped
+ * @ended: ended producers of the device
  * @watch: what is watched
- * @met: which of its names some process has
- * @stalls: ranges found stalled at this look
- * @reason: what the next snapshot is for, empty for none
- * @tag: the same in a file's name
- * @due_ns: when it is to be taken
- * @files: automatic ones taken
- * @refused: of these not taken, for there were too many
- * @syncs: clocks taken now and then
- * @nr_syncs: how many
- * @sync_ns: when the latest was
+ * @met: which of its names have been seen
+ * @stalls: stalled ranges found by the last check
+ * @reason: reason of the next snapshot, empty for none
+ * @tag: reason in the file's name
+ * @due_ns: time of the next snapshot
+ * @files: number of automatic snapshots taken
+ * @refused: number of snapshots beyond the limit
+ * @syncs: sync points
+ * @nr_syncs: number of @syncs
+ * @sync_ns: time of the latest one
  * @failed: a snapshot could not be written
  */
 struct flight {
@@ -117,34 +117,34 @@ struct flight {
 
 /* ---- flight-processes.c --------------------------------------------------------------------- */
 
-/* Takes up who has come: a step of that, where the folder is large. */
+/* Takes up new processes: one step, if the folder is large. */
 void flight_processes_scan(struct flight *f);
 void flight_processes_unscan(struct flight *f);
-/* From the start to the end. */
+/* The whole folder. */
 void flight_processes_scan_last(struct flight *f);
-/* Says which processes cannot reach the session.  @last: there is no later time. */
+/* Reports processes that cannot reach the session. @last: there is no later call. */
 void flight_processes_hear(struct flight *f, bool last);
-/* Who has ended, and how; one with no goodbye asks for a snapshot. */
+/* Checks which processes have ended; an end without a goodbye requests a snapshot. */
 void flight_processes_look(struct flight *f);
-/* Looks at what is watched; a stall asks for a snapshot. */
+/* Checks watched ranges; a stall requests a snapshot. */
 void flight_processes_watch(struct flight *f);
-/* Says what was watched for and is no process' name. */
+/* Reports watched names that no process has. */
 void flight_processes_unmet(struct flight *f);
-/* Markers of those that our session records are off from now on. */
+/* Disables markers of our session's processes. */
 void flight_processes_switch_off(struct flight *f);
-/* All is in a file: what the kernel keeps of the ended ones of our session it need not keep. */
+/* After everything was saved: lets the kernel free ended producers of our session. */
 void flight_processes_drop(struct flight *f);
 void flight_processes_free(struct flight *f);
 
 /* ---- flight-save.c ------------------------------------------------------------------------- */
 
-/* All clocks, now and then; what a snapshot's times are fitted to. */
+/* Takes sync points now and then, for the times of snapshots. */
 void flight_save_clocks(struct flight *f);
-/* A snapshot is wanted; what else happens in the next moments is the same one's. */
+/* Requests a snapshot; further reasons within the next moments share it. */
 void flight_save_ask(struct flight *f, const char *tag, uint32_t pid, const char *reason);
-/* Takes it, when it is due. */
+/* Takes the snapshot if it is due. */
 void flight_save_due(struct flight *f, uint64_t now);
-/* The one at the end, into the file of -o.  Return: 0, or an exit status after a message. */
+/* The final snapshot, into the file of -o. Return: 0, or an exit status after a message. */
 int flight_save_last(struct flight *f);
 
 #endif /* XSPROF_FLIGHT_LOCAL_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The options of the flight recorder.  It never acts on them.
+ * Options of the flight recorder.
  */
 #include <string.h>
 #include <xsprof/abi.h>
@@ -11,7 +11,7 @@
 
 #define FILES_MAX	10000u
 
-/* A time, or a size of a ring: only the suffix tells, and a plain number is seconds. */
+/* A time or a ring size, depending on the suffix; a plain number is seconds. */
 static int take_flight(struct flight_options *flight, const char *arg)
 {
 	flight->on = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The processes of a flight recording: who has come, who has ended and how, who is stuck.  It
- * reads no records but those of what is watched.
+ * The processes of a flight recording: new ones, ended ones, stalled ones. Reads only records of
+ * watched ranges.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,8 +22,8 @@
 #include "text/escape.h"
 
 /*
- * Processes that have become another user may fill the folder: a step looks at so many names, and
- * the next one goes on from there.
+ * Processes that have changed their user may fill the folder: a step reads a limited number of
+ * names, and the next one continues.
  */
 #define STEP_NAMES	512u
 #define LAST_STEPS	2048u
@@ -40,12 +40,12 @@ static struct flight_member *find(const struct flight *f, const char *name)
 	return NULL;
 }
 
-/* We are not the parent of them all: so are we told at once when they end. */
+/* Not all are our children: use their pidfd to be notified of their end. */
 static void wait_for(struct flight *f, const struct flight_member *m)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLONESHOT };
 
-	/* Without it, somebody has to ask. */
+	/* Without a pidfd their end must be polled. */
 	if (m->p.pidfd < 0 || epoll_ctl(f->epoll, EPOLL_CTL_ADD, m->p.pidfd, &ev))
 		f->asking = true;
 }
@@ -77,7 +77,7 @@ static void take_up(struct flight *f, const char *name)
 		return;
 	err = xsp_ring_file_open(&m->p.rf, f->session.dirfd, name);
 	if (err) {
-		/* Gone again, or not complete: the next scan tries again. */
+		/* Gone again, or incomplete: the next scan tries again. */
 		if (err != -ENOENT && err != -EAGAIN && f->opts->verbose)
 			tool_note("%s: %s", name, xsp_ctl_strerror(err));
 		free(m);
@@ -93,7 +93,7 @@ static void take_up(struct flight *f, const char *name)
 	join(f, m);
 }
 
-/* One of the device: it tells of all ends by itself, so nothing else has to. */
+/* A producer of the device, which reports all ends itself. */
 static int take_up_device(void *data, const struct xsprof_info *info)
 {
 	struct flight *f = data;
@@ -126,13 +126,13 @@ static int take_up_device(void *data, const struct xsprof_info *info)
 	return 0;
 }
 
-/* e.PID.START.0: a process says in a line why it does not take part. */
+/* e.PID.START.0: a line with the reason why a process is not recorded. */
 static void take_message(struct flight *f, const char *name)
 {
 	char line[XSP_MESSAGE];
 	struct stat st;
 
-	/* What is made and not yet written the next scan reads. */
+	/* A message not written yet is read by the next scan. */
 	if (!fstatat(f->session.dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
 	    xsp_messages_take(&f->messages, xsp_share_of(&f->shares, st.st_uid),
 			      f->session.dirfd, name, line) && !f->opts->quiet)
@@ -171,7 +171,7 @@ void flight_processes_scan(struct flight *f)
 	struct dirent *entry = NULL;
 	uint32_t names = STEP_NAMES;
 
-	/* Asking acknowledges: it wakes us when another comes, or ends. */
+	/* Listing acknowledges events: the next arrival or end wakes us. */
 	if (f->device >= 0)
 		xsp_device_each(f->device, 0, take_up_device, f);
 	if (f->session.dirfd < 0)
@@ -226,7 +226,7 @@ static void forget(struct flight *f, struct flight_member *m)
 	for (at = &f->first; *at != m; at = &(*at)->next)
 		;
 	*at = m->next;
-	/* The kernel has limits of its own, once we let go of it; until then it lists it. */
+	/* The kernel keeps it within its own limits once we release it; until then it is listed. */
 	if (!m->p.id)
 		unlinkat(f->session.dirfd, m->p.name, 0);
 	else if (xsp_ended_add(&f->ended, 0, m->p.id))
@@ -235,7 +235,7 @@ static void forget(struct flight *f, struct flight_member *m)
 	f->forgotten++;
 }
 
-/* Rings of the ended cost memory: the first that ended go first. */
+/* Rings of ended processes cost memory: drop the first that ended. */
 static void bound_ended(struct flight *f, uint64_t now)
 {
 	for (;;) {
@@ -322,13 +322,13 @@ void flight_processes_switch_off(struct flight *f)
 	bool any = false;
 
 	for (m = f->first; m; m = m->next) {
-		/* Those of the device are flight recorders by themselves, and go on. */
+		/* Rings of the device overwrite by themselves, and continue. */
 		if (m->ended_ns || m->p.id || m->p.rf.mem.broken)
 			continue;
 		xsp_ring_switch_off(&m->p.rf);
 		any = true;
 	}
-	/* A marker that saw its bit set before is published in a moment. */
+	/* A marker that saw its bit enabled publishes within a moment. */
 	if (any)
 		usleep(2000);
 }
@@ -361,7 +361,7 @@ static void stalled(void *data, const struct watch_stall *stall)
 	struct flight *f = data;
 	char reason[192], time[32], thread[48] = "", name[8 * 65];
 
-	/* Names are the program's: nothing in them must drive a terminal. */
+	/* Names come from the program, and must not control the terminal. */
 	*xsp_escape_text(name, stall->name, strnlen(stall->name, 64)) = '\0';
 	if (stall->tid)
 		snprintf(thread, sizeof(thread), "thread %u of ", stall->tid);

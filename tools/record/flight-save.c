@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The flight recorder's snapshots: when one is taken, what its file is called, what goes into it.
+ * Snapshots of the flight recorder: when one is taken, its file name, its contents.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "cli/tool.h"
 #include "record/flight-local.h"
 
-/* When many processes of a job die of one cause, they do so in this time. */
+/* Processes of a job that die of one cause do so within this time. */
 #define GATHER_NS	100000000u
 #define SYNC_GAP_NS	1000000000u
 
@@ -26,7 +26,7 @@ void flight_save_clocks(struct flight *f)
 	if (f->nr_syncs && now - f->sync_ns < SYNC_GAP_NS)
 		return;
 	f->sync_ns = now;
-	/* Every other one goes, so that they reach back to the beginning. */
+	/* Drop every other one, so that they still reach back to the beginning. */
 	if (f->nr_syncs == FLIGHT_SYNCS) {
 		for (i = 1; 2 * i < FLIGHT_SYNCS; i++)
 			f->syncs[i] = f->syncs[2 * i];
@@ -44,7 +44,7 @@ void flight_save_ask(struct flight *f, const char *tag, uint32_t pid, const char
 	f->due_ns = xsp_clock_ns(CLOCK_MONOTONIC) + GATHER_NS;
 }
 
-/* @fd: of the file where it is open, else -1. */
+/* @fd: descriptor of the file, -1 if it is not open. */
 static int take(struct flight *f, const char *path, int fd, const char *reason)
 {
 	struct snapshot_options opts = {
@@ -90,8 +90,8 @@ static int take(struct flight *f, const char *path, int fd, const char *reason)
 }
 
 /*
- * FILE.N.REASON-PID, and a number where that cannot be written: another user of the folder must not
- * keep it from being written.
+ * FILE.N.REASON-PID, with another number if that cannot be created: another user of the folder must
+ * not prevent it.
  */
 static bool take_named(struct flight *f, const char *name)
 {
@@ -103,7 +103,7 @@ static bool take_named(struct flight *f, const char *name)
 	return fd >= 0 && !take(f, path, fd, f->reason);
 }
 
-/* FILE.N.REASON-PID: beside the file of -o, in order, and told apart from FILE.old. */
+/* FILE.N.REASON-PID: beside the file of -o, numbered, distinct from FILE.old. */
 void flight_save_due(struct flight *f, uint64_t now)
 {
 	uint32_t most = f->opts->flight.files ? f->opts->flight.files : FLIGHT_FILES;
@@ -127,6 +127,6 @@ void flight_save_due(struct flight *f, uint64_t now)
 
 int flight_save_last(struct flight *f)
 {
-	/* The one that was due holds the same, and would be taken now: it says why. */
+	/* A snapshot that is due now would be the same: the final one states its reason. */
 	return take(f, f->opts->output, -1, f->reason);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * `xsprof record --flight`: starts the command with rings that overwrite the oldest, or looks at
- * processes that run already, and sleeps until something happens.  It costs them nothing beyond
- * their markers.
+ * `xsprof record --flight`: starts the command with rings that overwrite the oldest records, or
+ * peeks at running processes, and sleeps until something happens. Processes only pay for their
+ * markers.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,14 +27,14 @@
 #include "record/program.h"
 
 #define MS		1000000u
-/* How long processes that outlive the command may take to end before they are let go. */
+/* How long to wait for processes that outlive the command. */
 #define GRACE_NS	1000000000u
 #define GRACE_STEP_NS	(5 * MS)
-/* The folder is looked through in steps, with so much between them. */
+/* The folder is scanned in steps with this interval. */
 #define STEP_NS		1000000u
-/* What appears may be more than is read at once. */
+/* Limit of reads of inotify events at a time. */
 #define READS		256u
-/* Asked this often to end, we end, whatever the command does. */
+/* End at this number of requests, whatever the command does. */
 #define ASKED_MAX	3
 #define ASK_NS		(100 * MS)
 #define WATCH_MIN_NS	(10 * MS)
@@ -60,7 +60,7 @@ static int make_session(struct flight *f)
 	char *facts;
 	int err;
 
-	/* Others see it from other folders. */
+	/* Make it absolute: others see it from other folders. */
 	if (f->opts->output[0] == '/' || !getcwd(cwd, sizeof(cwd)))
 		snprintf(output, sizeof(output), "%s", f->opts->output);
 	else if (snprintf(output, sizeof(output), "%s/%s", cwd, f->opts->output) >=
@@ -113,7 +113,7 @@ static int add_fd(const struct flight *f, int fd)
 	return epoll_ctl(f->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
-/* All that can happen, in one descriptor. */
+/* Adds all wake-up sources to one descriptor. */
 static int set_wait(struct flight *f)
 {
 	char path[64];
@@ -130,7 +130,7 @@ static int set_wait(struct flight *f)
 		xsp_notices_close(&f->notices);
 	f->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->session.dirfd);
-	/* A message is made before it is written: its end counts. */
+	/* A message file is created before it is written: wait for its closing. */
 	if (f->inotify >= 0 &&
 	    (inotify_add_watch(f->inotify, path, IN_MOVED_TO | IN_CLOSE_WRITE) < 0 ||
 	     add_fd(f, f->inotify))) {
@@ -150,7 +150,7 @@ static void set_watch(struct flight *f)
 
 /* ---- waiting ------------------------------------------------------------------------------- */
 
-/* Four looks in the time that is too long: it is noticed a quarter too late at most. */
+/* Four checks within the stall time: it is detected at most a quarter late. */
 static uint64_t watch_period(const struct flight *f)
 {
 	uint64_t ns = f->watch.stall_ns / 4;
@@ -167,11 +167,11 @@ static void sleep_for(struct flight *f, uint64_t ns)
 	struct epoll_event events[16];
 
 	if (ppoll(&fd, 1, ns == UINT64_MAX ? NULL : &ts, NULL) > 0)
-		/* Takes the ends of processes out, which are told once; who asks sees them. */
+		/* Clears ends of processes, which are reported once; the checks detect them. */
 		epoll_wait(f->epoll, events, 16, 0);
 }
 
-/* What the events say does not matter: that there is one does. */
+/* Only the existence of events matters. */
 static bool appeared(struct flight *f)
 {
 	char buf[4096] __attribute__((aligned(8)));
@@ -182,7 +182,7 @@ static bool appeared(struct flight *f)
 	return f->appeared || f->folder || f->inotify < 0 || f->device >= 0;
 }
 
-/* The command has ended: how long is it worth to wait for what it left running? */
+/* The command has ended: how long to wait for its remaining processes? */
 static bool over(const struct flight *f, uint64_t now, uint64_t *grace)
 {
 	if (attach_on(&f->opts->attach))
@@ -195,7 +195,7 @@ static bool over(const struct flight *f, uint64_t now, uint64_t *grace)
 		return !f->launch.children && !f->live;
 	if (!*grace)
 		*grace = now + GRACE_NS;
-	/* One without a producer may be about to load the library. */
+	/* A process without a producer may be about to load the library. */
 	return now >= *grace || (!f->launch.children && !f->live);
 }
 
@@ -225,10 +225,10 @@ static void run(struct flight *f)
 			sleep = watch_at > now ? watch_at - now : 0;
 		if (*f->reason && f->due_ns - now < sleep)
 			sleep = f->due_ns > now ? f->due_ns - now : 0;
-		/* Processes on their way out are asked after soon. */
+		/* Check ending processes soon. */
 		if (grace && sleep > GRACE_STEP_NS)
 			sleep = GRACE_STEP_NS;
-		/* Who comes, or ends, with nobody to tell us is found by looking. */
+		/* Without notification, new and ended processes are found by polling. */
 		if (((f->inotify < 0 && f->session.dirfd >= 0) || f->asking) && sleep > ASK_NS)
 			sleep = ASK_NS;
 		if ((f->folder || f->appeared) && sleep > STEP_NS)
@@ -261,7 +261,7 @@ static int exit_status(const struct flight *f)
 	return WEXITSTATUS(status);
 }
 
-/* Where the rings will be: in a session of ours, in the device, or in either. */
+/* Where rings will be: in a session of ours, in the device, or both. */
 static int set_place(struct flight *f, struct record_options *opts)
 {
 	int status;
@@ -271,7 +271,7 @@ static int set_place(struct flight *f, struct record_options *opts)
 	f->notices.fd = -1;
 	f->notices.conn = -1;
 	f->began = xsp_clock_ns(CLOCK_MONOTONIC);
-	/* Only looked at: somebody else may consume them. */
+	/* Only peek: another reader may consume them. */
 	if (attach_on(&opts->attach)) {
 		status = attach_device(&opts->attach, &f->device, false);
 		f->filter = attach_filter(&opts->attach);
@@ -316,10 +316,10 @@ int flight_record(struct record_options *opts)
 	f.st.data = &f;
 	f.st.pid_ns = xsp_proc_pid_ns();
 	set_watch(&f);
-	/* The command may run for days before there is anything to write. */
+	/* Check now: the command may run for days before the first write. */
 	if (output_check(opts->output))
 		return TOOL_USAGE;
-	/* Before the first file is written: a limit of file sizes is a signal. */
+	/* Before the first file is written: exceeding a file size limit raises a signal. */
 	if (launch_prepare(&f.launch) || xsp_guard_install())
 		return tool_error("signals: %s", strerror(errno));
 	status = set_place(&f, opts);

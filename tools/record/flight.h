@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The flight recorder, `xsprof record --flight`: rings that overwrite the oldest, and nobody who
- * reads them until something happens.
+ * The flight recorder, `xsprof record --flight`: rings overwrite their oldest records, and are read
+ * only when something happens.
  */
 #ifndef XSPROF_FLIGHT_H
 #define XSPROF_FLIGHT_H
@@ -10,7 +10,7 @@
 
 #include "record/options.h"
 
-/* Values of the long options: outside of what the verb itself has. */
+/* Values of long options, distinct from those of the verb. */
 enum flight_option {
 	FLIGHT_OPT_FLIGHT = 0x300,
 	FLIGHT_OPT_WATCH,
@@ -34,19 +34,19 @@ enum flight_option {
 	"      --flight-files N    files of that kind at most (default 16)\n"
 
 /**
- * flight_option - take an option of FLIGHT_OPTIONS
+ * flight_option - handle an option of FLIGHT_OPTIONS
  * @flight: filled in
- * @c: what getopt_long() returned
+ * @c: result of getopt_long()
  * @arg: its argument
  *
- * Return: -1 taken, 0 it is none of ours, TOOL_USAGE after a message.
+ * Return: -1 handled, 0 not one of these, TOOL_USAGE after a message.
  */
 int flight_option(struct flight_options *flight, int c, const char *arg);
 
-/* Do they go together?  Return: -1, or TOOL_USAGE after a message. */
+/* Checks combinations of options. Return: -1, or TOOL_USAGE after a message. */
 int flight_check(const struct record_options *opts);
 
-/* `xsprof record --flight` from here on.  Return: the exit status. */
+/* Runs `xsprof record --flight`. Return: the exit status. */
 int flight_record(struct record_options *opts);
 
 #endif /* XSPROF_FLIGHT_H */

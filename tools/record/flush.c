@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The thread that sends a capture to the disk while it is written.  It never delays the writer,
- * and never touches the bytes.
+ * A thread that writes a capture's dirty pages to the disk while it is being written. Never delays
+ * the writer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "record/flush.h"
 
-/* A capture up to this size stays in memory for who looks at it next. */
+/* A capture up to this size stays in the page cache for its next reader. */
 #define KEEP		(16u << 20)
 #define STEP		(2u << 20)
 #define PERIOD_NS	10000000
@@ -30,7 +30,7 @@ static void *follow(void *data)
 			continue;
 		}
 		size -= size % STEP;
-		/* Errors of the disk are the writer's to find, at close(). */
+		/* Disk errors are detected by the writer at close(). */
 		sync_file_range(f->fd, f->done, size - f->done,
 				SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 		posix_fadvise(f->fd, f->done, size - f->done, POSIX_FADV_DONTNEED);
@@ -49,7 +49,7 @@ void flush_start(struct flush *f, int fd, const uint64_t *size)
 	f->size = size;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return;
-	/* Signals are the main thread's. */
+	/* Signals are handled by the main thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	f->running = !pthread_create(&f->thread, NULL, follow, f);

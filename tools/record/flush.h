@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Keeps a file that is being written out of the page cache: what is older than a few megabytes
- * goes to the disk at once and its memory is used again.  A recording must not push the
- * recorded program's own files out of memory, and memory that is used again is warm: pages
- * fresh from a hypervisor cost several times what the copy into them does.
+ * Keeps a file that is being written out of the page cache: data older than a few megabytes is
+ * written to the disk at once and its pages are reused.  A recording must not evict the recorded
+ * program's own files from memory, and reused pages are faster: in a virtual machine, the first
+ * touch of a page costs several times the copy into it.
  */
 #ifndef XSPROF_FLUSH_H
 #define XSPROF_FLUSH_H
@@ -15,11 +15,11 @@
 /**
  * struct flush - a thread that follows the writer of a file
  * @fd: the file
- * @size: bytes written, which the writer tells
- * @done: bytes that are on the disk
+ * @size: bytes written, updated by the writer
+ * @done: bytes written to the disk
  * @stop: the writer has ended
- * @running: there is a thread
- * @thread: it
+ * @running: @thread exists
+ * @thread: the thread
  */
 struct flush {
 	int		fd;
@@ -31,8 +31,8 @@ struct flush {
 };
 
 /*
- * Follows @fd as @size grows; without it (a pipe, no thread to be had) writing is as good, only
- * not as considerate.
+ * Follows @fd as @size grows; without it (a pipe, no thread) writing works as well, only with more
+ * page cache.
  */
 void flush_start(struct flush *f, int fd, const uint64_t *size);
 void flush_stop(struct flush *f);

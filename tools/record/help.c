@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What record --help prints.
+ * Text of record --help.
  */
 #include <stdio.h>
 

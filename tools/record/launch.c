@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Starting the command, passing signals on, waiting for it.
+ * Starts the command, forwards signals, waits for it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "ftrace/mark.h"
 #include "record/launch.h"
 
-/* What somebody may send us and means for the command. */
+/* Signals sent to us that are meant for the command. */
 static const int forwarded[] = {
 	SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,
 };
@@ -35,7 +35,7 @@ static int try_path(const char *path)
 	return access(path, X_OK) ? -errno : 0;
 }
 
-/* As execvp() looks: the first that can be executed; a file that cannot be is remembered. */
+/* Like execvp(): the first executable file; remembers one that is not executable. */
 int launch_find(const char *name, char *path, size_t size)
 {
 	const char *dirs = getenv("PATH"), *end;
@@ -85,16 +85,16 @@ int launch_prepare(struct launch *l)
 	memset(l, 0, sizeof(*l));
 	l->sigfd = -1;
 	l->mark = -1;
-	/* Orphans of the command become ours: we learn how they ended. */
+	/* Orphaned descendants of the command become our children: we learn how they end. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	/* A write that fails is an error to report, no reason to die. */
+	/* A failed write is reported, and must not kill us. */
 	ignore(SIGPIPE, &l->old_pipe);
 	ignore(SIGXFSZ, &l->old_xfsz);
-	/* Inherited as ignored it would make children vanish unseen. */
+	/* If it were inherited as ignored, children would vanish unseen. */
 	memset(&sa, 0, sizeof(sa));
 	sa.sa_handler = SIG_DFL;
 	sigaction(SIGCHLD, &sa, &l->old_chld);
-	/* A descriptor for each producer. */
+	/* One descriptor per producer. */
 	if (!getrlimit(RLIMIT_NOFILE, &l->old_files)) {
 		files = l->old_files;
 		files.rlim_cur = files.rlim_max;
@@ -103,7 +103,7 @@ int launch_prepare(struct launch *l)
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGCHLD);
 	for (i = 0; i < NR_FORWARDED; i++) {
-		/* Who started us with one ignored (nohup) wants it ignored. */
+		/* A signal that was ignored when we started (nohup) stays ignored. */
 		if (!sigaction(forwarded[i], NULL, &sa) && sa.sa_handler != SIG_IGN)
 			sigaddset(&mask, forwarded[i]);
 	}
@@ -113,14 +113,14 @@ int launch_prepare(struct launch *l)
 	return l->sigfd < 0 ? -errno : 0;
 }
 
-/* @go comes to its end when the parent has closed its side. */
+/* @go reaches its end when the parent closes its side. */
 static void __attribute__((noreturn)) become(struct launch *l, char **argv, char **env, int pipe,
 					     int go)
 {
 	char byte;
 	int err;
 
-	/* Who waits for it sees that it does not come. */
+	/* If this fails, the reader notices that no mark comes. */
 	if (l->mark >= 0 && write(l->mark, FTRACE_MARK, strlen(FTRACE_MARK)) < 0)
 		close(l->mark);
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
@@ -136,7 +136,7 @@ static void __attribute__((noreturn)) become(struct launch *l, char **argv, char
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	execvp(argv[0], argv);
 	err = errno;
-	/* If nobody reads this there is nobody to tell. */
+	/* Without a reader there is no one to tell. */
 	if (write(pipe, &err, sizeof(err)) != sizeof(err))
 		_exit(126);
 	_exit(err == ENOENT ? 127 : 126);
@@ -201,7 +201,7 @@ static void remember(struct launch *l, pid_t pid, uint64_t start_time, int statu
 	l->status = status;
 }
 
-/* Looked at before it is waited for: afterwards its number may be another's. */
+/* Inspected before it is reaped: afterwards its pid may be reused. */
 static bool reap(struct launch *l)
 {
 	struct xsp_proc_stat st;
@@ -234,7 +234,10 @@ static void forward(struct launch *l, const struct signalfd_siginfo *info)
 		l->last_signal = sig;
 		l->asked++;
 	}
-	/* What the kernel sends (a terminal's Ctrl-C) the whole group got, the command too. */
+	/*
+	 * A signal from the kernel (a terminal's Ctrl-C) went to the whole group, including the
+	 * command.
+	 */
 	if (info->ssi_code == SI_KERNEL || l->ended)
 		return;
 	kill(l->pid, sig);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The command being recorded: how it is started, which signals reach it, and how it and its
- * descendants end.  It knows nothing of recording.
+ * The recorded command: how it is started, which signals it gets, and how it and its descendants
+ * end. Independent of recording.
  */
 #ifndef XSPROF_LAUNCH_H
 #define XSPROF_LAUNCH_H
@@ -15,10 +15,10 @@
 #define LAUNCH_REAPED	1024	/* descendants remembered, newest first */
 
 /**
- * struct launch_reaped - a process that was waited for
+ * struct launch_reaped - a process that was reaped
  * @pid: process id
- * @start_time: its start, so that a number used again is not taken for it
- * @status: as wait() gave it
+ * @start_time: its start time, as a pid may be reused
+ * @status: status from wait()
  */
 struct launch_reaped {
 	pid_t		pid;
@@ -29,24 +29,24 @@ struct launch_reaped {
 /**
  * struct launch - a command and its descendants
  * @pid: the command
- * @ended: it has
- * @status: as wait() gave it
- * @children: some child of ours is left, the command or a descendant that lost its parent
- * @sigfd: signals that came for us
- * @last_signal: the last of those that ask to end
- * @asked: how many of them there were
- * @reaped: who was waited for
- * @nr_reaped: how many, ever
- * @held: called once the process is there and before it is the command, so that it can be
- *	looked for from its first instruction on; may be NULL
+ * @ended: it has ended
+ * @status: its status from wait()
+ * @children: we have a child: the command, or an orphaned descendant
+ * @sigfd: signalfd
+ * @last_signal: the last signal that requests the end
+ * @asked: number of such signals
+ * @reaped: processes that were reaped
+ * @nr_reaped: their number so far
+ * @held: called when the process exists and before it executes the command, so that it can be
+ *	traced from its first instruction on; may be NULL
  * @held_data: passed to it
- * @data_out: standard output is where our data go: what the command prints goes to standard error
- * @mark: -1, or where the process writes "xsprof" before it is the command
- * @old_mask: signal mask before
- * @old_pipe: SIGPIPE before
- * @old_xfsz: SIGXFSZ before
- * @old_chld: SIGCHLD before
- * @old_files: limit on descriptors before
+ * @data_out: stdout is for our data: the command's stdout is redirected to stderr
+ * @mark: -1, or descriptor to which the process writes "xsprof" before it executes the command
+ * @old_mask: previous signal mask
+ * @old_pipe: previous action of SIGPIPE
+ * @old_xfsz: previous action of SIGXFSZ
+ * @old_chld: previous action of SIGCHLD
+ * @old_files: previous limit of descriptors
  */
 struct launch {
 	pid_t			pid;
@@ -70,31 +70,31 @@ struct launch {
 };
 
 /**
- * launch_find - is there such a command?
+ * launch_find - look up a command
  * @name: as in argv[0]
- * @path: set to what would be executed, or to @name
+ * @path: set to the file that would be executed, or to @name
  *
- * Return: 0; -ENOENT not found; -EACCES, ... found and cannot be executed.
+ * Return: 0; -ENOENT not found; -EACCES, ... found but not executable.
  */
 int launch_find(const char *name, char *path, size_t size);
 
-/* Takes signals into our own hands, and makes orphaned descendants ours to wait for. */
+/* Sets up signals, and becomes the reaper of orphaned descendants. */
 int launch_prepare(struct launch *l);
 
 /**
- * launch_start - run the command, with stdin, stdout (but for @data_out) and stderr as they are
+ * launch_start - run the command, with stdin, stdout (except with @data_out) and stderr unchanged
  * @l: prepared
  * @argv: the command
  * @env: "NAME=value", ends with NULL: added to the environment
  *
- * Return: 0 once the command is running; else -errno, that of execve() among them.
+ * Return: 0 when the command is running; else -errno, e.g. that of execve().
  */
 int launch_start(struct launch *l, char **argv, char **env);
 
-/* Reads @sigfd: passes signals on, waits for who has ended.  Return: true when one has. */
+/* Handles @sigfd: forwards signals, reaps processes. Return: true if one has ended. */
 bool launch_serve(struct launch *l);
 
-/* How a process of that id and start ended.  Return: true when it was waited for. */
+/* The status of the process with that pid and start time. Return: true if it was reaped. */
 bool launch_status(const struct launch *l, pid_t pid, uint64_t start_time, int *status);
 
 #endif /* XSPROF_LAUNCH_H */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The environment in which programs of Level Zero, and of SYCL, are recorded.
+ * The environment for recording programs with Level Zero and SYCL.
  *
- * What is preloaded sees a program initialise Level Zero.  SYCL opens Level Zero by itself, and is
- * not seen: but it loads the libraries that XPTI_SUBSCRIBERS names before it looks for devices.
+ * A preloaded library sees a program initialise Level Zero. SYCL opens Level Zero itself, which
+ * that library does not see; but SYCL loads the libraries listed in XPTI_SUBSCRIBERS before it
+ * looks for devices.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -13,10 +14,10 @@
 #include "cli/tool.h"
 #include "record/env.h"
 
-/* What SYCL's runtime loads to tell its subscribers anything. */
+/* Library of SYCL's runtime that loads subscribers. */
 #define DISPATCHER	"libxptifw.so"
 
-/* What the user said stays. */
+/* A value set by the user is kept. */
 static int set(const char *variable, const char *value, char **env, size_t *n)
 {
 	const char *theirs = getenv(variable);
@@ -24,7 +25,7 @@ static int set(const char *variable, const char *value, char **env, size_t *n)
 	return theirs && *theirs ? 0 : record_env_add(env, n, "%s=%s", variable, value);
 }
 
-/* Behind those that the user had named; a list by commas. */
+/* Appends to the user's comma-separated list. */
 static int subscribe(const char *path, char **env, size_t *n)
 {
 	const char *theirs = getenv("XPTI_SUBSCRIBERS");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * -p without the module: our library is loaded into each of the processes, and joins this
- * recording from there.  What it does there is lib/collect/python/attach.c.
+ * -p without the module: loads our library into each process, which joins this recording; see
+ * lib/collect/python/attach.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 #define ARENA		(16ull << 20)	/* bytes: names of functions, and stacks */
 #define LEAVE_NS	5000000000u
 #define NEW_NS		2000000000u
-#define THREAD		"xsprof-python"	/* as the library names it */
+#define THREAD		"xsprof-python"	/* name of the library's thread */
 
 bool load_wanted(const struct record_options *opts)
 {
@@ -35,7 +35,7 @@ bool load_wanted(const struct record_options *opts)
 		access(XSPROF_DEVICE_PATH, F_OK));
 }
 
-/* A process is put right before we end. */
+/* Processes are restored before we end. */
 static bool is_asked(void *data)
 {
 	struct launch *l = data;
@@ -44,7 +44,7 @@ static bool is_asked(void *data)
 	return l->asked;
 }
 
-/* Has it begun just now?  It may be on its way to Python. */
+/* Did the process start just now? It may be about to start Python. */
 static bool is_new(pid_t pid)
 {
 	struct xsp_proc_stat st;
@@ -56,7 +56,7 @@ static bool is_new(pid_t pid)
 	return xsp_clock_ns(CLOCK_BOOTTIME) < start + NEW_NS;
 }
 
-/* Is it worth to try again in a moment? */
+/* Is it worth trying again in a moment? */
 static bool is_early(pid_t pid, int err)
 {
 	return err == -EAGAIN || ((err == -ENXIO || err == -ENOEXEC) && is_new(pid));
@@ -134,7 +134,7 @@ static bool has_thread(pid_t pid)
 	return busy;
 }
 
-/* Is a thread of ours there?  While the process forks it is not, for a moment. */
+/* Does it have our thread? During a fork it briefly does not. */
 static bool is_busy(pid_t pid)
 {
 	const struct timespec pause = { 0, 5000000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One run of `xsprof record`, for the files that are it: setup.c makes what it needs, record.c
- * runs it, explain.c says what helps where it has not recorded all.
+ * A run of `xsprof record`: setup.c prepares it, record.c runs it, explain.c prints hints for
+ * incomplete recordings.
  */
 #ifndef XSPROF_RECORD_LOCAL_H
 #define XSPROF_RECORD_LOCAL_H
@@ -14,24 +14,24 @@
 #include "record/options.h"
 
 /**
- * struct recording - everything of one run
- * @opts: what was asked for
- * @session: where producers put their rings
+ * struct recording - state of a run
+ * @opts: options
+ * @session: where producers create their rings
  * @launch: the command
- * @device: the device, until the drain has it; -1 for none
+ * @device: the device, until the drain owns it; -1 for none
  * @ftrace: the tracer of the kernel, NULL for none
- * @untraced: one that did not start, until it can be removed
- * @said: what was said of where rings are
- * @fd: the capture's file
+ * @untraced: a tracer that failed to start, until it can be removed
+ * @said: what was reported about the backend
+ * @fd: descriptor of the capture
  * @cap: the capture
  * @zstd: its compressor
- * @drain: reads into it; NULL once the recording has ended
- * @flush: sends the file to the disk
- * @progress: what is shown of it
- * @stats: how it ended
+ * @drain: the drain; NULL after the end of the recording
+ * @flush: writes the file to the disk
+ * @progress: progress lines
+ * @stats: totals at the end
  * @full: the tmpfs of the rings was full at some time
- * @small: it had no room for rings of the usual size
- * @file_error: the capture could not be written as it should
+ * @small: the tmpfs had no room for rings of the usual size
+ * @file_error: the capture could not be written completely
  */
 struct recording {
 	struct record_options		opts;
@@ -54,40 +54,40 @@ struct recording {
 };
 
 /**
- * record_parse - read the options
- * @argc: arguments, the verb first
+ * record_parse - parse the options
+ * @argc: arguments, starting with the verb
  * @argv: arguments
  * @opts: filled in
  *
- * Return: -1 to go on; else the exit status: help was asked for, or an error reported.
+ * Return: -1 to continue; else the exit status, after help or an error was printed.
  */
 int record_parse(int argc, char **argv, struct record_options *opts);
 void record_help(void);
 /*
- * An unknown option: @c, or if that is 0 "--name" or "--name=value" in @word.  Return: what does
- * here what another profiler's option of that name does, or NULL.
+ * Handles an unknown option: @c, or if that is 0 "--name" or "--name=value" in @word. Return: our
+ * option that does the same as another profiler's option of that name, or NULL.
  */
 const char *record_other_tool(int c, const char *word);
 
-/* Each of these, of setup.c: 0, or an exit status after a message. */
+/* Functions of setup.c. Return: 0, or an exit status after a message. */
 
 int record_check_command(const struct record_options *opts);
 
-/* Is somebody recording us already? */
+/* Is another recorder recording this process already? */
 int record_check_not_recorded(const struct record_options *opts);
 int record_make_session(struct recording *r);
 int record_make_capture(struct recording *r, const struct xsp_drain_ops *ops);
 
 /*
- * Says beforehand what memory there will not be enough of, and chooses rings that fit where no
- * size was asked for; refused is what takes it at once.
+ * Warns in advance if memory will not suffice, and chooses ring sizes that fit if none was given;
+ * refuses options that would allocate it at once.
  */
 int record_check_room(struct recording *r);
 
-/* Is there room left where the rings are?  What there was not is remembered. */
+/* Checks the free space for rings, and remembers shortages. */
 void record_look_at_room(struct recording *r);
 
-/* Of explain.c: why nothing came, and what helps against losses; quiet recordings have neither. */
+/* Functions of explain.c: why nothing was recorded, and remedies for losses; silent if quiet. */
 void record_explain_nothing(const struct recording *r);
 void record_explain_gpu(const struct recording *r);
 void record_explain_modules(const struct recording *r);

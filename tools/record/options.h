@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What `xsprof record` was asked for.  It has no function.
+ * Options of `xsprof record`.
  */
 #ifndef XSPROF_RECORD_OPTIONS_H
 #define XSPROF_RECORD_OPTIONS_H
@@ -11,17 +11,17 @@
 #include "cli/attach.h"
 #include "ftrace/ftrace.h"
 
-#define FLIGHT_WATCH_MAX	64u	/* names to watch */
+#define FLIGHT_WATCH_MAX	64u	/* limit of names to watch */
 
 /**
- * struct flight_options - what was asked for; all zeros is no flight recorder
+ * struct flight_options - options of the flight recorder; all zeros: none
  * @on: --flight was given
- * @size: bytes of a ring, 0 where it was not said
- * @last_ns: only the last so many ns, 0 for all that rings hold
- * @watch: names or patterns
- * @nr_watch: how many
+ * @size: bytes of a ring, 0 if not given
+ * @last_ns: keep only the last so many ns, 0 for everything in the rings
+ * @watch: names or patterns of ranges
+ * @nr_watch: number of @watch
  * @stall_ns: how long such a range may stay open, 0 for the default
- * @files: automatic snapshots at most, 0 for the default
+ * @files: limit of automatic snapshots, 0 for the default
  */
 struct flight_options {
 	bool		on;
@@ -35,38 +35,38 @@ struct flight_options {
 
 /**
  * struct record_options - the options of a recording
- * @output: file
+ * @output: path of the file
  * @mode: "discard" or "overwrite", NULL for the library's default
  * @categories: list, NULL for all
  * @clock: "auto" or "mono", NULL for the default
- * @backend: "auto", "device" or "tmpfs", NULL where the environment decides
+ * @backend: "auto", "device" or "tmpfs", NULL: the environment decides
  * @buffer: bytes of a ring, 0 for the library's default
  * @duration: ns to record, 0 for all
- * @level: zstd's, 0 for none
- * @prefault: rings get their memory at once
- * @sched: what the scheduler does with the threads is recorded
- * @itt: programs with ITT calls load our collector
- * @nvtx: those with NVTX calls load that one
- * @collectors: programs load collectors that are files, where there are any
- * @gpu: those that use CUDA load the collector of CUPTI
- * @gpu_what: words, of what else is recorded of CUDA; NULL: none
- * @gpu_share: with other users of CUPTI
- * @gpu_budget: what that may cost, in per cent of a CPU; NULL: any
- * @torch: what is recorded of PyTorch's ops, NULL for the default
- * @cstack: their native stacks as well
- * @python: what Python's threads wait for is recorded
- * @python_trace: modules whose functions are recorded, by commas, "all"; NULL: none
- * @python_native: samples of Python have frames of C as well
- * @python_hz: and where they are, so often a second; 0: not
- * @realtime: the recorder's priority under SCHED_FIFO, 0 for an ordinary one
- * @wait_all: until all descendants have ended
+ * @level: zstd level, 0 for none
+ * @prefault: allocate all ring memory at once
+ * @sched: record scheduler events of the threads
+ * @itt: load the ITT collector
+ * @nvtx: load the NVTX collector
+ * @collectors: load plug-in collectors, if there are any
+ * @gpu: load the CUPTI collector in programs with CUDA
+ * @gpu_what: further CUDA records, as words; NULL: none
+ * @gpu_share: share CUPTI with other users
+ * @gpu_budget: limit of the collector's cost, in per cent of a CPU; NULL: none
+ * @torch: details of PyTorch's ops, NULL for the default
+ * @cstack: with native stacks
+ * @python: record waits of Python's threads
+ * @python_trace: modules whose functions are recorded, comma-separated, or "all"; NULL: none
+ * @python_native: Python samples include native frames
+ * @python_hz: Python samples per second; 0: none
+ * @realtime: SCHED_FIFO priority of the recorder, 0: not realtime
+ * @wait_all: wait until all descendants have ended
  * @allow_lost: exit with status 0 if records were lost
  * @quiet: errors only
- * @verbose: say what happens
- * @flight: keep the last part only
- * @kernel: the events of the kernel
+ * @verbose: print progress messages
+ * @flight: flight recorder
+ * @kernel: events of the kernel
  * @attach: running processes instead of a command
- * @load: our library is loaded into these
+ * @load: load our library into these processes
  * @argv: the command; empty with @attach
  */
 struct record_options {

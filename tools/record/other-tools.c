@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What options of other profilers are called here.  It parses nothing.
+ * Options of other profilers, and their equivalents here.
  */
 #include <stddef.h>
 #include <string.h>

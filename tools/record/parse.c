@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The options of `xsprof record`.  It never acts on them.
+ * Parses the options of `xsprof record`.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -153,7 +153,7 @@ static int take_torch(const char *text, struct record_options *opts)
 	return -1;
 }
 
-/* Which of both is meant nobody can tell. */
+/* Both options were given: it is unclear which one is meant. */
 static int take_categories(const char *list, const char **categories)
 {
 	for (const char *p = list; *p; p += *p == ',') {
@@ -325,7 +325,7 @@ static int take(struct record_options *opts, int c, char **argv)
 	return -1;
 }
 
-/* What says how rings are to be made has no meaning for rings that are there. */
+/* Options about creating rings have no effect on existing rings. */
 static int check_attach(const struct record_options *opts, int argc, char **argv)
 {
 	const char *nonsense = opts->mode ? "mode" : opts->buffer ? "buffer-size" :

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What of an executable file decides whether libraries of ours get into it: its permissions, as
- * execve() sees them, and its ELF header. What cannot be read is not guessed.
+ * Determines whether our libraries are loaded into an executable: its permissions, as execve()
+ * checks them, and its ELF header. Does not guess about unreadable files.
  */
 #include <elf.h>
 #include <errno.h>
@@ -18,14 +18,14 @@
 #include "record/launch.h"
 #include "record/program.h"
 
-#define SCRIPTS_MAX	4	/* that name each other as interpreter, as in the kernel */
-#define HEADERS_MAX	256u	/* program headers that are looked at */
+#define SCRIPTS_MAX	4	/* nested interpreters, as in the kernel */
+#define HEADERS_MAX	256u	/* limit of program headers read */
 
 #define ANOTHER_USER \
 	"a program that runs as another user or with more rights, and lets its caller load and " \
 	"set nothing: run xsprof itself as that user, with the command behind it as the command"
 
-/* As the kernel compares: of a file system that is mounted "nosuid" none of this holds. */
+/* Like the kernel: set-id bits have no effect on a "nosuid" mount. */
 static bool gains_rights(int fd, const struct stat *st)
 {
 	struct statvfs fs;
@@ -34,13 +34,13 @@ static bool gains_rights(int fd, const struct stat *st)
 		return false;
 	if (st->st_mode & S_ISUID && st->st_uid != getuid())
 		return true;
-	/* Without the right to execute the bit has another meaning. */
+	/* Without the execute permission the bit has another meaning. */
 	if (st->st_mode & S_ISGID && st->st_mode & S_IXGRP && st->st_gid != getgid())
 		return true;
 	return getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
-/* Return: 1 a segment names the dynamic linker; 0 none does; -1: not known. */
+/* Return: 1: a segment names the dynamic linker; 0: none does; -1: unknown. */
 static int has_linker(int fd, const Elf64_Ehdr *elf)
 {
 	Elf64_Phdr header;
@@ -68,7 +68,7 @@ static const char *elf_refusal(int fd, const Elf64_Ehdr *elf)
 	return NULL;
 }
 
-/* Of "#!/usr/bin/env python3" the first word.  Return: false: there is none. */
+/* The first word of "#!/usr/bin/env python3". Return: false: there is none. */
 static bool interpreter(char *head, char *path, size_t size)
 {
 	char *word = head + 2 + strspn(head + 2, " \t");
@@ -80,10 +80,10 @@ static bool interpreter(char *head, char *path, size_t size)
 	return true;
 }
 
-/* Return: whether @path is now that of another file to look at. */
+/* Return: true if @path was replaced by another file to check. */
 static bool look(char *path, size_t size, const char **why)
 {
-	/* Not blocked by a FIFO of that name, and without becoming a terminal's. */
+	/* Do not block on a fifo, nor get a controlling terminal. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	union {
 		char		text[PATH_MAX];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What of an executable file decides whether libraries of ours get into it. It starts nothing.
+ * Determines whether our libraries are loaded into an executable.
  */
 #ifndef XSPROF_RECORD_PROGRAM_H
 #define XSPROF_RECORD_PROGRAM_H
 
 /**
- * program_refusal - why no library of ours is loaded into a program
- * @name: the command, as in argv[0]; of a script its interpreter is looked at
+ * program_refusal - why our libraries are not loaded into a program
+ * @name: the command, as in argv[0]; for a script its interpreter is checked
  *
- * Return: a text that follows "PROGRAM is "; NULL: it takes them, or what it is cannot be read.
+ * Return: a text that follows "PROGRAM is "; NULL: they are, or the file cannot be read.
  */
 const char *program_refusal(const char *name);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * --realtime: see realtime.h.  It never changes the priority of what is recorded.
+ * --realtime: see realtime.h. Never changes the priority of recorded processes.
  */
 #include <errno.h>
 #include <sched.h>
@@ -26,7 +26,7 @@ int realtime_take(const char *text, uint32_t *priority)
 	return -1;
 }
 
-/* Threads and processes that come of this one are ordinary ones. */
+/* Threads and processes created by this one get normal priority. */
 static int set(uint32_t priority)
 {
 	struct sched_param param = { .sched_priority = (int)priority };
@@ -42,7 +42,7 @@ int realtime_check(uint32_t priority)
 	if (!priority)
 		return 0;
 	err = policy < 0 || sched_getparam(0, &before) ? -errno : set(priority);
-	/* What it was, with its nice value, which the command inherits. */
+	/* Restore it with its nice value, which the command inherits. */
 	if (!err && sched_setscheduler(0, policy, &before))
 		err = -errno;
 	if (!err)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * `xsprof record`: starts the command, drains what it writes while it runs, ends with its exit
- * status; or drains processes that run already.  It never stops a process, and never stands in
- * its way.
+ * `xsprof record`: starts the command, drains its rings while it runs, and exits with its status;
+ * or drains running processes. Never stops or delays a process.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,10 +27,10 @@
 #include "record/local.h"
 #include "record/realtime.h"
 
-/* How long processes that outlive the command may take to end before they are let go. */
+/* How long to wait for late GPU records. */
 #define GPU_LATE_NS	300000000u
 #define GRACE_NS	1000000000u
-/* Asked this often to end, we end, whatever the command does. */
+/* End at this number of requests, whatever the command does. */
 #define ASKED_MAX	3
 
 /* ---- questions of the drain ---------------------------------------------------------------- */
@@ -71,12 +70,15 @@ static void start_tracing(struct recording *r, const pid_t *tasks, uint32_t nr)
 	tool_note("no events of the kernel are recorded: the tracer does not start: %s",
 		  strerror(-err));
 	xsp_cap_note(&r->cap, "no events of the kernel: the tracer did not start");
-	/* The command that is held has its files open, and while it has them it cannot go. */
+	/*
+	 * The held command has inherited the tracer's files, which cannot be removed until it
+	 * executes.
+	 */
 	r->untraced = r->ftrace;
 	r->ftrace = NULL;
 }
 
-/* The command is there, and has not run an instruction of its own. */
+/* Called when the process exists and has not executed the command yet. */
 static void held(void *data, pid_t pid)
 {
 	struct recording *r = data;
@@ -86,7 +88,10 @@ static void held(void *data, pid_t pid)
 	if (!r->ftrace)
 		return;
 	start_tracing(r, &pid, 1);
-	/* By the kernel's numbers a report tells its threads from others; a full disk is said. */
+	/*
+	 * Reports tell its threads from others by this pid of the kernel; a full disk is reported
+	 * elsewhere.
+	 */
 	snprintf(fact, sizeof(fact), "command_pid=%d\n", (int)pid);
 	if (!ftrace_namespaced())
 		(void)xsp_host_add(&r->cap, fact);
@@ -103,7 +108,7 @@ static int open_tracing(struct recording *r)
 	return ftrace_open(&r->opts.kernel, &r->ftrace);
 }
 
-/* What was said when it could not be had is said to whoever reads the capture too. */
+/* Notes in the capture why tracing is not available, as printed before. */
 static void note_no_tracing(struct recording *r)
 {
 	if (ftrace_wanted(&r->opts.kernel) && ftrace_why_not())
@@ -130,7 +135,7 @@ static void sum_up_tracing(const struct recording *r)
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-/* What is printed there would be in the midst of the capture. */
+/* Output there would mix with the capture. */
 static bool is_same_file(int fd, int std)
 {
 	struct stat out, data;
@@ -182,7 +187,7 @@ static void sleep_until(struct recording *r, uint64_t ns)
 	ppoll(fds, 2, ns == UINT64_MAX ? NULL : &ts, NULL);
 }
 
-/* The time to look again where nothing tells: a process without a producer may end. */
+/* Polling interval without notifications: a process without a producer may end. */
 #define ATTACH_NS	200000000u
 
 static bool attach_over(struct recording *r, uint64_t *sleep)
@@ -192,7 +197,7 @@ static bool attach_over(struct recording *r, uint64_t *sleep)
 	return r->launch.asked || attach_ended(&r->opts.attach, r->drain);
 }
 
-/* The command has ended: how long is it worth to wait for what it left running? */
+/* The command has ended: how long to wait for its remaining processes? */
 static bool over(struct recording *r, uint64_t now, uint64_t *grace)
 {
 	if (!r->launch.ended)
@@ -203,11 +208,11 @@ static bool over(struct recording *r, uint64_t now, uint64_t *grace)
 		return !r->launch.children && !xsp_drain_producers(r->drain);
 	if (!*grace)
 		*grace = now + GRACE_NS;
-	/* One without a producer may be about to load the library. */
+	/* A process without a producer may be about to load the library. */
 	return now >= *grace || (!r->launch.children && !xsp_drain_producers(r->drain));
 }
 
-/* Where the rings are is known when the first are. */
+/* The backend is known when the first rings exist. */
 static void say_where(struct recording *r, bool ended)
 {
 	struct xsp_drain_stats stats;
@@ -224,7 +229,7 @@ static uint32_t run(struct recording *r)
 	uint64_t start = xsp_clock_ns(CLOCK_MONOTONIC), grace = 0;
 	uint64_t end = r->opts.duration ? start + r->opts.duration : UINT64_MAX;
 
-	/* What devices did in its last moments is told of that much later. */
+	/* Records of the devices' last activities come this much later. */
 	if (r->opts.duration && r->opts.gpu)
 		end += GPU_LATE_NS;
 
@@ -256,7 +261,7 @@ static uint32_t run(struct recording *r)
 			sleep = traced;
 		if (sleep > end - now)
 			sleep = end - now;
-		/* Processes on their way out are asked after soon. */
+		/* Check ending processes soon. */
 		if (grace && sleep > 5000000)
 			sleep = 5000000;
 		if (grace)
@@ -278,7 +283,7 @@ static void finish(struct recording *r, uint32_t why)
 	r->drain = NULL;
 	xsp_cap_free(&r->cap);
 	flush_stop(&r->flush);
-	/* Errors that a file system keeps until now, NFS and quotas among them. */
+	/* Some file systems report errors only here, e.g. NFS and quotas. */
 	if (close(r->fd) && !r->file_error)
 		r->file_error = -errno;
 	if (r->zstd.data)
@@ -311,7 +316,7 @@ static void sum_up(struct recording *r, uint32_t why)
 	sum_up_tracing(r);
 }
 
-/* After a recording that was shorter than the command. */
+/* For a recording that was shorter than the command. */
 static void wait_command(struct recording *r)
 {
 	while (!r->launch.ended && r->launch.asked < ASKED_MAX) {
@@ -327,14 +332,14 @@ static bool lost(const struct recording *r)
 	return progress_lost(&r->stats) || kernel->lost || kernel->unsaved;
 }
 
-/* A command's own status counts, as with perf and strace: 0 also where records were lost. */
+/* The command's own status counts, as with perf and strace: also 0 if records were lost. */
 static int exit_status(const struct recording *r)
 {
 	int status = r->launch.status;
 
 	if (attach_on(&r->opts.attach) && r->file_error)
 		return TOOL_FAILED;
-	/* Each of the processes has said why, unless it ended. */
+	/* Each of the processes has given a reason, unless it ended. */
 	if (attach_on(&r->opts.attach) && !r->stats.producers && r->stats.refused)
 		return tool_error("nothing was recorded: the processes could not be%s",
 				  r->opts.quiet ? ": without --quiet they say why" : "");
@@ -381,7 +386,7 @@ int cmd_record(int argc, char **argv)
 		status = open_tracing(&r);
 	if (status)
 		return status;
-	/* Before the first file is written: a limit of file sizes is a signal. */
+	/* Before the first file is written: exceeding a file size limit raises a signal. */
 	if (launch_prepare(&r.launch) || xsp_guard_install())
 		status = tool_error("signals: %s", strerror(errno));
 	if (!status)
@@ -404,7 +409,7 @@ int cmd_record(int argc, char **argv)
 		output_drop(r.opts.output, r.fd);
 		goto err_session;
 	}
-	/* A thread only now: what forks is better alone. */
+	/* Start the thread only now: a process should fork while it is single-threaded. */
 	flush_start(&r.flush, r.fd, &r.cap.size);
 	why = run(&r);
 	finish(&r, why);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a recording needs before anything runs: its command looked up, its session, its capture.
- * It starts nothing.
+ * Prepares a recording: looks up the command, creates the session and the capture. Starts nothing.
  */
 #include <errno.h>
 #include <limits.h>
@@ -22,7 +21,7 @@
 #include "record/device.h"
 #include "record/local.h"
 
-/* "--flight 30s": a value that stands apart is the command. */
+/* "--flight 30s": a separate value would be taken for the command. */
 static bool is_flight_value(const struct record_options *opts)
 {
 	const struct flight_options *flight = &opts->flight;
@@ -65,7 +64,7 @@ int record_check_command(const struct record_options *opts)
 	return 126;
 }
 
-/* Is somebody recording us already? */
+/* Is another recorder recording this process already? */
 int record_check_not_recorded(const struct record_options *opts)
 {
 	const char *path = getenv("XSPROF_SESSION");
@@ -117,7 +116,7 @@ int record_make_session(struct recording *r)
 	int err;
 
 	join_command(&r->opts, command, sizeof(command));
-	/* Others see it from other folders. */
+	/* Make it absolute: others see it from other folders. */
 	if (r->opts.output[0] == '/' || !getcwd(cwd, sizeof(cwd)))
 		snprintf(output, sizeof(output), "%s", r->opts.output);
 	else if (snprintf(output, sizeof(output), "%s/%s", cwd, r->opts.output) >=
@@ -134,20 +133,20 @@ int record_make_session(struct recording *r)
 		session_say_place(&r->session);
 	if (!err)
 		return 0;
-	/* What has no room for a line has none for a capture. */
+	/* No room for a line means no room for a capture. */
 	if (err == -EFBIG)
 		return cannot_write(r, err);
 	session_error(object, err);
 	return TOOL_USAGE;
 }
 
-/* What is free there is for one process and, as much again, for its children. */
+/* Free space is shared by a process and, as much again, its children. */
 #define ROOM_SHARE	2
-/* And of a memory cgroup's, most of which the program itself wants. */
+/* Share of a memory cgroup, most of which the program itself needs. */
 #define CGROUP_SHARE	8
 #define RING_LEAST	(64u << 10)
 
-/* Bytes that the full rings of one process take: with --prefault those of all CPUs. */
+/* Memory of a process' full rings: with --prefault those of all CPUs. */
 static uint64_t rings_of(const struct record_options *opts, uint64_t ring)
 {
 	cpu_set_t usable;
@@ -158,7 +157,7 @@ static uint64_t rings_of(const struct record_options *opts, uint64_t ring)
 	return ring * (cpus + 1);
 }
 
-/* The size of a ring that was asked for, 0 for none. */
+/* The requested ring size, 0 for none. */
 static uint64_t asked_ring(const struct record_options *opts)
 {
 	const char *text = getenv("XSPROF_BUFFER_SIZE");
@@ -171,7 +170,7 @@ static uint64_t asked_ring(const struct record_options *opts)
 	return 0;
 }
 
-/* The largest rings of those that take at most @room: not beyond the usual size. */
+/* Chooses the largest rings that take at most @room, up to the usual size. */
 static void fit_rings(struct recording *r, uint64_t room)
 {
 	if (!r->opts.buffer)
@@ -181,9 +180,9 @@ static void fit_rings(struct recording *r, uint64_t room)
 }
 
 /*
- * The memory of rings is also that of a memory cgroup.  There is no call that takes memory of one
- * which has none left and fails: the kernel kills a process.  The group may be another than the
- * program's; most often it is not.
+ * Ring memory is charged to a memory cgroup. No call allocates from a full cgroup and fails
+ * instead: the kernel kills a process. The group checked is our own, which need not be the
+ * program's but usually is.
  */
 static void check_cgroup(struct recording *r, bool asked)
 {
@@ -209,7 +208,7 @@ static void check_cgroup(struct recording *r, bool asked)
 			  "--buffer-size (-b) allows others", have, size);
 }
 
-/* Nobody asked for a size: the largest rings that fit. */
+/* No size was requested: use the largest rings that fit. */
 static void choose_ring(struct recording *r, uint64_t room, const char *have)
 {
 	char size[32];
@@ -224,8 +223,8 @@ static void choose_ring(struct recording *r, uint64_t room, const char *have)
 }
 
 /*
- * Rings take memory as they fill: say beforehand what there will not be enough of.  A ring that
- * finds no room stays as small as it is.  Taken at once it would be all that others have.
+ * Rings take memory as they fill: warn in advance if it will not suffice. A ring that finds no room
+ * stays small. Allocated at once it would use up what others need.
  */
 int record_check_room(struct recording *r)
 {

@@ -21,6 +21,7 @@
 #include "collect/torch/inputs.h"
 #include "collect/torch/late.h"
 #include "collect/torch/native.h"
+#include "collect/torch/open.h"
 #include "collect/torch/python.h"
 
 enum { NEW, BUSY, READY, OFF };

@@ -6,6 +6,7 @@
 #include "collect/torch/entry.h"
 #include "collect/torch/inputs.h"
 #include "collect/torch/native.h"
+#include "collect/torch/open.h"
 #include "collect/torch/python.h"
 
 #define SCRIPT_SCOPE	2	/* at::RecordScope::TORCHSCRIPT_FUNCTION */

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "collect/torch/local.h"
+#include "collect/torch/open.h"
 
 #define FEW		64u	/* initial room */
 #define DEPTH		4096u	/* deeper ops are assumed to nest */

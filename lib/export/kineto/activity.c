@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Activities that a program timed itself, in a Kineto trace: each under its own category and on
- * the track that its record says, whatever else is there.  And threads that are to be known.
+ * Activities timed by the program, in a Kineto trace: each under its own category and on the track
+ * that its record states. And thread names.
  */
 #include "export/kineto/local.h"
 #include "result/activity.h"
 #include "result/post.h"
 
-/* A process that writes of itself knows itself by its own number. */
+/* A process that writes about itself uses its own pid. */
 static bool is_own(const struct xsr_kineto *k, const struct xsprof_event *ev, int64_t device)
 {
 	struct xsprof_trace_producer producer;
@@ -18,7 +18,7 @@ static bool is_own(const struct xsr_kineto *k, const struct xsprof_event *ev, in
 	       producer.ctl->pid == device;
 }
 
-/* "pid":1,"tid":2, */
+/* Writes "pid":1,"tid":2, */
 static char *put_track(struct xsr_kineto *k, const struct xsprof_event *ev,
 		       const struct xsr_activity *a, char *p)
 {
@@ -41,8 +41,8 @@ static char *put_track(struct xsr_kineto *k, const struct xsprof_event *ev,
 }
 
 /*
- * The program's own span around what it put in.  Its "pid" is no number, which speedscope does not
- * open: readers of PyTorch's traces look for this very word, which Kineto writes.
+ * The trace's span, stated by the program. Its "pid" is a word, not a number, which speedscope
+ * cannot open, but Kineto writes it and readers of PyTorch's traces look for it.
  */
 static char *put_span(struct xsr_kineto *k, const struct xsprof_event *ev, char *p)
 {
@@ -89,7 +89,10 @@ bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
 
 	if (!xsr_activity_read(k->w.trace, ev, &a))
 		return false;
-	/* What devices did for it is told by its name, whether or not it is wanted itself. */
+	/*
+	 * Device activities launched in it carry its name, whether or not the range itself is
+	 * wanted.
+	 */
 	if (!strcmp(a.type, "user_annotation"))
 		xsr_user_name(k, ev->producer, ev->value, ev->name);
 	if (!wanted(k, &a) || !xsr_kineto_cut(k, &begin, &end))

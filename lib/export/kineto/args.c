@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What the program said of an event: its id, its arguments under their own names, and what came
- * afterwards.
+ * Arguments from the program for an event: its id, its arguments under their own names, and later
+ * annotations.
  */
 #include "export/kineto/local.h"
 #include "result/args.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How much of its device a kernel fills, in a Kineto trace: from its launch, and from what the
- * collector said of the device.  Where the collector said it of the kernel, that stands.
+ * Occupancy of kernels in a Kineto trace, from their launch and the collector's description of the
+ * device. If the collector recorded it with the kernel, that value is used.
  */
 #include <stdlib.h>
 
@@ -18,14 +18,14 @@ static bool has_key(const struct xsr_kineto *k, const struct xsr_walk *from, con
 	return false;
 }
 
-/* Without memory they are read again for the next kernel of the device. */
+/* Without memory they are parsed again for the device's next kernel. */
 static const struct xsr_limits *keep(struct xsr_kineto *k, uint64_t key,
 				     const struct xsr_limits *limits)
 {
 	uint32_t room = k->nr_limits ? 2 * k->nr_limits : 1;
 	struct xsr_limits *list;
 
-	/* Room for 1, 2, 4, ...: it is full when their number is a power of two. */
+	/* The capacity is a power of two: full when the number is one. */
 	if (!(k->nr_limits & (k->nr_limits - 1))) {
 		list = realloc(k->limits, room * sizeof(*list));
 		if (!list)
@@ -75,6 +75,6 @@ char *xsr_kineto_fill(struct xsr_kineto *k, const struct xsprof_event *ev,
 			   blocks * (double)xsr_warps_of_block(limits, &launch));
 	if (occupancy < 0)
 		return p;
-	/* In whole percent, as readers take it. */
+	/* In whole percent, as readers expect. */
 	return put_i64(put_lit(p, ",\"est. achieved occupancy %\":"), (int64_t)(occupancy + 0.5));
 }

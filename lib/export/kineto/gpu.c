@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What GPUs did, and calls of their runtime, in a Kineto trace.  A device is a process with its
- * number, a stream a thread of it.  Which op a kernel belongs to is what its record says, or that
- * of the call that launched it, or the op around a call that wrote its own record.
+ * GPU activities and runtime calls in a Kineto trace. A device is a process with its number, a
+ * stream a thread of it. A kernel belongs to the op stated in its record, or to that of the call
+ * that launched it, or to the op around a call recorded by its own thread.
  */
 #include <math.h>
 
@@ -23,7 +23,7 @@ struct gpu {
 	bool				has_external;
 };
 
-/* Of more than one process the numbers of each are kept apart, and are still numbers. */
+/* With several processes their numbers are kept apart, but remain numbers. */
 static uint64_t correlation_of(const struct xsr_kineto *k, const struct xsprof_event *ev)
 {
 	uint32_t other = ev->producer == k->main ? 0 : ev->producer + 1;
@@ -33,7 +33,7 @@ static uint64_t correlation_of(const struct xsr_kineto *k, const struct xsprof_e
 	return (uint32_t)ev->value | (uint64_t)(other & 0xfffff) << 32;
 }
 
-/* The number under @name among the arguments. */
+/* The number with key @name among the arguments. */
 static bool find_number(const struct xsr_kineto *k, const struct xsr_walk *from, const char *name,
 			uint64_t *value)
 {
@@ -50,7 +50,7 @@ static bool find_number(const struct xsr_kineto *k, const struct xsr_walk *from,
 	return false;
 }
 
-/* The innermost op around the call, or what the thread said inside it that calls belong to. */
+/* Finds the innermost op around the call, or a correlation id that the thread pushed inside it. */
 static void find_around(struct gpu *g, const struct xsp_track *thread)
 {
 	const struct xsr_pushed *pushed = xsr_user_top(thread, 0, g->begin);
@@ -71,7 +71,7 @@ static void find_around(struct gpu *g, const struct xsp_track *thread)
 	}
 }
 
-/* A range around a call, from the inside out.  @tag: where that of an annotation is. */
+/* Handles a range around a call, from the inside out. @tag: tag of an annotation. */
 static void take_around(struct xsr_kineto *k, struct gpu *g, uint32_t kind, uint64_t id,
 			uint32_t name, uint64_t *tag)
 {
@@ -87,7 +87,10 @@ static void take_around(struct xsr_kineto *k, struct gpu *g, uint32_t kind, uint
 	g->tag = *tag;
 }
 
-/* Ranges that were open on the calling thread: another thread writes the call's record later. */
+/*
+ * Finds the ranges that were open on the calling thread; another thread writes the call's record
+ * later.
+ */
 static void find_then(struct xsr_kineto *k, struct gpu *g)
 {
 	struct xsp_track *thread = xsp_tracks_get(k->tracks, g->ev->producer, g->ev->pid,
@@ -112,7 +115,7 @@ static void find_then(struct xsr_kineto *k, struct gpu *g)
 	}
 }
 
-/* Whose call it is: where the thread itself wrote it when it was over, what is open there. */
+/* Links a call: if the thread itself wrote it at its end, to the open ranges. */
 static void link_call(struct xsr_kineto *k, struct gpu *g)
 {
 	const struct xsprof_event *ev = g->ev;
@@ -154,7 +157,7 @@ static bool starts(const char *s, const char *with)
 	return !strncmp(s, with, strlen(with));
 }
 
-/* Calls that an arrow leaves: those that give a device something to do, or wait for it. */
+/* Calls with a flow arrow: those that submit work to a device or wait for it. */
 static bool launches(const char *name)
 {
 	static const char *const begin[] = {
@@ -193,7 +196,7 @@ static void put_flow(struct xsr_kineto *k, const struct gpu *g, struct xsp_track
 	k->w.buf->p = start ? put_lit(p, "}") : put_lit(p, ",\"bp\":\"e\"}");
 }
 
-/* "cudaLaunchKernel_v7000" is cudaLaunchKernel to everybody. */
+/* Writes the public name of the function: cudaLaunchKernel for "cudaLaunchKernel_v7000". */
 static char *put_api_name(const char *name, size_t len, char *p)
 {
 	size_t n = len;
@@ -205,7 +208,7 @@ static char *put_api_name(const char *name, size_t len, char *p)
 	return json_string(p, name, len < 1024 ? len : 1024, NULL);
 }
 
-/* From the name to the opening of the arguments. */
+/* Writes the event from its name to the opening of its arguments. */
 static char *put_head(struct xsr_kineto *k, const struct gpu *g, const char *cat,
 		      struct xsp_track *track)
 {
@@ -239,7 +242,7 @@ static char *put_external(const struct gpu *g, char *p, bool *any)
 	return g->has_external ? put_u64(put_lit(p, "\"External id\":"), g->external) : p;
 }
 
-/* The arguments without the one that stands there already; @own: other keys that do. */
+/* Writes the arguments except those already written; @own: other keys in use. */
 static char *put_rest(struct xsr_kineto *k, const struct gpu *g, uint32_t own, char *p)
 {
 	struct xsr_walk walk = *g->args;
@@ -259,7 +262,7 @@ static char *put_place(const struct gpu *g, char *p)
 	return put_u64(put_lit(p, ",\"correlation\":"), g->correlation);
 }
 
-/* Of a kernel of a collective: what the op said that launched it. */
+/* For a kernel of a collective: the metadata of the op that launched it. */
 static void put_collective(struct xsr_kineto *k, const struct gpu *g)
 {
 	const char *text;
@@ -277,7 +280,7 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 	static const char *const cats[] = {
 		[XSPROF_GPU_KERNEL] = "kernel", [XSPROF_GPU_MEMCPY] = "gpu_memcpy",
 		[XSPROF_GPU_MEMSET] = "gpu_memset",
-		/* Readers know no graphs; it is time in which the device computed. */
+		/* Readers do not know graphs: show it as computing time of the device. */
 		[XSPROF_GPU_GRAPH] = "kernel",
 	};
 	uint32_t own = XSR_OWN_PLACE | XSR_OWN_CORRELATION | XSR_OWN_GRAPH;
@@ -297,7 +300,7 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 	if (g->ev->aux == XSPROF_GPU_MEMCPY || g->ev->aux == XSPROF_GPU_MEMSET) {
 		own |= XSR_OWN_BYTES;
 		p = put_u64(put_lit(p, ",\"bytes\":"), g->rec->bytes);
-		/* Bytes a nanosecond are GB a second. */
+		/* Bytes per ns are GB/s. */
 		p = xsp_put_double(put_lit(p, ",\"memory bandwidth (GB/s)\":"),
 				   ns ? (double)g->rec->bytes / (double)ns : 0);
 	}
@@ -346,7 +349,7 @@ static void put_sync(struct xsr_kineto *k, struct gpu *g)
 	char *p;
 
 	link_work(k, g);
-	/* Beside what the stream does then: waits overlap it. */
+	/* On a track beside the stream's work, which waits overlap. */
 	track = xsr_kineto_stream(k, g->ev->producer, g->rec->device, g->rec->stream, true);
 	if (!track)
 		return;
@@ -397,7 +400,7 @@ static void put_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct 
 	}
 }
 
-/* Does its call come later, and say what it belongs to? */
+/* Does its call come later, and determine what it belongs to? */
 static bool waits(struct xsr_kineto *k, const struct xsprof_event *ev, const struct xsr_walk *walk)
 {
 	uint64_t external, tag;

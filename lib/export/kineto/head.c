@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What stands around the events of a Kineto trace: the keys of the whole, and the marks at its
- * end.  distributedInfo comes first: HolisticTraceAnalysis takes the rank from the first line with
- * that word.
+ * Frame of a Kineto trace: the top-level keys, and the marks at its end. distributedInfo comes
+ * first: HolisticTraceAnalysis takes the rank from the first line with that word.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +29,7 @@ static void put_number(struct xsr_kineto *k, const char *name, uint64_t value)
 	k->w.buf->p = put_lit(p, ",\n");
 }
 
-/* A string with its quotes, of any length. */
+/* Writes a string with quotes, of any length. */
 static void put_string(struct xsr_kineto *k, const char *s)
 {
 	k->w.buf->p = xsr_writer_text(&k->w, xsp_buf_room(k->w.buf, XSP_BUF_ROOM), s, strlen(s));
@@ -48,7 +47,7 @@ static const char *fact(const struct xsr_kineto *k, const char *name)
 	return k->main == XSPROF_NO_PRODUCER ? NULL : xsprof_trace_fact(k->w.trace, k->main, name);
 }
 
-/* The JSON that was given as metadata for a key that is always there. */
+/* The program's metadata, as JSON, for a key that is always present. */
 static const char *given(const struct xsr_kineto *k, const char *name)
 {
 	size_t i;
@@ -60,7 +59,7 @@ static const char *given(const struct xsr_kineto *k, const char *name)
 	return NULL;
 }
 
-/* JSON with a space behind each colon: HolisticTraceAnalysis finds no rank without. */
+/* Writes JSON with a blank after each colon: HolisticTraceAnalysis requires it to find the rank. */
 static void put_spaced(struct xsr_kineto *k, const char *json)
 {
 	bool text = false;
@@ -80,7 +79,7 @@ static void put_spaced(struct xsr_kineto *k, const char *json)
 	xsp_buf_puts(k->w.buf, from);
 }
 
-/* As the program says it, else as far as its processes or their environment do. */
+/* From the program's metadata, else from its processes or their environment. */
 static void put_distributed(struct xsr_kineto *k)
 {
 	const char *own = given(k, "distributedInfo");
@@ -111,7 +110,7 @@ static void put_distributed(struct xsr_kineto *k)
 	xsp_buf_puts(k->w.buf, "},\n");
 }
 
-/* The number of the device that a fact is of; XSP_DEVICE_NUMBERS: of none. */
+/* The device number in the name of a fact; XSP_DEVICE_NUMBERS: none. */
 static uint32_t device_of(const char *name)
 {
 	unsigned long number = strncmp(name, "device.", 7) ? XSP_DEVICE_NUMBERS :
@@ -124,7 +123,7 @@ static uint32_t device_of(const char *name)
 	return strcmp(name, text) ? XSP_DEVICE_NUMBERS : (uint32_t)number;
 }
 
-/* What the first process that has them says of them: facts are walked once, for all devices. */
+/* Collects the first process' description of each device in one iteration over the facts. */
 static void find_devices(const struct xsr_kineto *k, const char *said[XSP_DEVICE_NUMBERS])
 {
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
@@ -142,7 +141,7 @@ static void find_devices(const struct xsr_kineto *k, const char *said[XSP_DEVICE
 	}
 }
 
-/* As the program says it, else as the collectors of its processes do: each device once. */
+/* From the program's metadata, else from the collectors: each device once. */
 static void put_devices(struct xsr_kineto *k)
 {
 	const char *own = given(k, "deviceProperties");
@@ -163,7 +162,7 @@ static void put_devices(struct xsr_kineto *k)
 	xsp_buf_puts(k->w.buf, own ? ",\n" : "],\n");
 }
 
-/* The same trace has the same id each time it is written. */
+/* The id is the same each time the same trace is written. */
 static void put_trace_id(struct xsr_kineto *k)
 {
 	const struct xsprof_profiler_config *config = k->opts.config;
@@ -203,7 +202,7 @@ static void put_environment(struct xsr_kineto *k)
 	}
 }
 
-/* A value as it is where it is JSON, else as a string. */
+/* Writes a value verbatim if it is JSON, else as a string. */
 static void put_json(struct xsr_kineto *k, const char *s)
 {
 	if (!s)
@@ -214,7 +213,7 @@ static void put_json(struct xsr_kineto *k, const char *s)
 		put_string(k, s);
 }
 
-/* What a trace says of itself it says once; the first two have taken the program's already. */
+/* Is it a key that the trace writes itself? The first two have used the program's value already. */
 static bool is_own(const char *name)
 {
 	static const char *const own[] = {
@@ -245,7 +244,7 @@ static void put_metadata(struct xsr_kineto *k)
 	}
 }
 
-/* What a session was asked for; of a recording, what is in the trace. */
+/* The options of a session; for a recording, what the trace contains. */
 static void put_wants(struct xsr_kineto *k)
 {
 	const struct xsprof_profiler_config *config = k->opts.config;
@@ -267,7 +266,7 @@ void xsr_kineto_head(struct xsr_kineto *k)
 	put_trace_id(k);
 	put_environment(k);
 	put_metadata(k);
-	/* Catapult takes it for the precision of times: with "ms" ranges are inside of others. */
+	/* Catapult takes it for the precision of times: with "ms" ranges would seem nested. */
 	put_text(k, "displayTimeUnit", "ns");
 	put_number(k, "baseTimeNanoseconds", k->base);
 	xsp_buf_puts(k->w.buf, "\"traceEvents\": [");
@@ -314,7 +313,7 @@ void xsr_kineto_tail(struct xsr_kineto *k, const char *name)
 	xsp_buf_puts(k->w.buf, "\n],\n");
 	if (!k->opts.config)
 		put_wants(k);
-	/* What other traces do not tell: what is not in them. */
+	/* Not in other traces: counts of lost records. */
 	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
 		memset(&info, 0, sizeof(info));
 	put_number(k, "xsprof_lost_records", info.lost_records);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is on threads in a Kineto trace: ops and ranges, each written when it ends, with what was
- * kept of its begin; and which records belong together.  point.c writes what is of one
- * moment.
+ * Ops and ranges of threads in a Kineto trace, each written at its end with what was kept from its
+ * begin; and continuation records. point.c writes events without a duration.
  */
 #include <string.h>
 
@@ -11,8 +10,8 @@
 #include "result/post.h"
 
 /*
- * The category that is said as an argument: in place of user_annotation readers would not know it.
- * NULL where it tells nothing: of ops, of what PyTorch annotates, of ranges without one.
+ * The category to write as an argument: readers would not know it in place of user_annotation. NULL
+ * if it adds nothing: for ops, PyTorch's annotations, ranges without one.
  */
 static const char *said_category(const struct xsp_range *range, const char *category)
 {
@@ -26,7 +25,7 @@ static const char *said_category(const struct xsp_range *range, const char *cate
 	return category;
 }
 
-/* @how: 0: it ended; XSR_OWN_CUT; XSR_OWN_FINISHED: it did not, XSR_OWN_THREAD_ENDED: why. */
+/* @how: 0: it ended; XSR_OWN_CUT; XSR_OWN_FINISHED: it did not end, XSR_OWN_THREAD_ENDED: why. */
 static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t producer,
 		      const struct xsp_range *range, uint64_t end, const struct xsprof_event *more,
 		      uint32_t how)
@@ -82,8 +81,8 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 /* ---- nodes of autograd ---------------------------------------------------------------------- */
 
 /*
- * The engine's range around a node has no sequence number of its own; PyTorch's profiler gives it
- * that of the op inside it, and so do we.
+ * The autograd engine's range around a node has no sequence number; as in PyTorch's profiler it
+ * gets that of the op inside it.
  */
 static bool is_node(const struct xsr_kineto *k, uint32_t producer, uint32_t name)
 {
@@ -131,14 +130,14 @@ static void take_number(const struct xsr_kineto *k, const struct xsprof_trace_op
 	memcpy(at, &rec, sizeof(rec));
 }
 
-/* The arrows between an op and its backward. */
+/* Writes the arrows between an op and its backward. */
 static void put_links(struct xsr_kineto *k, struct xsp_track *thread,
 		      const struct xsp_range *range)
 {
 	struct xsprof_trace_op op;
 	struct xsr_walk walk;
 
-	/* The arrow is from the op inside a node. */
+	/* The arrow starts at the op inside a node. */
 	if (range->kind != XSR_RANGE_OP || !range->note || !k->host ||
 	    is_node(k, thread->producer, range->name))
 		return;
@@ -151,7 +150,7 @@ static void put_links(struct xsr_kineto *k, struct xsp_track *thread,
 		xsr_link_forward(k, thread, op.sequence, range->begin);
 }
 
-/* Calls that were made inside it may be told of later. */
+/* Keeps the range, as calls made inside it may be recorded later. */
 static void keep_past(struct xsr_kineto *k, struct xsp_track *thread,
 		      const struct xsp_range *range, uint64_t end)
 {
@@ -181,7 +180,7 @@ void xsr_kineto_closed(void *data, struct xsp_track *thread, struct xsp_range *r
 	put_links(data, thread, range);
 }
 
-/* What was said of an op is found by the record, which is not known any more when it ends. */
+/* Annotations of an op are found by its record's number, which is no longer known at its end. */
 static void find_said(struct xsr_kineto *k, const struct xsp_range *range)
 {
 	const struct xsr_post *post = xsr_post_find(k->posts, k->at);
@@ -190,7 +189,7 @@ static void find_said(struct xsr_kineto *k, const struct xsp_range *range)
 		k->lost++;
 }
 
-/* ITT tells an op of PyTorch from other ranges by its domain alone. */
+/* ITT distinguishes PyTorch's ops from other ranges only by their domain. */
 static uint32_t itt_kind(const struct xsr_kineto *k, uint32_t producer, uint32_t name)
 {
 	return strcmp(xsprof_trace_category(k->w.trace, producer, name), "PyTorch") ?
@@ -223,7 +222,7 @@ static void begin(struct xsr_kineto *k, const struct xsprof_event *ev, struct xs
 			k->lost += !keep_node(k, range, ev);
 			return;
 		}
-		/* Of one slot there is nothing more to say than where it is, unless it counts. */
+		/* A one-slot record has only its place to add, unless it has a number. */
 		if (ev->rec_size <= sizeof(struct xsprof_rec) && !op.record_function_id)
 			return;
 	} else {
@@ -268,7 +267,7 @@ static void complete(struct xsr_kineto *k, const struct xsprof_event *ev,
 		kind = XSR_SPANS;
 		key = 0;
 	}
-	/* What a shader did is an op, on the track of its queue. */
+	/* A shader is shown as an op, on the track of its queue. */
 	if (ev->type == XSPROF_REC_SPAN && !strcmp(category, "vulkan")) {
 		if (xsr_absent(&k->opts, ev))
 			return;
@@ -286,7 +285,7 @@ static void complete(struct xsr_kineto *k, const struct xsprof_event *ev,
 		k->left_out++;
 }
 
-/* All of a record, and of those that it went on with, is there. */
+/* Writes a record that is complete with its continuations. */
 static void put_whole(struct xsr_kineto *k, const struct xsprof_event *ev,
 		      struct xsp_track *thread, struct xsp_range *range, struct xsr_walk *walk)
 {
@@ -336,7 +335,7 @@ void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_track *thread)
 	xsp_tracks_unnote(k->tracks, &pending->range);
 }
 
-/* It is not whole yet: what goes on with it comes next in its thread. */
+/* Keeps an incomplete record: its continuation is the thread's next record. */
 static bool hold(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_track *thread)
 {
 	struct xsr_host *pending = xsr_kineto_state(thread);
@@ -374,7 +373,7 @@ static void push(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp
 
 	if (!xsr_user_push(k, thread, ev) || ev->aux)
 		return;
-	/* A collector that knows the id of an op knows no annotation. */
+	/* A collector that states the op's id does not know annotations. */
 	tag = xsr_link_around(k, thread);
 	if (tag && ev->value)
 		xsr_link_op(k, ev->producer, ev->value, tag);

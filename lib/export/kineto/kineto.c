@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A Kineto trace: takes events in their order, cuts them to the window that was asked for, and
- * hands each to who writes it.  It formats nothing itself, and never keeps an event.
+ * A Kineto trace: takes events in order, cuts them to the requested window, and passes each to the
+ * file that writes it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define BATCH		256u
 
-/* The process that the trace is said to be of: the one asked for, or one that is a rank. */
+/* The process of the trace: the requested one, or one with a rank. */
 static uint32_t main_producer(struct xsr_kineto *k)
 {
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
@@ -35,8 +35,8 @@ static uint32_t main_producer(struct xsr_kineto *k)
 }
 
 /*
- * Traces of one run, of all its ranks, count from one time, which is the begin of an interval of
- * 1e6 s: 11 days.  Kineto's are of three months, in which doubles of microseconds do not hold a ns.
+ * Traces of all ranks of a run count from the same time, the begin of an interval of 1e6 s (11
+ * days). Kineto uses three months, in which doubles of microseconds cannot represent a ns.
  */
 #define INTERVAL	1000000000000000u
 
@@ -51,7 +51,7 @@ static void set_times(struct xsr_kineto *k)
 		memset(&info, 0, sizeof(info));
 	k->first = info.first_ns > k->from ? info.first_ns : k->from;
 	real = k->first + (uint64_t)info.real_offset_ns;
-	/* A clock that was never set counts from 1970, or is before it. */
+	/* A clock that was never set starts in 1970, or is before it. */
 	k->base = (int64_t)real < 0 ? 0 : real / INTERVAL * INTERVAL;
 	k->shift = (int64_t)((uint64_t)info.real_offset_ns - k->base);
 }
@@ -136,13 +136,13 @@ void xsr_kineto_free(struct xsr_kineto *k)
 }
 
 /*
- * What is open at the end of the window ends there; its own end is not of this trace.  @ns: behind
- * it, where more was seen: what began at the end has nothing inside.
+ * At the end of the window, open ranges end there, not at their own end. @ns: the time after it, if
+ * more was seen: ranges that began exactly at the end have no length.
  */
 static void end_window(struct xsr_kineto *k, uint64_t ns)
 {
 	xsr_kineto_end_steps(k, ns);
-	/* Calls that threads made in it may be told of later. */
+	/* Calls made by threads inside the window may be recorded later. */
 	xsp_tracks_close(k->tracks, ns);
 }
 
@@ -157,7 +157,7 @@ void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev)
 	bool late = ev->type == XSPROF_REC_GPU || ev->type == XSPROF_REC_ARGS;
 	struct xsp_view view;
 
-	/* As whoever made events of the trace counted them. */
+	/* The same numbering as in build.c, which made the result's events. */
 	k->at++;
 	if (ev->producer == XSPROF_NO_PRODUCER || (k->opts.pid && ev->pid != k->opts.pid))
 		return;
@@ -166,8 +166,8 @@ void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev)
 		k->over = true;
 	}
 	/*
-	 * Collectors of GPUs write late, and in threads of their own; what is told of when it is
-	 * over may have begun before the end.
+	 * GPU collectors write late, in their own threads; records written at the end of an
+	 * activity may have begun before the window's end.
 	 */
 	if (k->over && !late && !reaches_back(ev, k->to))
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The JSON of PyTorch's profiler, written event by event.
+ * Writes the JSON of PyTorch's profiler, event by event.
  */
 #ifndef XSR_EXPORT_KINETO_H
 #define XSR_EXPORT_KINETO_H
@@ -11,13 +11,13 @@
 struct xsp_buf;
 struct xsr_kineto;
 
-/* Begins the file in @buf; @opts: NULL for all of @trace.  Return: 0 or -errno. */
+/* Begins the file in @buf; @opts: NULL for all of @trace. Return: 0 or -errno. */
 int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
 		   struct xsp_buf *buf, struct xsr_kineto **out);
 void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev);
-/* Ends what is open, and the file.  Then xsr_kineto_free(). */
+/* Ends open ranges and the file. Call xsr_kineto_free() afterwards. */
 void xsr_kineto_finish(struct xsr_kineto *k, const char *name);
-/* Ranges that are not in the file: they are too deep, or too many overlap. */
+/* Number of ranges left out of the file: too deep, or too many overlap. */
 uint64_t xsr_kineto_left_out(const struct xsr_kineto *k);
 void xsr_kineto_free(struct xsr_kineto *k);
 

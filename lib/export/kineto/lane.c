@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Lanes of a Kineto trace: tracks for ranges that would not nest in their thread.  The first few
- * take whatever nests in what they have.  Behind them a range goes where nothing is any more, to
- * the lane that has been free for the shortest time: as few are used as overlap.
+ * Lanes of a Kineto trace: tracks for ranges that do not nest in their thread. The first few lanes
+ * take any range that nests with theirs. After them a range goes to a lane that is completely free,
+ * to the one free for the shortest time: as few are used as ranges overlap.
  */
 #include <stdlib.h>
 
 #include "base/hash.h"
 #include "export/kineto/local.h"
 
-#define NESTED		8u		/* lanes on which ranges nest */
-#define FIRST_TID	0x40000000u	/* of tracks that are no threads; Linux has 2^22 */
-#define ALL_LANES	(1u << 16)	/* behind the first few, of the whole trace */
+#define NESTED		8u		/* lanes on which ranges may nest */
+#define FIRST_TID	0x40000000u	/* tids of tracks other than threads; Linux has 2^22 */
+#define ALL_LANES	(1u << 16)	/* limit of further lanes in the whole trace */
 
 /**
- * struct xsr_lanes - lanes of one kind and key, behind the first few
- * @n: how many
- * @room: how many @v can hold
- * @v: in the order of the ends of what is on them
+ * struct xsr_lanes - further lanes of one kind and key
+ * @n: number of lanes
+ * @room: capacity of @v
+ * @v: ordered by the end of the last range on each
  */
 struct xsr_lanes {
 	uint32_t	n;
@@ -40,7 +40,7 @@ void xsr_lanes_free(struct xsr_kineto *k)
 	xsp_map_free(&k->lanes);
 }
 
-/* Two that share a number share lanes: the tracks themselves say what nests. */
+/* Keys with the same hash share lanes: the tracks themselves decide what nests. */
 static struct xsr_lanes *lanes_of(struct xsr_kineto *k, uint32_t producer, uint32_t kind,
 				  uint64_t key)
 {
@@ -74,7 +74,7 @@ static bool grow(struct xsr_kineto *k, struct xsr_lanes *lanes)
 	return true;
 }
 
-/* How many of them have nothing after @ns. */
+/* The number of lanes that are free at @ns. */
 static uint32_t free_at(const struct xsr_lanes *lanes, uint64_t ns)
 {
 	uint32_t low = 0, high = lanes->n, mid;
@@ -89,7 +89,7 @@ static uint32_t free_at(const struct xsr_lanes *lanes, uint64_t ns)
 	return low;
 }
 
-/* The number of a lane that is free, which is taken up to @end; 0 for none. */
+/* The number of a free lane, taken up to @end; 0 for none. */
 static uint32_t take_number(struct xsr_kineto *k, struct xsr_lanes *lanes, uint64_t begin,
 			    uint64_t end)
 {
@@ -103,7 +103,7 @@ static uint32_t take_number(struct xsr_kineto *k, struct xsr_lanes *lanes, uint6
 		from = lanes->n++;
 		lanes->v[from] = (struct lane){ .end = UINT64_MAX, .number = number };
 	}
-	/* Those between move up to where it was, or down. */
+	/* Move the entries in between up or down. */
 	lanes->n--;
 	memmove(lanes->v + from, lanes->v + from + 1, (lanes->n - from) * sizeof(*lanes->v));
 	to = free_at(lanes, end);
@@ -121,12 +121,12 @@ static struct xsp_track *nests(struct xsr_kineto *k, const struct xsprof_event *
 
 	if (!lane || k->next_tid == UINT32_MAX - FIRST_TID)
 		return NULL;
-	/* The viewer has not seen it yet: if one of its number was forgotten, that is another. */
+	/* Not shown yet: a forgotten track with its number was a different one. */
 	if (!(lane->shown >> 32))
 		lane->opens.stack.floor = 0;
 	if (!xsp_tracks_complete(k->tracks, lane, begin, end))
 		return NULL;
-	/* Its number is in the upper half of what else counts. */
+	/* Its number is in the upper half of @shown. */
 	if (!(lane->shown >> 32))
 		lane->shown = (uint64_t)(FIRST_TID + k->next_tid++) << 32;
 	return lane;

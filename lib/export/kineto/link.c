@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What belongs together in a Kineto trace: a launch and the op that made it, a kernel and the
- * annotation it was launched in, an op and its backward.  The tables are of a fixed size; a new
- * entry takes the place of an old one, so in a trace without end what is long ago is forgotten.
+ * Links in a Kineto trace: launches to ops, kernels to annotations, ops to their backwards. The
+ * tables have a fixed size; new entries replace old ones, so that in an endless trace old links are
+ * forgotten.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 #define CALL_BITS	17u
 #define OP_BITS		17u
 #define FORWARD_BITS	16u
-#define NOTES		4096u	/* annotations that things are linked to */
-#define SPANS		2048u	/* of them on streams */
+#define NOTES		4096u	/* linked annotations */
+#define SPANS		2048u	/* their spans on streams */
 #define COLLECTIVES	1024u
 #define COLLECTIVE_MAX	4096u	/* bytes of text */
 
 struct call {
-	uint64_t	key;		/* of producer and correlation, 0 for none */
+	uint64_t	key;		/* producer and correlation, 0 for none */
 	uint64_t	external;
 	uint64_t	tag;
 };
@@ -33,7 +33,7 @@ struct forward {
 	bool		used;
 };
 
-/* An annotation: what its name is made of. */
+/* An annotation: the parts of its name. */
 struct note {
 	uint64_t	tag;
 	uint64_t	step;
@@ -43,7 +43,7 @@ struct note {
 	bool		is_step;
 };
 
-/* The activities of a stream that belong to an annotation. */
+/* Activities of a stream that belong to an annotation. */
 struct span {
 	uint64_t	tag;
 	uint64_t	stream;
@@ -69,7 +69,7 @@ struct xsr_link {
 	uint64_t	flows;
 };
 
-/* Zeros that nobody touches take no memory. */
+/* calloc(): untouched pages take no memory. */
 int xsr_link_new(struct xsr_link **link)
 {
 	*link = calloc(1, sizeof(**link));
@@ -92,7 +92,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return h ? h : 1;
 }
 
-/* A new number for an annotation, whose name is remembered. */
+/* Assigns a number to an annotation, and remembers its name. */
 static uint64_t new_tag(struct xsr_kineto *k, uint32_t producer, uint32_t name,
 			const struct xsr_step *step, uint64_t external)
 {
@@ -123,7 +123,7 @@ uint64_t xsr_link_around(struct xsr_kineto *k, struct xsp_track *thread)
 	uint64_t tag = xsr_user_tag(k, thread);
 	uint32_t i;
 
-	/* An id that the program pushed takes precedence. */
+	/* An id pushed by the program takes precedence. */
 	if (tag)
 		return tag;
 	for (i = stack->n; i; i--) {
@@ -256,7 +256,7 @@ static struct forward *forward_of(struct xsr_kineto *k, uint32_t producer, uint6
 	uint64_t thread = mix(producer, tid);
 
 	*key = mix(thread, (uint64_t)sequence);
-	/* Numbers come one after the other: so do their places, some to a line of the cache. */
+	/* Consecutive numbers have consecutive slots, several per cache line. */
 	return &k->link->forwards[(thread + (uint64_t)sequence) & ((1u << FORWARD_BITS) - 1)];
 }
 
@@ -267,7 +267,7 @@ void xsr_link_forward(struct xsr_kineto *k, const struct xsp_track *thread, int6
 	uint64_t key;
 
 	forward = forward_of(k, thread->producer, thread->tid, sequence, &key);
-	/* Of several with one number the innermost, which began last, made the backward. */
+	/* Of several ops with one number the innermost, begun last, caused the backward. */
 	if (forward->used && forward->key == key && forward->begin > begin)
 		return;
 	*forward = (struct forward){

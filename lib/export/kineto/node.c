@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which op a kernel of a graph was captured in, in a Kineto trace.  Its "External id" stays that of
- * the op that launched the graph, as Kineto has it; the op of the capture has keys of its own.
+ * The op in which a graph's kernel was captured, in a Kineto trace. Its "External id" stays that of
+ * the op that launched the graph, as in Kineto; the op of the capture has keys of its own.
  */
 #include "export/kineto/local.h"
 
-/* The ids of nodes beside those of calls, which have 32 bits. */
+/* Ids of nodes, distinct from those of calls, which have 32 bits. */
 static uint64_t link_of(uint64_t node)
 {
 	return ~node;
@@ -29,7 +29,7 @@ void xsr_node_made(struct xsr_kineto *k, const struct xsprof_event *ev)
 	uint64_t node = link_of(rec->graph_node), external = 0, tag = 0;
 
 	xsp_captured_event(&k->captured, ev, thread);
-	/* As there: the record of a copy counts, in whichever order they come. */
+	/* As in ranges/captured.c: the record of the copy counts, in whichever order they come. */
 	if (ev->value)
 		(void)xsr_link_find(k, ev->producer, link_of(ev->value), &external, &tag);
 	else if (xsr_link_find(k, ev->producer, node, &external, &tag))

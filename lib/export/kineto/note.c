@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * An annotation on the track of a stream, as long as what the stream did for it.  Which work
- * belongs to which annotation is link.c's and user.c's to know.
+ * Writes an annotation on a stream's track, as long as the stream's work for it. link.c and user.c
+ * assign work to annotations.
  */
 #include "export/kineto/local.h"
 
@@ -14,7 +14,7 @@ void xsr_kineto_gpu_note(struct xsr_kineto *k, const struct xsr_gpu_note *note)
 
 	if (!track)
 		return;
-	/* A little more on both sides: it has to sort outside of its first kernel. */
+	/* Slightly longer on both sides: it must sort outside of its first kernel. */
 	begin -= begin != 0;
 	p = put_lit(xsr_writer_open(&k->w),
 		    "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":");

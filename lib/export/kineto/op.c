@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is known of an op, as arguments of its event: its ids, its inputs as lists side by side,
- * where it was called, what else the program said.
+ * Details of an op as arguments of its event: ids, inputs as parallel lists, call stack,
+ * annotations of the program.
  */
 #include "export/kineto/local.h"
 #include "result/inputs.h"
@@ -14,7 +14,7 @@ static char *put_inputs(struct xsr_kineto *k, const struct xsr_walk *from, const
 	return xsr_put_inputs(&k->w, from, facet, false, p);
 }
 
-/* What of its arguments has keys that are xsprof's. */
+/* The keys that xsprof itself makes of its arguments. */
 static uint32_t made_of(const struct xsr_walk *from)
 {
 	struct xsr_walk walk = *from;
@@ -52,7 +52,7 @@ static char *put_module(struct xsr_kineto *k, const struct xsr_walk *from, char 
 
 #define COLLECTIVE	"\"record_param_comms\""
 
-/* Does the op tell of a collective?  Asked once for a name, not for each of its ops. */
+/* Is it an op of a collective? Determined once per name. */
 static bool is_collective(struct xsr_kineto *k, uint32_t producer, uint32_t name)
 {
 	struct xsp_name *entry = xsp_names_get(k->w.names, producer, name);
@@ -63,7 +63,7 @@ static bool is_collective(struct xsr_kineto *k, uint32_t producer, uint32_t name
 	return entry->match == 1;
 }
 
-/* Its arguments, and where they are of a collective a copy of them for its kernels. */
+/* Writes its arguments and, for a collective, keeps a copy for its kernels. */
 static char *put_own(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,
 		     uint32_t own, char *p)
 {
@@ -73,7 +73,7 @@ static char *put_own(struct xsr_kineto *k, const struct xsp_range *range, struct
 	bool any = true;
 
 	p = xsr_kineto_args(k, walk, false, own, p, &any);
-	/* Where the buffer was written out between, they are gone. */
+	/* If the buffer was flushed in between, the text is gone. */
 	if (p > start && total == k->w.buf->total && is_collective(k, producer, range->name))
 		xsr_link_set_collective(k, producer, xsr_kineto_range_id(range), start,
 					(size_t)(p - start));

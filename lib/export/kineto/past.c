@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The ranges of a thread that are over, in a Kineto trace: calls of a GPU's runtime are told of up
- * to a second later, and belong to what was open when they were made.  The memory is bounded: of a
- * thread the latest ranges are kept.
+ * Finished ranges of a thread in a Kineto trace: runtime calls of a GPU are recorded up to a second
+ * later, and belong to the ranges that were open at their time. Memory is bounded: the latest
+ * ranges of a thread are kept.
  *
- * Ranges are in the order of their ends.  The innermost around a time is found among them by its
- * end, and from there by the range around each, which is known when that one ends.
+ * Ranges are in the order of their ends. The innermost range at a time is found by its end, and
+ * from there through the enclosing range of each, which becomes known when that one ends.
  */
 #include <stdlib.h>
 
 #include "export/kineto/past.h"
 
 #define ROOM_MIN	16u
-#define ROOM_MAX	(1u << 15)		/* of a thread; powers of two */
-#define PAST_MAX	(1u << 18)		/* of all */
+#define ROOM_MAX	(1u << 15)		/* per thread; a power of two */
+#define PAST_MAX	(1u << 18)		/* over all threads */
 #define NONE		UINT64_MAX
 
 /**
- * struct xsr_past - those of a thread
- * @v: number n is at n modulo @room
- * @loose: numbers of those without a range around them so far, the latest last
- * @nr: of all that there were
- * @nr_loose: in @loose
+ * struct xsr_past - finished ranges of a thread
+ * @v: range number n is at index n modulo @room
+ * @loose: numbers of ranges without an enclosing one so far, the latest last
+ * @nr: number of ranges so far
+ * @nr_loose: number of entries in @loose
  */
 struct xsr_past {
 	struct xsr_past_range	*v;
@@ -41,7 +41,7 @@ static uint64_t first(const struct xsr_past *p)
 	return p->nr > p->room ? p->nr - p->room : 0;
 }
 
-/* Only while nothing was overwritten: numbers stay where they are. */
+/* Only before anything is overwritten: numbers keep their index. */
 static bool grow(struct xsr_past *p, uint32_t *budget)
 {
 	uint32_t room = p->room ? 2 * p->room : ROOM_MIN;
@@ -65,7 +65,7 @@ static bool grow(struct xsr_past *p, uint32_t *budget)
 	return true;
 }
 
-/* Ranges that began inside of range number @n are nested in it. */
+/* Range number @n encloses ranges that began inside it. */
 static void adopt(struct xsr_past *p, uint64_t n)
 {
 	while (p->nr_loose) {
@@ -78,7 +78,7 @@ static void adopt(struct xsr_past *p, uint64_t n)
 		}
 		p->nr_loose--;
 	}
-	/* Those at the bottom are the oldest: some may be overwritten. */
+	/* The entries at the bottom are the oldest: some may be overwritten. */
 	if (p->nr_loose == p->room) {
 		memmove(p->loose, p->loose + p->room / 2, p->room / 2 * sizeof(*p->loose));
 		p->nr_loose -= p->room / 2;
@@ -119,7 +119,7 @@ struct xsr_past_range *xsr_past_find(struct xsr_past *past, uint64_t ns)
 {
 	uint64_t low = past ? first(past) : 0, high = past ? past->nr : 0;
 
-	/* The first that ended then or later. */
+	/* Find the first range that ended at @ns or later. */
 	while (low < high) {
 		uint64_t mid = low + (high - low) / 2;
 

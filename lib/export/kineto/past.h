@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The ranges of a thread that are over.
+ * Finished ranges of a thread.
  */
 #ifndef XSR_PAST_H
 #define XSR_PAST_H
@@ -10,12 +10,12 @@
 #include <string.h>
 
 /**
- * struct xsr_past_range - a range that is over
+ * struct xsr_past_range - a finished range
  * @begin: ns
  * @end: ns
- * @around: set by xsr_past_add()
- * @id: the caller's, as are the others
- * @tag: may be changed where it is
+ * @around: number of the enclosing range; set by xsr_past_add()
+ * @id: free for the caller, like those that follow
+ * @tag: may be changed in place
  */
 struct xsr_past_range {
 	uint64_t	begin;
@@ -30,12 +30,12 @@ struct xsr_past_range {
 struct xsr_past;
 
 /*
- * A range that has just ended, the latest of its thread.  @past: NULL at first; @budget: ranges
- * that there is memory for, of all threads.
+ * Adds a range that has just ended, the latest of its thread. @past: NULL at first; @budget: number
+ * of ranges that may still be stored for all threads.
  */
 void xsr_past_add(struct xsr_past **past, uint32_t *budget, const struct xsr_past_range *range);
 void xsr_past_free(struct xsr_past *past, uint32_t *budget);
-/* The innermost that was open at @ns, and the one around that; NULL for none. */
+/* The innermost range open at @ns, and the range around one; NULL for none. */
 struct xsr_past_range *xsr_past_find(struct xsr_past *past, uint64_t ns);
 struct xsr_past_range *xsr_past_around(struct xsr_past *past, const struct xsr_past_range *range);
 

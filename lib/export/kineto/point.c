@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is of one moment in a Kineto trace: instants, allocations, counters, ends of arrows and of
- * ranges that cross threads, losses.
+ * Events without a duration in a Kineto trace: instants, allocations, counters, ends of arrows and
+ * of cross-thread ranges, losses.
  */
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define OUT_OF_MEMORY	"[OutOfMemory]"
 
-/* Of CPUs PyTorch has one, without an index. */
+/* PyTorch has one CPU, without an index. */
 static int64_t index_of(uint64_t device)
 {
 	int16_t index = (int16_t)device;
@@ -48,7 +48,7 @@ void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
 	k->w.buf->p = put_lit(p, "}}");
 }
 
-/* The device of what found no memory is one number in its record, and two in the file. */
+/* The device of a failed allocation is one number in its record, and two in the file. */
 static char *put_device(struct xsr_kineto *k, const struct xsr_walk *from, char *p)
 {
 	struct xsr_walk walk = *from;
@@ -97,7 +97,7 @@ void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
 	double value = f64 ? xsp_bits_double(ev->value) : 0;
 	char *p;
 
-	/* Viewers take numbers only for counters: what is none is shown as an instant. */
+	/* Viewers accept only numbers for counters: other values are shown as instants. */
 	p = xsr_kineto_begin(k, thread, isfinite(value) ? "\"C\",\"cat\":\"user_counter\"" :
 			     "\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\"", ev->producer,
 			     ev->name, ev->ns);
@@ -106,7 +106,7 @@ void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
 	k->w.buf->p = put_lit(p, "}}");
 }
 
-/* The end of an arrow, as viewers take it: a number as its id, and a range that it ends in. */
+/* Writes the end of an arrow as viewers expect it: with a number as its id, inside a range. */
 static void put_flow(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     struct xsp_track *thread, struct xsr_walk *walk)
 {
@@ -127,7 +127,7 @@ static void put_flow(struct xsr_kineto *k, const struct xsprof_event *ev,
 	k->w.buf->p = put_lit(p, "}");
 }
 
-/* Async ranges and flows of the program: their ids are of their process. */
+/* Async ranges and flows of the program, whose ids are unique within their process. */
 void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
 		       struct xsp_track *thread, struct xsr_walk *walk)
 {
@@ -143,7 +143,7 @@ void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
 		put_flow(k, ev, thread, walk);
 		return;
 	}
-	/* A begin without an end and an end without a begin are no ranges. */
+	/* A begin without an end, or an end without a begin, is not a range. */
 	if (!xsp_tracks_async(k->tracks, ev))
 		kind = XSPROF_REC_ASYNC_INSTANT - XSPROF_REC_ASYNC_BEGIN;
 	p = xsr_kineto_begin(k, thread, kinds[kind], ev->producer, ev->name, ev->ns);
@@ -153,7 +153,7 @@ void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
 	k->w.buf->p = put_lit(xsr_kineto_args(k, walk, false, 0, p, &any), "}}");
 }
 
-/* An async range that had no end. */
+/* An async range without an end. */
 void xsr_kineto_async_closed(void *data, struct xsp_track *thread,
 			     const struct xsprof_range *range, enum xsp_why why)
 {
@@ -171,7 +171,7 @@ void xsr_kineto_async_closed(void *data, struct xsp_track *thread,
 	k->w.buf->p = put_lit(p, "}}");
 }
 
-/* What became of records that are not in the trace: a place in it, no number without one. */
+/* Writes lost records: a mark at their position, without a count if that is unknown. */
 void xsr_kineto_lost(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     struct xsp_track *thread)
 {

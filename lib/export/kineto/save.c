@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A result saved as the trace that PyTorch's tools load.
+ * Saves a result in the format that PyTorch's tools load.
  */
 #include <errno.h>
 
@@ -8,7 +8,7 @@
 #include "export/save.h"
 #include "result/handle.h"
 
-/* Values that are written in addition to the trace. */
+/* Values written in addition to the trace. */
 struct beside {
 	const struct xsp_map	*posts;
 	const char		*name;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Stacks of ops as texts, "net.c(12): forward;train.c(40): step".  Many ops have one stack: texts
- * are kept, and forgotten all at once when they are too many.  What addresses are called frames.c
- * finds out.
+ * Texts of stacks, "net.c(12): forward;train.c(40): step". Many ops share a stack: texts are
+ * cached, and the cache is cleared when it is full. frames.c symbolizes addresses.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,8 +11,8 @@
 #include "result/frames.h"
 #include "text/utf8.h"
 
-#define TEXT_MAX	(32u << 10)	/* of a stack */
-#define FRAME_MAX	1024u		/* of a frame, before it is escaped */
+#define TEXT_MAX	(32u << 10)	/* per stack */
+#define FRAME_MAX	1024u		/* per frame, before escaping */
 #define SLOTS		4096u
 #define ARENA		(4u << 20)
 #define MEMORY		(16u << 20)	/* for names of frames */
@@ -22,7 +21,7 @@ struct slot {
 	uint64_t	stack;
 	uint32_t	producer;
 	uint32_t	len;
-	const char	*text;		/* NULL: it is free */
+	const char	*text;		/* NULL: free */
 };
 
 struct xsr_stacks {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Steps in a Kineto trace: "ProfilerStep#3" is a range from where the program said so to where
- * the next one of that name begins, or everything ends.
+ * Steps in a Kineto trace: "ProfilerStep#3" is a range from its record to that of the next step
+ * with the same name, or to the end.
  */
 #include <string.h>
 
 #include "export/kineto/local.h"
 #include "result/activity.h"
 
-/* Is it one of xsprof_profiler_step(), with a lower number? */
+/* Is it a step of xsprof_profiler_step() with a lower number? */
 static bool is_before(const struct xsr_kineto *k, const struct xsr_step *step, uint64_t number)
 {
 	return step->number < number &&
@@ -49,7 +49,7 @@ void xsr_kineto_cut_steps(struct xsr_kineto *k, uint32_t producer, uint64_t ns)
 			put_step(k, &k->steps[i], ns, true);
 }
 
-/* The program may have gone on from one there, which is its end then. */
+/* The program may have begun another step there, which is then the end. */
 void xsr_kineto_end_steps(struct xsr_kineto *k, uint64_t ns)
 {
 	uint32_t i;
@@ -60,7 +60,7 @@ void xsr_kineto_end_steps(struct xsr_kineto *k, uint64_t ns)
 				 !is_before(k, &k->steps[i], k->opts.steps_to));
 }
 
-/* A step ends where the next of its name begins. */
+/* A step ends where the next one of its name begins. */
 void xsr_kineto_step(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     struct xsp_track *thread)
 {
@@ -79,7 +79,7 @@ void xsr_kineto_step(struct xsr_kineto *k, const struct xsprof_event *ev,
 			found = s;
 	}
 	if (!found) {
-		/* More kinds of steps at once than there are. */
+		/* Too many kinds of steps at once. */
 		found = &k->steps[ev->producer % XSR_STEPS];
 		put_step(k, found, ev->ns, true);
 	}

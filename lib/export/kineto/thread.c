@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What the Kineto format keeps of a thread beside its stack: memory of it, made with its first
- * use and freed when the thread is forgotten.
+ * State that the Kineto format keeps of a thread beside its stack: allocated at its first use and
+ * freed when the thread is forgotten.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 struct xsr_host *xsr_kineto_state(struct xsp_track *thread)
 {
-	/* Of a thread for which there was no memory nothing is remembered. */
+	/* A stand-in for threads without memory keeps no state. */
 	if (!thread->priv && thread->opens.stack.floor != UINT64_MAX)
 		thread->priv = calloc(1, sizeof(struct xsr_host));
 	return thread->priv;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The tracks of a Kineto trace: threads by their numbers, streams of GPUs by device and stream,
- * and those of lane.c.  Tracks are named when they are forgotten, or at the end: by then their
- * names are known.
+ * Tracks of a Kineto trace: threads by their numbers, GPU streams by device and stream, and those
+ * of lane.c. A track's name is written when it is forgotten, or at the end: its name is known by
+ * then.
  */
 #include "decode/rank.h"
 #include "export/kineto/local.h"
 #include "ranges/device-names.h"
 #include "ranges/program.h"
 
-#define SYNC_TID	1000000u	/* what Kineto adds to a stream for those who wait for it */
-#define OTHER_TID	10000000u	/* what is added to that of another process */
+#define SYNC_TID	1000000u	/* Kineto's offset for tracks that wait for a stream */
+#define OTHER_TID	10000000u	/* offset for streams of other processes */
 #define GPU_SORT	5000000u
 #define OVERHEAD_SORT	16777226u
 
-/* Is it a stream of another process than the one that the trace is of? */
+/* Does the stream belong to another process than that of the trace? */
 static bool is_others(const struct xsr_kineto *k, const struct xsp_track *stream)
 {
 	return k->main != XSPROF_NO_PRODUCER && stream->producer != k->main;
@@ -30,7 +30,10 @@ static char *put_ids(struct xsr_kineto *k, struct xsp_track *thread, char *p)
 		p = put_u64(put_lit(p, "\"pid\":"), thread->tid >> 32);
 		tid = tid == UINT32_MAX ? 1 : tid;
 		tid += thread->kind == XSR_STREAM_SYNC ? SYNC_TID : 0;
-		/* Each process numbers its streams: of one they have their numbers. */
+		/*
+		 * Each process numbers its streams: only those of the trace's process keep their
+		 * numbers.
+		 */
 		if (is_others(k, thread))
 			tid += (thread->producer + 1ull) * OTHER_TID;
 		break;
@@ -53,7 +56,7 @@ char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_track *thread, char *p)
 
 	thread->shown |= 1;
 	if (__builtin_expect(thread->prefix != NULL, 1)) {
-		/* Room for 64 was made. */
+		/* The prefix has at least 64 bytes. */
 		memcpy(p, thread->prefix, 32);
 		if (thread->prefix_len > 32)
 			memcpy(p + 32, thread->prefix + 32, 32);
@@ -88,7 +91,10 @@ struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uin
 			      (uint64_t)device << 32 | (uint32_t)stream, 0);
 }
 
-/* Of a process when @thread is NULL.  Then the value, quoted by @text, and the end. */
+/*
+ * Writes metadata of a thread, or of a process if @thread is NULL. The value follows, quoted if
+ * @text.
+ */
 static char *put_meta(struct xsr_kineto *k, const char *what, const char *pid,
 		      struct xsp_track *thread)
 {

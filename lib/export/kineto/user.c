@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Ids that a thread has pushed, in a Kineto trace: what it launches belongs to the op or to the
- * user's annotation with that id.  The name of the annotation may come later than all that was
- * launched for it, so that is kept until the end, as far as memory that is bounded goes.
+ * Ids that a thread has pushed, in a Kineto trace: its launches belong to the op or to the user's
+ * annotation with that id. The annotation's name may come after everything launched for it, so
+ * spans are kept until the end, within bounded memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "base/hash.h"
 #include "export/kineto/local.h"
 
-#define PUSHED_DEEP	4096u		/* of a thread */
-#define PUSHED_MAX	(1u << 17)	/* of all */
+#define PUSHED_DEEP	4096u		/* per thread */
+#define PUSHED_MAX	(1u << 17)	/* over all threads */
 #define USERS_MAX	(1u << 17)
 #define USER_TAG	(1ull << 63)
 
@@ -21,7 +21,7 @@ struct user {
 	uint32_t	name;		/* 0: not known yet */
 };
 
-/* The activities of a stream that belong to an annotation. */
+/* Activities of a stream that belong to an annotation. */
 struct user_span {
 	uint64_t	begin;
 	uint64_t	end;
@@ -30,13 +30,13 @@ struct user_span {
 	uint32_t	stream;
 };
 
-/* A list whose elements are found by a mix of what they are. */
+/* A list whose elements are found by a hash of their key. */
 struct table {
 	void		*list;
 	uint32_t	*slots;		/* index + 1, 0 for none */
-	uint32_t	room;		/* slots, twice as many as there may be elements */
+	uint32_t	room;		/* number of slots, at least twice the number of elements */
 	uint32_t	nr;
-	uint64_t	seed;		/* of the mix: ids are the program's */
+	uint64_t	seed;		/* seed of the hash: the program chooses ids */
 };
 
 struct xsr_users {
@@ -88,7 +88,7 @@ bool xsr_user_push(struct xsr_kineto *k, struct xsp_track *thread, const struct 
 
 	if (!p)
 		return false;
-	/* Those that are too deep are counted: their pops are to come. */
+	/* Pushes beyond the limit are counted: their pops are to come. */
 	if (p->deep || !room_for_push(k, p)) {
 		p->deep++;
 		return false;
@@ -137,7 +137,7 @@ static uint64_t span_hash(const struct table *t, const void *element)
 	return xsp_hash_pair(s->user, ((uint64_t)s->device << 32 | s->stream) ^ t->seed);
 }
 
-/* Makes room for one more; elements are of @size bytes. */
+/* Makes room for one more element of @size bytes. */
 static bool grow(struct table *table, size_t size,
 		 uint64_t (*hash)(const struct table *t, const void *element))
 {
@@ -170,7 +170,7 @@ static bool grow(struct table *table, size_t size,
 	return true;
 }
 
-/* Its index + 1, made when it is new; 0: no memory. */
+/* Its index + 1, created if new; 0: no memory. */
 static uint32_t user_of(struct xsr_kineto *k, uint32_t producer, uint64_t id)
 {
 	struct user user = { .id = id, .producer = producer }, *list;
@@ -247,7 +247,7 @@ void xsr_user_finish(struct xsr_kineto *k)
 		const struct user_span *span = &spans[i];
 		const struct user *user = &users[span->user - 1];
 
-		/* Of an annotation that never came there is nothing to say. */
+		/* An annotation that never came has no name to show. */
 		if (user->name)
 			xsr_kineto_gpu_note(k, &(struct xsr_gpu_note){
 				.producer = user->producer, .name = user->name,

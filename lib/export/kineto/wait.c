@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Activities of a device that came before the call that launched them, in a Kineto trace: CUPTI
- * gives a kernel before the call, which was not over.  They wait for it, so that it can be said
- * which op they belong to.  The memory is bounded: those that have waited longest go without.
+ * Device activities that come before the call that launched them, in a Kineto trace: CUPTI delivers
+ * a kernel before its call has returned. They wait for the call, to determine the op they belong
+ * to. Memory is bounded: the oldest are written without it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define WAITING_MAX	(8u << 20)	/* bytes */
 
 struct waiting {
-	struct waiting		*same;		/* with that hash, the oldest first */
+	struct waiting		*same;		/* next with that hash, the oldest first */
 	struct waiting		*newer;
 	struct waiting		*older;
 	uint64_t		key;
@@ -29,7 +29,7 @@ struct xsr_waits {
 	struct waiting	*tails[1u << BITS];	/* the youngest of each */
 	struct waiting	*oldest;
 	struct waiting	*newest;
-	struct waiting	*last;		/* that was given back */
+	struct waiting	*last;		/* the one returned last */
 	size_t		bytes;
 };
 
