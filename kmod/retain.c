@@ -272,8 +272,8 @@ void xsp_retain_trim(void)
 }
 
 /*
- * Drops the account's oldest ended producer, of this memory cgroup if it is one, for the sake of one
- * that lives.  Return: its memory was freed: one that somebody reads is left alone.
+ * Drops the account's oldest ended producer to make room for a live one; with @memcg, the oldest in
+ * that memory cgroup.  Producers with readers are left alone.  Return: memory was freed.
  */
 static bool reclaim(struct xsp_account *account, const struct mem_cgroup *memcg)
 {

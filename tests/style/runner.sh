@@ -15,7 +15,11 @@ export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMM
 	GIT_COMMITTER_EMAIL=a
 commit() { git add tests && git commit -qm "$1" >/dev/null; }
 # The last line, and the status.
-run() { last=$(tests/run.sh "$@" 2>err | tee said | tail -n 1; exit "${PIPESTATUS[0]}"); status=$?; }
+run()
+{
+	last=$(tests/run.sh "$@" 2>err | tail -n 1; exit "${PIPESTATUS[0]}")
+	status=$?
+}
 is() { [ "$last" = "$2" ] && [ $status = "$3" ]; result "$1" $?; }
 
 cat >tests/a/tests.list <<'END'
