@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How a program that uses Level Zero comes here: by libxsprof-zeinit.so, which is preloaded and
+ * How a program that uses Level Zero comes here: by libxsprof-preload.so, which is preloaded and
  * sees its first call, or, as SYCL opens Level Zero for itself, as a subscriber of SYCL's tracing,
  * which loads the libraries that XPTI_SUBSCRIBERS names before SYCL looks for devices.
  */
