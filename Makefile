@@ -115,7 +115,7 @@ levelzero_cflags := $(cupti_cflags)
 # Preloaded into whatever a recorded command runs: no sanitizer's runtime is there.
 torch_cflags	:= -fPIC -fvisibility=hidden -fno-sanitize=all
 python_cflags	:= $(torch_cflags)
-zeinit_cflags	:= $(torch_cflags)
+preload_cflags	:= $(torch_cflags) -iquote .
 
 # Sources ----------------------------------------------------------------------------
 # A library is a list of folders; Documentation/design.rst says which folder may include which.
@@ -142,7 +142,12 @@ cupti_srcs	:= $(sort $(wildcard gpu/cupti/*.c)) $(gpu_common)
 opencl_srcs	:= $(sort $(wildcard gpu/opencl/*.c))
 vulkan_srcs	:= $(sort $(wildcard gpu/vulkan/*.c))
 levelzero_srcs	:= $(sort $(wildcard gpu/levelzero/*.c)) $(gpu_common)
-zeinit_srcs	:= $(sort $(wildcard gpu/levelzero/preload/*.c))
+# How arguments are passed, and the versions of dlsym(), are known for these machines: for others
+# Level Zero alone.
+preload_map	:= $(wildcard lib/libxsprof-preload.$(firstword $(subst -, ,$(shell $(CC) \
+			-dumpmachine 2>/dev/null))).map)
+preload_srcs	:= $(if $(preload_map),$(sort $(wildcard gpu/preload/*.c)), \
+			gpu/preload/collector.c gpu/preload/zeinit.c)
 # How libtorch's C++ calls and is called is known for these machines alone.
 torch_srcs	:= $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),\
 			$(sort $(wildcard lib/collect/torch/*.c)) $(collect_srcs) \
@@ -164,7 +169,7 @@ cupti_objs	:= $(cupti_srcs:%.c=$(BUILD)/obj/cupti/%.o)
 opencl_objs	:= $(opencl_srcs:%.c=$(BUILD)/obj/opencl/%.o)
 vulkan_objs	:= $(vulkan_srcs:%.c=$(BUILD)/obj/vulkan/%.o)
 levelzero_objs	:= $(levelzero_srcs:%.c=$(BUILD)/obj/levelzero/%.o)
-zeinit_objs	:= $(zeinit_srcs:%.c=$(BUILD)/obj/zeinit/%.o)
+preload_objs	:= $(preload_srcs:%.c=$(BUILD)/obj/preload/%.o)
 torch_objs	:= $(torch_srcs:%.c=$(BUILD)/obj/torch/%.o)
 python_objs	:= $(python_srcs:%.c=$(BUILD)/obj/python/%.o)
 
@@ -186,7 +191,7 @@ VULKAN_SO	:= $(if $(vulkan_srcs),$(BUILD)/lib/libxsprof-vulkan.so)
 # Vulkan's loader reads what folders hold: ours is there alone.
 VULKAN_LAYER	:= $(if $(vulkan_srcs),$(BUILD)/lib/xsprof-vulkan/layer.json)
 LEVELZERO_SO	:= $(if $(levelzero_srcs),$(BUILD)/lib/libxsprof-levelzero.so)
-ZEINIT_SO	:= $(if $(zeinit_srcs),$(BUILD)/lib/libxsprof-zeinit.so)
+PRELOAD_SO	:= $(BUILD)/lib/libxsprof-preload.so
 TORCH_SO	:= $(if $(torch_srcs),$(BUILD)/lib/libxsprof-torch.so)
 PYTHON_SO	:= $(if $(python_srcs),$(BUILD)/lib/libxsprof-python.so)
 XSPROF		:= $(if $(tools_srcs),$(BUILD)/bin/xsprof)
@@ -213,7 +218,7 @@ all: user trace tools
 user: $(USER_A) $(USER_SO)
 trace: $(TRACE_A) $(TRACE_SO)
 tools: $(XSPROF) $(XSPROF_DUMP) $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) $(VULKAN_SO) \
-	$(VULKAN_LAYER) $(LEVELZERO_SO) $(ZEINIT_SO) $(TORCH_SO) $(PYTHON_SO)
+	$(VULKAN_LAYER) $(LEVELZERO_SO) $(PRELOAD_SO) $(TORCH_SO) $(PYTHON_SO)
 
 # Compiling --------------------------------------------------------------------------
 # Objects depend on a file that changes when the compiler or its flags do, so that
@@ -275,8 +280,8 @@ $(BUILD)/obj/vulkan/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(vulkan_cflags))
 $(BUILD)/obj/levelzero/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(levelzero_cflags))
-$(BUILD)/obj/zeinit/%.o: %.c $(FLAGS_FILE)
-	$(call compile,$(zeinit_cflags))
+$(BUILD)/obj/preload/%.o: %.c $(FLAGS_FILE)
+	$(call compile,$(preload_cflags))
 $(BUILD)/obj/torch/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(torch_cflags))
 $(BUILD)/obj/python/%.o: %.c $(FLAGS_FILE)
@@ -345,13 +350,13 @@ $(BUILD)/lib/libxsprof-torch.so: $(torch_objs) lib/libxsprof-torch.map $(FLAGS_F
 		-Wl,--version-script=lib/libxsprof-torch.map -Wl,-rpath,'$$ORIGIN' \
 		$(CFLAGS) $(LDFLAGS) -fno-sanitize=all -o $@ $(torch_objs) $(DL_LIBS)
 
-# What opens the collector of Level Zero is preloaded.
-$(BUILD)/lib/libxsprof-zeinit.so: $(zeinit_objs) $(FLAGS_FILE)
+# What opens the collectors of Level Zero and, where its loader does not, of OpenCL is preloaded.
+$(BUILD)/lib/libxsprof-preload.so: $(preload_objs) $(preload_map) $(FLAGS_FILE)
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -shared -Wl,-z,defs -Wl,-soname,$(@F) -Wl,-z,nodelete \
-		-Wl,-rpath,'$$ORIGIN' $(CFLAGS) $(LDFLAGS) -fno-sanitize=all -o $@ \
-		$(zeinit_objs) $(DL_LIBS)
+		$(preload_map:%=-Wl,--version-script=%) -Wl,-rpath,'$$ORIGIN' $(CFLAGS) \
+		$(LDFLAGS) -fno-sanitize=all -o $@ $(preload_objs) $(DL_LIBS)
 
 # So is the collector of Python's waits.
 $(BUILD)/lib/libxsprof-python.so: $(python_objs) $(python_map) $(FLAGS_FILE)
@@ -507,7 +512,7 @@ install: all $(PC_FILES)
 		$(INSTALL) -m 644 $(BUILD)/lib/$$l.a $(DESTDIR)$(LIBDIR)/; \
 	done
 	$(if $(ITT_SO),$(INSTALL) -m 755 $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) \
-		$(VULKAN_SO) $(LEVELZERO_SO) $(ZEINIT_SO) $(TORCH_SO) $(PYTHON_SO) \
+		$(VULKAN_SO) $(LEVELZERO_SO) $(PRELOAD_SO) $(TORCH_SO) $(PYTHON_SO) \
 		$(DESTDIR)$(LIBDIR)/)
 	$(if $(VULKAN_LAYER),$(INSTALL) -d $(DESTDIR)$(LIBDIR)/xsprof-vulkan)
 	$(if $(VULKAN_LAYER),$(INSTALL) -m 644 $(VULKAN_LAYER) $(DESTDIR)$(LIBDIR)/xsprof-vulkan/)
@@ -537,7 +542,7 @@ uninstall:
 		.a .so .so.$(SOMAJOR) .so.$(VERSION)))
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libxsprof-itt.so libxsprof-nvtx.so \
 		libxsprof-cupti.so libxsprof-opencl.so libxsprof-vulkan.so libxsprof-torch.so \
-		libxsprof-levelzero.so libxsprof-zeinit.so libxsprof-python.so \
+		libxsprof-levelzero.so libxsprof-preload.so libxsprof-python.so \
 		xsprof-vulkan/layer.json)
 	-rmdir $(DESTDIR)$(LIBDIR)/xsprof-vulkan
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,xsprof xsprof-dump)

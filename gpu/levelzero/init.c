@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Entry points. Native programs: libxsprof-zeinit.so is preloaded and intercepts the first call.
+ * Entry points. Native programs: libxsprof-preload.so is preloaded and intercepts the first call.
  * SYCL, which opens Level Zero itself: the collector is a subscriber of SYCL's tracing
  * (XPTI_SUBSCRIBERS), which loads it before SYCL looks for devices.
  */

@@ -12,7 +12,9 @@
  *	copies.c	calls that move data
  *	usm.c		the same of unified shared memory
  *	kernels.c	calls that run kernels, wait and compile
+ *	start.c		the start of it all
  *	layer.c		how the loader comes here
+ *	preloaded.c	how a program comes here whose loader has no layers
  *
  * A call of the program costs two readings of the clock and a note of its event.  What a device did
  * is asked for in a thread of the collector, when it is over.
@@ -258,5 +260,12 @@ void opencl_take_kernels(void **table, uint32_t nr);
 	if ((uint32_t)CL_##slot < nr && opencl_next[CL_##slot])			\
 		table[CL_##slot] = (void *)(function);				\
 } while (0)
+
+/* ---- start.c --------------------------------------------------------------------------------- */
+
+/*
+ * Return: the table of functions in place of @next, which has @n; NULL: a loader was here before.
+ */
+void *const *opencl_start(void *const *next, uint32_t n);
 
 #endif /* XSPROF_OPENCL_LOCAL_H */

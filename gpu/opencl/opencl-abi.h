@@ -46,56 +46,38 @@ typedef void *cl_handle;
 #define CL_LAYER_NAMED			0x4241
 #define CL_LAYER_VERSION_1		100
 
-/* Numbers in the table, by the functions' names without "cl". */
+/*
+ * Functions by their names without "cl", and their numbers in the table: those that the collector
+ * calls, and those that are the program's calls.
+ */
+#define CL_ASKED(F)								\
+	F(GetDeviceInfo, 3) F(GetCommandQueueInfo, 12) F(GetImageInfo, 21)		\
+	F(GetKernelInfo, 39) F(GetEventInfo, 42) F(RetainEvent, 43)			\
+	F(ReleaseEvent, 44) F(GetEventProfilingInfo, 45)				\
+	F(GetDeviceAndHostTimer, 140)
+#define CL_TAKEN(F)								\
+	F(CreateCommandQueue, 9) F(BuildProgram, 30) F(CreateKernel, 34)		\
+	F(CreateKernelsInProgram, 35) F(WaitForEvents, 41) F(Flush, 46) F(Finish, 47)	\
+	F(EnqueueReadBuffer, 48) F(EnqueueWriteBuffer, 49) F(EnqueueCopyBuffer, 50)	\
+	F(EnqueueReadImage, 51) F(EnqueueWriteImage, 52) F(EnqueueCopyImage, 53)	\
+	F(EnqueueCopyImageToBuffer, 54) F(EnqueueCopyBufferToImage, 55)			\
+	F(EnqueueMapBuffer, 56) F(EnqueueMapImage, 57) F(EnqueueUnmapMemObject, 58)	\
+	F(EnqueueNDRangeKernel, 59) F(EnqueueTask, 60) F(EnqueueNativeKernel, 61)	\
+	F(EnqueueReadBufferRect, 86) F(EnqueueWriteBufferRect, 87)			\
+	F(EnqueueCopyBufferRect, 88) F(CompileProgram, 98) F(LinkProgram, 99)		\
+	F(EnqueueFillBuffer, 102) F(EnqueueFillImage, 103)				\
+	F(EnqueueMigrateMemObjects, 104) F(EnqueueMarkerWithWaitList, 105)		\
+	F(EnqueueBarrierWithWaitList, 106)						\
+	F(GetExtensionFunctionAddressForPlatform, 107)					\
+	F(CreateCommandQueueWithProperties, 123) F(EnqueueSVMMemcpy, 129)		\
+	F(EnqueueSVMMemFill, 130) F(EnqueueSVMMap, 131) F(EnqueueSVMUnmap, 132)		\
+	F(CloneKernel, 137) F(EnqueueSVMMigrateMem, 139)
+
 enum cl_slot {
-	CL_GetDeviceInfo = 3,
-	CL_CreateCommandQueue = 9,
-	CL_GetCommandQueueInfo = 12,
-	CL_GetImageInfo = 21,
-	CL_BuildProgram = 30,
-	CL_CreateKernel = 34,
-	CL_CreateKernelsInProgram = 35,
-	CL_GetKernelInfo = 39,
-	CL_WaitForEvents = 41,
-	CL_GetEventInfo = 42,
-	CL_RetainEvent = 43,
-	CL_ReleaseEvent = 44,
-	CL_GetEventProfilingInfo = 45,
-	CL_Flush = 46,
-	CL_Finish = 47,
-	CL_EnqueueReadBuffer = 48,
-	CL_EnqueueWriteBuffer = 49,
-	CL_EnqueueCopyBuffer = 50,
-	CL_EnqueueReadImage = 51,
-	CL_EnqueueWriteImage = 52,
-	CL_EnqueueCopyImage = 53,
-	CL_EnqueueCopyImageToBuffer = 54,
-	CL_EnqueueCopyBufferToImage = 55,
-	CL_EnqueueMapBuffer = 56,
-	CL_EnqueueMapImage = 57,
-	CL_EnqueueUnmapMemObject = 58,
-	CL_EnqueueNDRangeKernel = 59,
-	CL_EnqueueTask = 60,
-	CL_EnqueueNativeKernel = 61,
-	CL_EnqueueReadBufferRect = 86,
-	CL_EnqueueWriteBufferRect = 87,
-	CL_EnqueueCopyBufferRect = 88,
-	CL_CompileProgram = 98,
-	CL_LinkProgram = 99,
-	CL_EnqueueFillBuffer = 102,
-	CL_EnqueueFillImage = 103,
-	CL_EnqueueMigrateMemObjects = 104,
-	CL_EnqueueMarkerWithWaitList = 105,
-	CL_EnqueueBarrierWithWaitList = 106,
-	CL_GetExtensionFunctionAddressForPlatform = 107,
-	CL_CreateCommandQueueWithProperties = 123,
-	CL_EnqueueSVMMemcpy = 129,
-	CL_EnqueueSVMMemFill = 130,
-	CL_EnqueueSVMMap = 131,
-	CL_EnqueueSVMUnmap = 132,
-	CL_CloneKernel = 137,
-	CL_EnqueueSVMMigrateMem = 139,
-	CL_GetDeviceAndHostTimer = 140,
+#define SLOT(name, number)	CL_##name = number,
+	CL_ASKED(SLOT)
+	CL_TAKEN(SLOT)
+#undef SLOT
 	CL_SLOTS = 149,		/* of OpenCL 3.0; later ones are passed through */
 };
 

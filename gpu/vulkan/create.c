@@ -287,13 +287,16 @@ int32_t vulkan_create_device(vk_handle physical, const struct vk_device_info *in
 
 static void destroy_device(vk_handle device, const void *allocator)
 {
+	__typeof__(&destroy_device) next;
 	struct vulkan_device *d;
 
 	if (!device)
 		return;
 	d = vulkan_device_of(device);
+	/* Before it is gone: another thread may have it for a device of its own then. */
+	next = NEXT(d, DestroyDevice, destroy_device);
 	vulkan_pending_end(d);
-	NEXT(d, DestroyDevice, destroy_device)(device, allocator);
+	next(device, allocator);
 }
 
 static void get_queue(vk_handle device, uint32_t family, uint32_t index, vk_handle *queue)

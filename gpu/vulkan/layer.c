@@ -155,13 +155,16 @@ static int32_t create_instance(const struct vk_instance_info *info, const void *
 
 static void destroy_instance(vk_handle instance, const void *allocator)
 {
+	__typeof__(&destroy_instance) next;
 	struct vulkan_instance *i;
 
 	if (!instance)
 		return;
 	i = vulkan_instance_of(instance);
+	/* Before it is gone: another thread may have it for an instance of its own then. */
+	next = NEXT(i, DestroyInstance, destroy_instance);
 	vulkan_instance_gone(i);
-	NEXT(i, DestroyInstance, destroy_instance)(instance, allocator);
+	next(instance, allocator);
 }
 
 /* ---- functions by name ----------------------------------------------------------------------- */

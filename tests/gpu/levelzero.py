@@ -16,7 +16,7 @@ from gpulib import BUILD, DIR, XSPROF, equal, finish, missed, of, result
 PROGRAM = os.path.join(BUILD, "tests", "gpu", "levelzero")
 PTI = os.path.join(BUILD, "tests", "gpu", "libpti_view.so.1")
 COLLECTOR = os.path.join(BUILD, "lib", "libxsprof-levelzero.so")
-PRELOADED = os.path.join(BUILD, "lib", "libxsprof-zeinit.so")
+PRELOADED = os.path.join(BUILD, "lib", "libxsprof-preload.so")
 CLEAN = ("XPTI_", "ZE_", "PTI_", "LD_PRELOAD")
 FIRST = 1 << 30
 
@@ -196,7 +196,7 @@ def check_env():
           "what the user said stays, and comes first")
     maps = run([XSPROF, "record", "-q", "--gpu", "--no-torch", "-o", os.path.join(DIR.name, "c"),
                 "--", "sh", "-c", "grep -o 'libxsprof[^ ]*so\\|libze[^ ]*' /proc/$$/maps"]).stdout
-    result("libxsprof-zeinit.so" in maps and "libxsprof-levelzero" not in maps and
+    result("libxsprof-preload.so" in maps and "libxsprof-levelzero" not in maps and
            "libxsprof-user" not in maps and "libze" not in maps,
            "a program without Level Zero has the small library, and nothing else of it", maps)
 

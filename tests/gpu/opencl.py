@@ -11,8 +11,8 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
-import gpulib
 from gpulib import BUILD, DIR, WORK, XSPROF, check_calls, equal, failed, finish, missed, of, result
+from opencllib import check_same, record, run, said, seen
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -20,18 +20,6 @@ PROGRAM = os.path.join(DIR.name, "opencl")
 CLOSE = os.path.join(DIR.name, "close")
 LAYER = os.path.join(DIR.name, "layer.so")
 COUNT = os.path.join(DIR.name, "count")
-
-# The user's own layers are none of these; PoCL compiles all anew.
-OWN = {"without": ("OPENCL_",), "POCL_CACHE_DIR": os.path.join(DIR.name, "pocl")}
-
-
-def run(args, **more):
-    return gpulib.run(args, **{**OWN, **more})
-
-
-def record(command, options=("--gpu",), **more):
-    return gpulib.record(command, options, **{**OWN, **more})
-
 
 def compile_all():
     cc = os.environ.get("CC", "cc")
@@ -43,35 +31,6 @@ def compile_all():
         result(not got.returncode, "what the collector knows of OpenCL is what its headers say"
                if "-shared" in args else f"a program of OpenCL: {os.path.basename(args[7])}",
                got.stderr)
-
-
-def said(stdout):
-    """What the program did: calls, [number, bytes] a kind of work, [number, ns] a kernel."""
-    calls = collections.Counter()
-    work = collections.defaultdict(lambda: [0, 0])
-    kernels = collections.defaultdict(lambda: [0, 0])
-    queues = 0
-    for line in stdout.splitlines():
-        what, *rest = line.split()
-        if what == "call":
-            calls[rest[0]] += int(rest[1])
-        elif what in ("work", "kernel"):
-            to = (work if what == "work" else kernels)[rest[0]]
-            to[0] += int(rest[1])
-            to[1] += int(rest[2])
-        elif what == "queues":
-            queues = int(rest[0])
-    return calls, dict(work), dict(kernels), queues
-
-
-def seen(events):
-    calls = collections.Counter(e["name"] for e in of(events, "runtime"))
-    work = collections.defaultdict(lambda: [0, 0])
-    for e in of(events, "memcpy", "memset", "sync"):
-        work[e["kind"]][0] += 1
-        work[e["kind"]][1] += e["bytes"]
-    kernels = collections.Counter(e["name"] for e in of(events, "kernel"))
-    return calls, dict(work), kernels
 
 
 def check_pairs(events, name):
@@ -178,15 +137,6 @@ def check_ends():
     equal((alone.returncode, alone.stderr), (0, ""), "without a recorder the layer does nothing")
     got, events, _ = record([PROGRAM, "all"], OPENCL_LAYERS=os.path.join(DIR.name, "none.so"))
     equal(seen(events)[0], said(got.stdout)[0], "a layer of the user's that is not there")
-
-
-def check_same(name, *command):
-    got, events, path = record(list(command))
-    calls, work, kernels, _ = said(got.stdout)
-    seen_calls, seen_work, seen_kernels = seen(events)
-    equal((got.returncode, seen_calls, seen_work, dict(seen_kernels)),
-          (0, calls, work, {k: v[0] for k, v in kernels.items()}), name)
-    return events, path
 
 
 def check_lives():

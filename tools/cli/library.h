@@ -22,7 +22,7 @@
 /* Manifest of libxsprof-vulkan.so, in a folder of its own. */
 #define LIBRARY_VULKAN	"xsprof-vulkan/layer.json"
 #define LIBRARY_LEVELZERO "libxsprof-levelzero.so"
-#define LIBRARY_ZEINIT	"libxsprof-zeinit.so"
+#define LIBRARY_PRELOAD	"libxsprof-preload.so"
 #define LIBRARY_TORCH	"libxsprof-torch.so"
 #define LIBRARY_PYTHON	"libxsprof-python.so"
 

@@ -281,11 +281,12 @@ static int add_arena(const struct record_options *opts, char **env, size_t *n)
 		record_env_add(env, n, "XSPROF_ARENA_SIZE=16M") : 0;
 }
 
-/* Has no effect without Level Zero. @path: "" if it shall not be loaded. */
-static void add_zeinit(const struct record_options *opts, char *path, size_t size)
+/* Has no effect on programs without these interfaces. @path: "" if it shall not be loaded. */
+static void add_devices(const struct record_options *opts, char *path, size_t size)
 {
-	if (!opts->gpu || !library_find(LIBRARY_ZEINIT, path, size) ||
-	    !can_preload(opts, path, "programs of Level Zero are"))
+	if (!opts->gpu || !library_find(LIBRARY_PRELOAD, path, size) ||
+	    !can_preload(opts, path, "programs of Level Zero, and of OpenCL by loaders "
+			 "without layers, are"))
 		*path = '\0';
 }
 
@@ -306,7 +307,7 @@ static int add_preload(const struct record_options *opts, char **env, size_t *n)
 		err = add_arena(opts, env, n);
 	if (err)
 		return err;
-	add_zeinit(opts, paths[3], PATH_MAX);
+	add_devices(opts, paths[3], PATH_MAX);
 	for (int i = 0; i < 4; i++)
 		if (*paths[i])
 			at += (size_t)snprintf(all + at, sizeof(all) - at, ":%s", paths[i]);

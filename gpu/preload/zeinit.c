@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is preloaded into all processes of a command: the functions that initialise Level Zero,
- * which a program that is linked with its loader finds here first.  They call the loader's, and
- * open the collector.  In a process that calls neither, nothing of this runs.
+ * The functions that initialise Level Zero, which a program that is linked with its loader finds
+ * here first.  They call the loader's, and open the collector.
  */
 #include <dlfcn.h>
-#include <limits.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#define EXPORT		__attribute__((visibility("default")))
+#include "gpu/preload/local.h"
+
 #define LOADER		"libze_loader.so.1"
 #define COLLECTOR	"libxsprof-levelzero.so"
 #define UNINITIALIZED	0x78000001
@@ -31,28 +27,6 @@ static void *next(const char *name)
 	return lib ? dlsym(lib, name) : NULL;
 }
 
-/*
- * It is in our folder: by its path, as a sanitizer that stands between does not know which library
- * asks.
- */
-static void *open_collector(void)
-{
-	char path[PATH_MAX + sizeof(COLLECTOR)];
-	const char *slash;
-	Dl_info info;
-	void *lib;
-
-	if (!dladdr((const void *)open_collector, &info) || !info.dli_fname)
-		return NULL;
-	slash = strrchr(info.dli_fname, '/');
-	snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - info.dli_fname) : 0,
-		 info.dli_fname, COLLECTOR);
-	lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!lib)
-		(void)dprintf(STDERR_FILENO, "xsprof: %s: Level Zero is not recorded\n", dlerror());
-	return lib;
-}
-
 /* PTI comes here again, from the collector. */
 static void begin(void)
 {
@@ -62,7 +36,7 @@ static void begin(void)
 	void (*collector)(void);
 
 	if (!found && !__atomic_load_n(&failed, __ATOMIC_RELAXED)) {
-		found = open_collector();
+		found = preload_open(COLLECTOR, "Level Zero");
 		/* Release: whoever sees it may use it.  Two threads store the same value. */
 		__atomic_store_n(&lib, found, __ATOMIC_RELEASE);
 		__atomic_store_n(&failed, !found, __ATOMIC_RELAXED);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The start of the collector, once in a process: for the first loader that comes here, as a layer
+ * or by what is preloaded.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "gpu/opencl/local.h"
+
+static void *table[CL_SLOTS];
+
+/* Attaches if need be. */
+static bool is_recording(void)
+{
+	int err = xsprof_init(NULL);
+
+	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
+}
+
+static bool complete(void)
+{
+	static const enum cl_slot needed[] = {
+		CL_GetDeviceInfo, CL_GetCommandQueueInfo, CL_GetImageInfo, CL_GetKernelInfo,
+		CL_GetEventInfo, CL_RetainEvent, CL_ReleaseEvent, CL_GetEventProfilingInfo,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+		if (!opencl_next[needed[i]])
+			return false;
+	return true;
+}
+
+/*
+ * What the functions are of stays, though the program closes its loader: the collector's thread
+ * still has events to release, and is never unloaded itself.
+ */
+static bool pin(void *const *next, uint32_t n)
+{
+	void *last = NULL;
+	Dl_info of;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!next[i] || !dladdr(next[i], &of) || of.dli_fbase == last)
+			continue;
+		last = of.dli_fbase;
+		/* The handle is kept, which is what keeps it. */
+		if (!dlopen(of.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
+			return false;
+	}
+	return true;
+}
+
+static void forget(void *unused)
+{
+	(void)unused;
+	opencl_names_forget();
+	opencl_devices_forget();
+	opencl_queues_forget();
+	opencl_commands_forget();
+	opencl_thread_forget();
+	opencl_usm_forget();
+}
+
+/* What the loader has below us; what we have in its place. */
+void *const *opencl_start(void *const *next, uint32_t n)
+{
+	static bool done;
+	uint64_t begin;
+
+	/*
+	 * Another loader in this process: it is passed through, as its functions are others.  So is
+	 * one that calls the layer when what is preloaded was there first.
+	 */
+	if (__atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
+		return NULL;
+	memcpy(opencl_next, next, n * sizeof(*next));
+	memcpy(table, next, n * sizeof(*next));
+	if (!is_recording())
+		return table;
+	if (!pin(next, n)) {
+		xsprof_say("OpenCL: its loader cannot be kept in memory: it is not recorded");
+		return table;
+	}
+	if (!complete()) {
+		xsprof_say("OpenCL: this loader lacks functions that are needed: it is not "
+			   "recorded");
+		return table;
+	}
+	begin = xsprof_now();
+	opencl_names_init();
+	opencl_commands_init();
+	if (opencl_thread_start(forget))
+		return table;
+	opencl_take_copies(table, n);
+	opencl_take_kernels(table, n);
+	opencl_take_usm(table, n);
+	opencl_started(begin);
+	return table;
+}

@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# loaders.py with an OpenCL loader that has no layers, as its maker ships it: NVIDIA's, out of
+# Python's registry. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+. tests/viewers/packages.sh
+
+skip() { echo "1..0 # SKIP $*"; exit 77; }
+[ "$(uname -m)" = x86_64 ] || skip "this package is for x86-64"
+python_packages opencl-loader nvidia-cuda-opencl==13.5.25 || skip "$why"
+rm -rf "$dir"
+exec /usr/bin/python3 tests/gpu/loaders.py "$venv"/lib/python*/site-packages/nvidia/cu13/lib
