@@ -112,10 +112,12 @@ cupti_cflags	:= -fPIC -fvisibility=hidden -iquote .
 opencl_cflags	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -iquote .
 vulkan_cflags	:= $(opencl_cflags)
 levelzero_cflags := $(cupti_cflags)
+rocm_cflags	:= $(cupti_cflags)
 # Preloaded into whatever a recorded command runs: no sanitizer's runtime is there.
 torch_cflags	:= -fPIC -fvisibility=hidden -fno-sanitize=all
 python_cflags	:= $(torch_cflags)
 zeinit_cflags	:= $(torch_cflags)
+rocminit_cflags	:= $(torch_cflags) -iquote .
 
 # Sources ----------------------------------------------------------------------------
 # A library is a list of folders; Documentation/design.rst says which folder may include which.
@@ -143,6 +145,8 @@ opencl_srcs	:= $(sort $(wildcard gpu/opencl/*.c))
 vulkan_srcs	:= $(sort $(wildcard gpu/vulkan/*.c))
 levelzero_srcs	:= $(sort $(wildcard gpu/levelzero/*.c)) $(gpu_common)
 zeinit_srcs	:= $(sort $(wildcard gpu/levelzero/preload/*.c))
+rocm_srcs	:= $(sort $(wildcard gpu/rocm/*.c)) $(gpu_common)
+rocminit_srcs	:= $(sort $(wildcard gpu/rocm/preload/*.c))
 # How libtorch's C++ calls and is called is known for these machines alone.
 torch_srcs	:= $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),\
 			$(sort $(wildcard lib/collect/torch/*.c)) $(collect_srcs) \
@@ -165,6 +169,8 @@ opencl_objs	:= $(opencl_srcs:%.c=$(BUILD)/obj/opencl/%.o)
 vulkan_objs	:= $(vulkan_srcs:%.c=$(BUILD)/obj/vulkan/%.o)
 levelzero_objs	:= $(levelzero_srcs:%.c=$(BUILD)/obj/levelzero/%.o)
 zeinit_objs	:= $(zeinit_srcs:%.c=$(BUILD)/obj/zeinit/%.o)
+rocm_objs	:= $(rocm_srcs:%.c=$(BUILD)/obj/rocm/%.o)
+rocminit_objs	:= $(rocminit_srcs:%.c=$(BUILD)/obj/rocminit/%.o)
 torch_objs	:= $(torch_srcs:%.c=$(BUILD)/obj/torch/%.o)
 python_objs	:= $(python_srcs:%.c=$(BUILD)/obj/python/%.o)
 
@@ -187,6 +193,8 @@ VULKAN_SO	:= $(if $(vulkan_srcs),$(BUILD)/lib/libxsprof-vulkan.so)
 VULKAN_LAYER	:= $(if $(vulkan_srcs),$(BUILD)/lib/xsprof-vulkan/layer.json)
 LEVELZERO_SO	:= $(if $(levelzero_srcs),$(BUILD)/lib/libxsprof-levelzero.so)
 ZEINIT_SO	:= $(if $(zeinit_srcs),$(BUILD)/lib/libxsprof-zeinit.so)
+ROCM_SO		:= $(if $(rocm_srcs),$(BUILD)/lib/libxsprof-rocm.so)
+ROCMINIT_SO	:= $(if $(rocminit_srcs),$(BUILD)/lib/libxsprof-rocminit.so)
 TORCH_SO	:= $(if $(torch_srcs),$(BUILD)/lib/libxsprof-torch.so)
 PYTHON_SO	:= $(if $(python_srcs),$(BUILD)/lib/libxsprof-python.so)
 XSPROF		:= $(if $(tools_srcs),$(BUILD)/bin/xsprof)
@@ -213,7 +221,8 @@ all: user trace tools
 user: $(USER_A) $(USER_SO)
 trace: $(TRACE_A) $(TRACE_SO)
 tools: $(XSPROF) $(XSPROF_DUMP) $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) $(VULKAN_SO) \
-	$(VULKAN_LAYER) $(LEVELZERO_SO) $(ZEINIT_SO) $(TORCH_SO) $(PYTHON_SO)
+	$(VULKAN_LAYER) $(LEVELZERO_SO) $(ZEINIT_SO) $(ROCM_SO) $(ROCMINIT_SO) $(TORCH_SO) \
+	$(PYTHON_SO)
 
 # Compiling --------------------------------------------------------------------------
 # Objects depend on a file that changes when the compiler or its flags do, so that
@@ -277,6 +286,10 @@ $(BUILD)/obj/levelzero/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(levelzero_cflags))
 $(BUILD)/obj/zeinit/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(zeinit_cflags))
+$(BUILD)/obj/rocm/%.o: %.c $(FLAGS_FILE)
+	$(call compile,$(rocm_cflags))
+$(BUILD)/obj/rocminit/%.o: %.c $(FLAGS_FILE)
+	$(call compile,$(rocminit_cflags))
 $(BUILD)/obj/torch/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(torch_cflags))
 $(BUILD)/obj/python/%.o: %.c $(FLAGS_FILE)
@@ -319,15 +332,17 @@ $(BUILD)/lib/libxsprof-user.so $(BUILD)/lib/libxsprof-trace.so: %.so: %.so.$(SOM
 
 # The collectors of ITT and NVTX are dlopen()ed by the program's own stub, that of CUDA by libcuda,
 # those of OpenCL and Vulkan by their loaders, that of Level Zero by SYCL or by what is preloaded,
-# by their path, and find the producer's library beside themselves.
+# that of ROCm by rocprofiler-sdk or by what is preloaded, by their path, and find the producer's
+# library beside themselves.
 $(BUILD)/lib/libxsprof-itt.so: $(itt_objs)
 $(BUILD)/lib/libxsprof-nvtx.so: $(nvtx_objs)
 $(BUILD)/lib/libxsprof-cupti.so: $(cupti_objs)
 $(BUILD)/lib/libxsprof-opencl.so: $(opencl_objs)
 $(BUILD)/lib/libxsprof-vulkan.so: $(vulkan_objs)
 $(BUILD)/lib/libxsprof-levelzero.so: $(levelzero_objs)
-$(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) $(VULKAN_SO) $(LEVELZERO_SO): $(USER_SO) \
-		$(FLAGS_FILE)
+$(BUILD)/lib/libxsprof-rocm.so: $(rocm_objs)
+$(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) $(VULKAN_SO) $(LEVELZERO_SO) $(ROCM_SO): \
+		$(USER_SO) $(FLAGS_FILE)
 	$(call say,LD)
 	$(Q)$(CC) $(base_ldflags) $(so_ldflags) -Wl,-soname,$(@F) -Wl,-z,nodelete \
 		-Wl,-rpath,'$$ORIGIN' $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(USER_SO) \
@@ -345,13 +360,15 @@ $(BUILD)/lib/libxsprof-torch.so: $(torch_objs) lib/libxsprof-torch.map $(FLAGS_F
 		-Wl,--version-script=lib/libxsprof-torch.map -Wl,-rpath,'$$ORIGIN' \
 		$(CFLAGS) $(LDFLAGS) -fno-sanitize=all -o $@ $(torch_objs) $(DL_LIBS)
 
-# What opens the collector of Level Zero is preloaded.
-$(BUILD)/lib/libxsprof-zeinit.so: $(zeinit_objs) $(FLAGS_FILE)
+# What opens the collectors of Level Zero and of ROCm is preloaded.
+$(BUILD)/lib/libxsprof-zeinit.so: $(zeinit_objs)
+$(BUILD)/lib/libxsprof-rocminit.so: $(rocminit_objs)
+$(ZEINIT_SO) $(ROCMINIT_SO): $(FLAGS_FILE)
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -shared -Wl,-z,defs -Wl,-soname,$(@F) -Wl,-z,nodelete \
 		-Wl,-rpath,'$$ORIGIN' $(CFLAGS) $(LDFLAGS) -fno-sanitize=all -o $@ \
-		$(zeinit_objs) $(DL_LIBS)
+		$(filter %.o,$^) $(DL_LIBS)
 
 # So is the collector of Python's waits.
 $(BUILD)/lib/libxsprof-python.so: $(python_objs) $(python_map) $(FLAGS_FILE)
@@ -507,8 +524,8 @@ install: all $(PC_FILES)
 		$(INSTALL) -m 644 $(BUILD)/lib/$$l.a $(DESTDIR)$(LIBDIR)/; \
 	done
 	$(if $(ITT_SO),$(INSTALL) -m 755 $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) \
-		$(VULKAN_SO) $(LEVELZERO_SO) $(ZEINIT_SO) $(TORCH_SO) $(PYTHON_SO) \
-		$(DESTDIR)$(LIBDIR)/)
+		$(VULKAN_SO) $(LEVELZERO_SO) $(ZEINIT_SO) $(ROCM_SO) $(ROCMINIT_SO) $(TORCH_SO) \
+		$(PYTHON_SO) $(DESTDIR)$(LIBDIR)/)
 	$(if $(VULKAN_LAYER),$(INSTALL) -d $(DESTDIR)$(LIBDIR)/xsprof-vulkan)
 	$(if $(VULKAN_LAYER),$(INSTALL) -m 644 $(VULKAN_LAYER) $(DESTDIR)$(LIBDIR)/xsprof-vulkan/)
 	$(if $(XSPROF),$(INSTALL) -m 755 $(XSPROF) $(DESTDIR)$(BINDIR)/)
@@ -538,6 +555,7 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libxsprof-itt.so libxsprof-nvtx.so \
 		libxsprof-cupti.so libxsprof-opencl.so libxsprof-vulkan.so libxsprof-torch.so \
 		libxsprof-levelzero.so libxsprof-zeinit.so libxsprof-python.so \
+		libxsprof-rocm.so libxsprof-rocminit.so \
 		xsprof-vulkan/layer.json)
 	-rmdir $(DESTDIR)$(LIBDIR)/xsprof-vulkan
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,xsprof xsprof-dump)

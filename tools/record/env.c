@@ -281,11 +281,11 @@ static int add_arena(const struct record_options *opts, char **env, size_t *n)
 		record_env_add(env, n, "XSPROF_ARENA_SIZE=16M") : 0;
 }
 
-/* It does nothing where Level Zero is not.  @path: "" where it is not to be loaded. */
-static void add_zeinit(const struct record_options *opts, char *path, size_t size)
+/* What sees Level Zero, or ROCm, begin.  @path: "" where it is not to be loaded. */
+static void add_init(const struct record_options *opts, const char *library, const char *what,
+		     char *path, size_t size)
 {
-	if (!opts->gpu || !library_find(LIBRARY_ZEINIT, path, size) ||
-	    !can_preload(opts, path, "programs of Level Zero are"))
+	if (!opts->gpu || !library_find(library, path, size) || !can_preload(opts, path, what))
 		*path = '\0';
 }
 
@@ -293,7 +293,7 @@ static void add_zeinit(const struct record_options *opts, char *path, size_t siz
 static int add_preload(const struct record_options *opts, char **env, size_t *n)
 {
 	const char *theirs = getenv("LD_PRELOAD");
-	char paths[4][PATH_MAX], all[4 * PATH_MAX] = "";
+	char paths[5][PATH_MAX], all[5 * PATH_MAX] = "";
 	size_t at = 0;
 	int err;
 
@@ -306,8 +306,9 @@ static int add_preload(const struct record_options *opts, char **env, size_t *n)
 		err = add_arena(opts, env, n);
 	if (err)
 		return err;
-	add_zeinit(opts, paths[3], PATH_MAX);
-	for (int i = 0; i < 4; i++)
+	add_init(opts, LIBRARY_ZEINIT, "programs of Level Zero are", paths[3], PATH_MAX);
+	add_init(opts, LIBRARY_ROCMINIT, "programs of ROCm are", paths[4], PATH_MAX);
+	for (int i = 0; i < 5; i++)
 		if (*paths[i])
 			at += (size_t)snprintf(all + at, sizeof(all) - at, ":%s", paths[i]);
 	if (!at)
