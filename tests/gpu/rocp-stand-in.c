@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/gpu/rocp-stand-in.h"
 
@@ -287,6 +288,13 @@ const char *rocprofiler_get_status_string(int status)
 
 int rocprofiler_get_timestamp(uint64_t *ns)
 {
+	static bool asked;
+
+	while (asked && rocp_is("stall") &&
+	       __atomic_load_n(&rocp_stand_in_counts[ROCP_KERNELS], __ATOMIC_RELAXED) <
+	       ROCP_STALLED)
+		usleep(1000);
+	asked = true;
 	*ns = rocp_now();
 	return 0;
 }

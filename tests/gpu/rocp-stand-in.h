@@ -12,6 +12,8 @@
  *	reverse		records are handed over in the opposite order
  *	drop		each tenth is dropped, and counted
  *	late		what devices do is known only when rocprofiler-sdk ends
+ *	stall		a second request for the time waits until ROCP_STALLED kernels were
+ *			handed over
  */
 #ifndef ROCP_STAND_IN_H
 #define ROCP_STAND_IN_H
@@ -21,6 +23,8 @@
 #include "gpu/rocm/rocprofiler-abi.h"
 
 #define EXPORT	__attribute__((visibility("default")))
+
+#define ROCP_STALLED	120000u
 
 /* Agents. */
 #define ROCP_HOST	7u
