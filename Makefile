@@ -112,10 +112,12 @@ cupti_cflags	:= -fPIC -fvisibility=hidden -iquote .
 opencl_cflags	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -iquote .
 vulkan_cflags	:= $(opencl_cflags)
 levelzero_cflags := $(cupti_cflags)
+rocm_cflags	:= $(cupti_cflags)
 # Preloaded into whatever a recorded command runs: no sanitizer's runtime is there.
 torch_cflags	:= -fPIC -fvisibility=hidden -fno-sanitize=all
 python_cflags	:= $(torch_cflags)
 preload_cflags	:= $(torch_cflags) -iquote .
+rocminit_cflags	:= $(torch_cflags) -iquote .
 
 # Sources ----------------------------------------------------------------------------
 # A library is a list of folders; Documentation/design.rst says which folder may include which.
@@ -148,6 +150,8 @@ preload_map	:= $(wildcard lib/libxsprof-preload.$(firstword $(subst -, ,$(shell 
 			-dumpmachine 2>/dev/null))).map)
 preload_srcs	:= $(if $(preload_map),$(sort $(wildcard gpu/preload/*.c)), \
 			gpu/preload/collector.c gpu/preload/zeinit.c)
+rocm_srcs	:= $(sort $(wildcard gpu/rocm/*.c)) $(gpu_common)
+rocminit_srcs	:= $(sort $(wildcard gpu/rocm/preload/*.c))
 # How libtorch's C++ calls and is called is known for these machines alone.
 torch_srcs	:= $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),\
 			$(sort $(wildcard lib/collect/torch/*.c)) $(collect_srcs) \
@@ -170,6 +174,8 @@ opencl_objs	:= $(opencl_srcs:%.c=$(BUILD)/obj/opencl/%.o)
 vulkan_objs	:= $(vulkan_srcs:%.c=$(BUILD)/obj/vulkan/%.o)
 levelzero_objs	:= $(levelzero_srcs:%.c=$(BUILD)/obj/levelzero/%.o)
 preload_objs	:= $(preload_srcs:%.c=$(BUILD)/obj/preload/%.o)
+rocm_objs	:= $(rocm_srcs:%.c=$(BUILD)/obj/rocm/%.o)
+rocminit_objs	:= $(rocminit_srcs:%.c=$(BUILD)/obj/rocminit/%.o)
 torch_objs	:= $(torch_srcs:%.c=$(BUILD)/obj/torch/%.o)
 python_objs	:= $(python_srcs:%.c=$(BUILD)/obj/python/%.o)
 
@@ -192,6 +198,8 @@ VULKAN_SO	:= $(if $(vulkan_srcs),$(BUILD)/lib/libxsprof-vulkan.so)
 VULKAN_LAYER	:= $(if $(vulkan_srcs),$(BUILD)/lib/xsprof-vulkan/layer.json)
 LEVELZERO_SO	:= $(if $(levelzero_srcs),$(BUILD)/lib/libxsprof-levelzero.so)
 PRELOAD_SO	:= $(BUILD)/lib/libxsprof-preload.so
+ROCM_SO		:= $(if $(rocm_srcs),$(BUILD)/lib/libxsprof-rocm.so)
+ROCMINIT_SO	:= $(if $(rocminit_srcs),$(BUILD)/lib/libxsprof-rocminit.so)
 TORCH_SO	:= $(if $(torch_srcs),$(BUILD)/lib/libxsprof-torch.so)
 PYTHON_SO	:= $(if $(python_srcs),$(BUILD)/lib/libxsprof-python.so)
 XSPROF		:= $(if $(tools_srcs),$(BUILD)/bin/xsprof)
@@ -218,7 +226,8 @@ all: user trace tools
 user: $(USER_A) $(USER_SO)
 trace: $(TRACE_A) $(TRACE_SO)
 tools: $(XSPROF) $(XSPROF_DUMP) $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) $(VULKAN_SO) \
-	$(VULKAN_LAYER) $(LEVELZERO_SO) $(PRELOAD_SO) $(TORCH_SO) $(PYTHON_SO)
+	$(VULKAN_LAYER) $(LEVELZERO_SO) $(PRELOAD_SO) $(ROCM_SO) $(ROCMINIT_SO) $(TORCH_SO) \
+	$(PYTHON_SO)
 
 # Compiling --------------------------------------------------------------------------
 # Objects depend on a file that changes when the compiler or its flags do, so that
@@ -282,6 +291,10 @@ $(BUILD)/obj/levelzero/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(levelzero_cflags))
 $(BUILD)/obj/preload/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(preload_cflags))
+$(BUILD)/obj/rocm/%.o: %.c $(FLAGS_FILE)
+	$(call compile,$(rocm_cflags))
+$(BUILD)/obj/rocminit/%.o: %.c $(FLAGS_FILE)
+	$(call compile,$(rocminit_cflags))
 $(BUILD)/obj/torch/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(torch_cflags))
 $(BUILD)/obj/python/%.o: %.c $(FLAGS_FILE)
@@ -324,15 +337,17 @@ $(BUILD)/lib/libxsprof-user.so $(BUILD)/lib/libxsprof-trace.so: %.so: %.so.$(SOM
 
 # The collectors of ITT and NVTX are dlopen()ed by the program's own stub, that of CUDA by libcuda,
 # those of OpenCL and Vulkan by their loaders, that of Level Zero by SYCL or by what is preloaded,
-# by their path, and find the producer's library beside themselves.
+# that of ROCm by rocprofiler-sdk or by what is preloaded, by their path, and find the producer's
+# library beside themselves.
 $(BUILD)/lib/libxsprof-itt.so: $(itt_objs)
 $(BUILD)/lib/libxsprof-nvtx.so: $(nvtx_objs)
 $(BUILD)/lib/libxsprof-cupti.so: $(cupti_objs)
 $(BUILD)/lib/libxsprof-opencl.so: $(opencl_objs)
 $(BUILD)/lib/libxsprof-vulkan.so: $(vulkan_objs)
 $(BUILD)/lib/libxsprof-levelzero.so: $(levelzero_objs)
-$(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) $(VULKAN_SO) $(LEVELZERO_SO): $(USER_SO) \
-		$(FLAGS_FILE)
+$(BUILD)/lib/libxsprof-rocm.so: $(rocm_objs)
+$(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) $(VULKAN_SO) $(LEVELZERO_SO) $(ROCM_SO): \
+		$(USER_SO) $(FLAGS_FILE)
 	$(call say,LD)
 	$(Q)$(CC) $(base_ldflags) $(so_ldflags) -Wl,-soname,$(@F) -Wl,-z,nodelete \
 		-Wl,-rpath,'$$ORIGIN' $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(USER_SO) \
@@ -350,13 +365,20 @@ $(BUILD)/lib/libxsprof-torch.so: $(torch_objs) lib/libxsprof-torch.map $(FLAGS_F
 		-Wl,--version-script=lib/libxsprof-torch.map -Wl,-rpath,'$$ORIGIN' \
 		$(CFLAGS) $(LDFLAGS) -fno-sanitize=all -o $@ $(torch_objs) $(DL_LIBS)
 
-# What opens the collectors of Level Zero and, where its loader does not, of OpenCL is preloaded.
+# What opens the collectors of Level Zero, of ROCm and, where its loader does not, of OpenCL is
+# preloaded.
 $(BUILD)/lib/libxsprof-preload.so: $(preload_objs) $(preload_map) $(FLAGS_FILE)
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -shared -Wl,-z,defs -Wl,-soname,$(@F) -Wl,-z,nodelete \
 		$(preload_map:%=-Wl,--version-script=%) -Wl,-rpath,'$$ORIGIN' $(CFLAGS) \
 		$(LDFLAGS) -fno-sanitize=all -o $@ $(preload_objs) $(DL_LIBS)
+$(BUILD)/lib/libxsprof-rocminit.so: $(rocminit_objs) $(FLAGS_FILE)
+	$(call say,LD)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(base_ldflags) -shared -Wl,-z,defs -Wl,-soname,$(@F) -Wl,-z,nodelete \
+		-Wl,-rpath,'$$ORIGIN' $(CFLAGS) $(LDFLAGS) -fno-sanitize=all -o $@ \
+		$(rocminit_objs) $(DL_LIBS)
 
 # So is the collector of Python's waits.
 $(BUILD)/lib/libxsprof-python.so: $(python_objs) $(python_map) $(FLAGS_FILE)
@@ -512,8 +534,8 @@ install: all $(PC_FILES)
 		$(INSTALL) -m 644 $(BUILD)/lib/$$l.a $(DESTDIR)$(LIBDIR)/; \
 	done
 	$(if $(ITT_SO),$(INSTALL) -m 755 $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) \
-		$(VULKAN_SO) $(LEVELZERO_SO) $(PRELOAD_SO) $(TORCH_SO) $(PYTHON_SO) \
-		$(DESTDIR)$(LIBDIR)/)
+		$(VULKAN_SO) $(LEVELZERO_SO) $(PRELOAD_SO) $(ROCM_SO) $(ROCMINIT_SO) $(TORCH_SO) \
+		$(PYTHON_SO) $(DESTDIR)$(LIBDIR)/)
 	$(if $(VULKAN_LAYER),$(INSTALL) -d $(DESTDIR)$(LIBDIR)/xsprof-vulkan)
 	$(if $(VULKAN_LAYER),$(INSTALL) -m 644 $(VULKAN_LAYER) $(DESTDIR)$(LIBDIR)/xsprof-vulkan/)
 	$(if $(XSPROF),$(INSTALL) -m 755 $(XSPROF) $(DESTDIR)$(BINDIR)/)
@@ -543,6 +565,7 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libxsprof-itt.so libxsprof-nvtx.so \
 		libxsprof-cupti.so libxsprof-opencl.so libxsprof-vulkan.so libxsprof-torch.so \
 		libxsprof-levelzero.so libxsprof-preload.so libxsprof-python.so \
+		libxsprof-rocm.so libxsprof-rocminit.so \
 		xsprof-vulkan/layer.json)
 	-rmdir $(DESTDIR)$(LIBDIR)/xsprof-vulkan
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,xsprof xsprof-dump)

@@ -58,6 +58,8 @@ const char *xsp_device_word(const char *facts, uint32_t number, char text[XSP_DE
 		return "Vulkan device";
 	if (!strcmp(word, "levelzero"))
 		return "Level Zero device";
+	if (!strcmp(word, "rocm"))
+		return "ROCm device";
 	snprintf(text, XSP_DEVICE_KIND + 8, "%s device", *word ? word : "unknown");
 	return text;
 }

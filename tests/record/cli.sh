@@ -225,7 +225,7 @@ is "a category both asked for and left out" $rc 2
 has "which, it says" err "'io,net,-io': io is asked for and left out"
 run "$xsprof" record --gpu -o b.data -- true
 has "a command that used no GPU" err \
-	'^xsprof: --gpu: no process .* used CUDA, OpenCL, Vulkan or Level Zero'
+	'^xsprof: --gpu: no process .* used CUDA, OpenCL, Vulkan, Level Zero or ROCm'
 run "$xsprof" record --no-itt -o b.data --backend=tmpfs -- sh -c 'echo $XSPROF_BACKEND'
 is "the command is told of --backend" "$(cat out)" tmpfs
 run "$xsprof" record --no-itt -o b.data -- "$actor" count 10

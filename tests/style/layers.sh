@@ -26,7 +26,8 @@ objects()
 {
 	local d o src
 
-	for d in user trace tools itt nvtx cupti opencl vulkan levelzero preload torch python; do
+	for d in user trace tools itt nvtx cupti opencl vulkan levelzero preload rocm rocminit \
+		torch python; do
 		git ls-files 'lib/*.c' 'gpu/*.c' 'tools/*.c' | while read -r src; do
 			o=$BUILD/obj/$d/${src%.c}.o
 			[ ! -e "$o" ] || echo "$o"

@@ -31,7 +31,8 @@ for name in names.namelist():
 want = {"bin/xsprof", "include/xsprof/xsprof.h", "lib/pkgconfig/xsprof-user.pc",
         "lib/xsprof-vulkan/layer.json", "licenses/libdw-dev.txt", "licenses/README.txt"}
 want |= {"lib/libxsprof-%s.so" % n for n in ("cupti", "itt", "levelzero", "nvtx", "opencl",
-                                             "python", "torch", "vulkan", "preload")}
+                                             "preload", "python", "rocm", "rocminit", "torch",
+                                             "vulkan")}
 want |= {"lib/libxsprof-%s.so.0" % n for n in ("user", "trace")}
 lack = {"xsprof/" + n for n in want} | {"xsprof.pth"}
 lack -= set(names.namelist())

@@ -23,6 +23,8 @@
 #define LIBRARY_VULKAN	"xsprof-vulkan/layer.json"
 #define LIBRARY_LEVELZERO "libxsprof-levelzero.so"
 #define LIBRARY_PRELOAD	"libxsprof-preload.so"
+/* It finds libxsprof-rocm.so beside itself. */
+#define LIBRARY_ROCMINIT "libxsprof-rocminit.so"
 #define LIBRARY_TORCH	"libxsprof-torch.so"
 #define LIBRARY_PYTHON	"libxsprof-python.so"
 

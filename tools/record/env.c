@@ -282,11 +282,10 @@ static int add_arena(const struct record_options *opts, char **env, size_t *n)
 }
 
 /* Has no effect on programs without these interfaces. @path: "" if it shall not be loaded. */
-static void add_devices(const struct record_options *opts, char *path, size_t size)
+static void add_init(const struct record_options *opts, const char *library, const char *what,
+		     char *path, size_t size)
 {
-	if (!opts->gpu || !library_find(LIBRARY_PRELOAD, path, size) ||
-	    !can_preload(opts, path, "programs of Level Zero, and of OpenCL by loaders "
-			 "without layers, are"))
+	if (!opts->gpu || !library_find(library, path, size) || !can_preload(opts, path, what))
 		*path = '\0';
 }
 
@@ -294,7 +293,7 @@ static void add_devices(const struct record_options *opts, char *path, size_t si
 static int add_preload(const struct record_options *opts, char **env, size_t *n)
 {
 	const char *theirs = getenv("LD_PRELOAD");
-	char paths[4][PATH_MAX], all[4 * PATH_MAX] = "";
+	char paths[5][PATH_MAX], all[5 * PATH_MAX] = "";
 	size_t at = 0;
 	int err;
 
@@ -307,8 +306,10 @@ static int add_preload(const struct record_options *opts, char **env, size_t *n)
 		err = add_arena(opts, env, n);
 	if (err)
 		return err;
-	add_devices(opts, paths[3], PATH_MAX);
-	for (int i = 0; i < 4; i++)
+	add_init(opts, LIBRARY_PRELOAD, "programs of Level Zero, and of OpenCL by loaders without "
+		 "layers, are", paths[3], PATH_MAX);
+	add_init(opts, LIBRARY_ROCMINIT, "programs of ROCm are", paths[4], PATH_MAX);
+	for (int i = 0; i < 5; i++)
 		if (*paths[i])
 			at += (size_t)snprintf(all + at, sizeof(all) - at, ":%s", paths[i]);
 	if (!at)

@@ -50,8 +50,8 @@ void record_explain_gpu(const struct recording *r)
 {
 	if (r->opts.gpu && !r->stats.devices && !r->file_error)
 		tool_note("--gpu: no process of the command that is recorded used CUDA, "
-			  "OpenCL, Vulkan or Level Zero, or its collector was told of no device: "
-			  "there is nothing of GPUs in %s",
+			  "OpenCL, Vulkan, Level Zero or ROCm, or its collector was told of no "
+			  "device: there is nothing of GPUs in %s",
 			  r->opts.output);
 }
 

@@ -459,7 +459,7 @@ int gpu_run(struct report *report)
 	if (!status && !r->gpu.events && !xsp_filter_given(&report->filter))
 		status = tool_error("%s: holds nothing of a GPU: it was not recorded with --gpu, "
 				    "or no process used CUDA (a CPU build of PyTorch, no driver), "
-				    "OpenCL, Vulkan or Level Zero", report->source.path);
+				    "OpenCL, Vulkan, Level Zero or ROCm", report->source.path);
 	else if (!status && !r->gpu.events)
 		status = tool_error("%s: nothing of a GPU matches the options: leave out --name, "
 				    "--category, --pid, --tid, --from or --to",

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * rocprofiler-sdk's functions, out of the copy that called us: a process may have loaded more than
+ * one, as PyTorch's wheels bring their own.  And whether there is anything to record for.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "gpu/rocm/local.h"
+
+struct rocp rocp;
+uint32_t rocm_version;
+
+bool rocm_is_recording(void)
+{
+	int err = xsprof_init(NULL);
+
+	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
+}
+
+/* Return: the name of a function that is missing, or NULL. */
+static const char *fill(void *lib)
+{
+	const struct {
+		void		*to;
+		const char	*name;
+	} functions[] = {
+		{ &rocp.text, "rocprofiler_get_status_string" },
+		{ &rocp.timestamp, "rocprofiler_get_timestamp" },
+		{ &rocp.create_context, "rocprofiler_create_context" },
+		{ &rocp.start, "rocprofiler_start_context" },
+		{ &rocp.stop, "rocprofiler_stop_context" },
+		{ &rocp.create_buffer, "rocprofiler_create_buffer" },
+		{ &rocp.flush, "rocprofiler_flush_buffer" },
+		{ &rocp.trace, "rocprofiler_configure_buffer_tracing_service" },
+		{ &rocp.call_back, "rocprofiler_configure_callback_tracing_service" },
+		{ &rocp.kinds, "rocprofiler_iterate_buffer_tracing_kinds" },
+		{ &rocp.kind_name, "rocprofiler_query_buffer_tracing_kind_name" },
+		{ &rocp.operations, "rocprofiler_iterate_buffer_tracing_kind_operations" },
+		{ &rocp.operation_name, "rocprofiler_query_buffer_tracing_kind_operation_name" },
+		{ &rocp.event_kinds, "rocprofiler_iterate_callback_tracing_kinds" },
+		{ &rocp.event_kind_name, "rocprofiler_query_callback_tracing_kind_name" },
+		{ &rocp.agents, "rocprofiler_query_available_agents" },
+	};
+	void *symbol;
+
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		symbol = dlsym(lib, functions[i].name);
+		if (!symbol)
+			return functions[i].name;
+		memcpy(functions[i].to, &symbol, sizeof(symbol));
+	}
+	return NULL;
+}
+
+static bool is_known(uint32_t version)
+{
+	return (version >= ROCP_OLDEST && version < ROCP_OLD_END) ||
+	       (version >= ROCP_ANCESTORS && version < ROCP_END);
+}
+
+int rocm_open(uint32_t version, const void *caller)
+{
+	const char *missing;
+	Dl_info info;
+	void *lib;
+
+	if (!is_known(version)) {
+		xsprof_say("this rocprofiler-sdk is %u.%u.%u, and those of ROCm 6.2 to 7 are known "
+			   "(0.4 to 0.6, and 1): ROCm is not recorded", version / 10000,
+			   version / 100 % 100, version % 100);
+		return -ENOSYS;
+	}
+	lib = dladdr(caller, &info) && info.dli_fname ?
+	      dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	if (!lib) {
+		xsprof_say("rocprofiler-sdk is not found where it called from: ROCm is not "
+			   "recorded");
+		return -ENOENT;
+	}
+	missing = fill(lib);
+	if (missing) {
+		xsprof_say("this rocprofiler-sdk has no %s: ROCm is not recorded", missing);
+		return -ENOSYS;
+	}
+	rocm_version = version;
+	return 0;
+}
+
+const char *rocm_text(int status)
+{
+	const char *text = rocp.text(status);
+
+	return text ? text : "unknown error";
+}
