@@ -64,6 +64,19 @@ static void mark(void)
 	rocp_stand_in_marker(ROCP_STOP, NULL, 42);
 }
 
+/* The same by the functions, which the library that is preloaded has as well. */
+static void mark_linked(void)
+{
+	uint64_t id;
+
+	printf("levels: %d", roctxRangePushA("outer"));
+	roctxMarkA("a mark");
+	id = roctxRangeStartA("started");
+	printf(" %d", roctxRangePop());
+	printf(" %d\n", roctxRangePop());
+	roctxRangeStop(id);
+}
+
 static void *launch_many(void *count)
 {
 	for (long i = 0; i < (long)count; i++)
@@ -107,6 +120,8 @@ int main(int argc, char **argv)
 		threads(n);
 	else if (!strcmp(what, "markers"))
 		mark();
+	else if (!strcmp(what, "linked"))
+		mark_linked();
 	else
 		one_of_each();
 	if (!strcmp(what, "fork")) {

@@ -170,12 +170,14 @@ def check_chain():
     equal([line for line in got.stdout.splitlines() if line.startswith(("tools", "after"))],
           [f"tools: {TOOL}:{COLLECTOR}:"] * 2 + [f"afterwards: {TOOL}"],
           "it comes first, and what the program starts has what the user said")
-    got, events, _ = record("markers", ROCP_TOOL_LIBRARIES=TOOL)
-    equal([(e["type"], e["name"]) for e in events if e.get("cat") == "roctx"],
-          [("begin", "outer"), ("instant", "a mark"), ("async-begin", "started"),
-           ("end", "outer"), ("async-end", "started")],
-          "roctx of a program that opens it for itself (replay)")
-    result("tool: 0 kernels, 6 markers" in got.stdout, "the tool has it too", got.stdout)
+    for what, name in ("markers", "opens it for itself"), ("linked", "is linked with it, once"):
+        got, events, _ = record(what, ROCP_TOOL_LIBRARIES=TOOL)
+        equal([(e["type"], e["name"]) for e in events if e.get("cat") == "roctx"],
+              [("begin", "outer"), ("instant", "a mark"), ("async-begin", "started"),
+               ("end", "outer"), ("async-end", "started")],
+              f"rocprofiler-sdk's roctx of a program that {name} (replay)")
+        result("tool: 0 kernels, 6 markers" in got.stdout, "the tool has it too", got.stdout)
+    result("levels: 0 0 -1" in got.stdout, "the program gets roctx's levels", got.stdout)
     _, events, _ = record("markers", ROCP_STAND_IN_VERSION="0.5")
     equal([(e["type"], e["name"]) for e in events if e.get("cat") == "roctx"][:2],
           [("begin", "outer"), ("instant", "a mark")], "and of an older version")

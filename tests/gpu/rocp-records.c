@@ -156,3 +156,38 @@ EXPORT void rocp_stand_in_marker(enum rocp_marker what, const char *text, uint64
 	d.result = id;
 	rocp_tell(kind, (int32_t)what, ROCP_EXIT, &d);
 }
+
+/* ---- roctx ----------------------------------------------------------------------------------- */
+
+static __thread int level;
+
+void roctxMarkA(const char *text)
+{
+	rocp_stand_in_marker(ROCP_MARK, text, 0);
+}
+
+int roctxRangePushA(const char *text)
+{
+	rocp_stand_in_marker(ROCP_PUSH, text, 0);
+	return level++;
+}
+
+int roctxRangePop(void)
+{
+	rocp_stand_in_marker(ROCP_POP, NULL, 0);
+	return level ? --level : -1;
+}
+
+uint64_t roctxRangeStartA(const char *text)
+{
+	static uint64_t last;
+	uint64_t id = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+
+	rocp_stand_in_marker(ROCP_START, text, id);
+	return id;
+}
+
+void roctxRangeStop(uint64_t id)
+{
+	rocp_stand_in_marker(ROCP_STOP, NULL, id);
+}

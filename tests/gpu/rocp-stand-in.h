@@ -48,6 +48,13 @@ void rocp_stand_in_memory(uint64_t call, const char *name, uint64_t agent, uint6
 /* A call of roctx by a program that opened it for itself. */
 void rocp_stand_in_marker(enum rocp_marker what, const char *text, uint64_t id);
 
+/* rocprofiler-sdk's own roctx, for programs that are linked with it. */
+EXPORT void roctxMarkA(const char *text);
+EXPORT int roctxRangePushA(const char *text);
+EXPORT int roctxRangePop(void);
+EXPORT uint64_t roctxRangeStartA(const char *text);
+EXPORT void roctxRangeStop(uint64_t id);
+
 /* ---- its functions --------------------------------------------------------------------------- */
 
 EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,

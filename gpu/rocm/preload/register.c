@@ -69,7 +69,11 @@ static int can_load(register_fn next)
 	return loads;
 }
 
-/* The lock is held, which others wait for that register meanwhile: they need the variable too. */
+/*
+ * The lock is held, which others wait for that register meanwhile: they need the variable too.  A
+ * thread that reads the environment just then is at the mercy of the C library, as with all that
+ * set a variable; nothing but the environment says it to rocprofiler-register.
+ */
 static int call_named(register_fn next, const char *runtime, void *import, uint32_t version,
 		      void **tables, uint64_t n, void *id)
 {

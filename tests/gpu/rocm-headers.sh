@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Our view of rocprofiler-sdk's structures against its headers, where ROCm is installed or
+# XSPROF_ROCM_INCLUDE names a folder that has them: no package of Debian's or of Python's does. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+include=${XSPROF_ROCM_INCLUDE:-/opt/rocm/include}
+
+if [ ! -e "$include/rocprofiler-sdk/rocprofiler.h" ]; then
+	echo "1..0 # SKIP $include has no rocprofiler-sdk: XSPROF_ROCM_INCLUDE names no folder"
+	exit 77
+fi
+${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -D__HIP_PLATFORM_AMD__ -iquote . -isystem "$include" \
+	-fsyntax-only tests/gpu/rocm-headers.c >"$dir/log" 2>&1
+result "each member is where rocprofiler-sdk's headers have it" $?
+finish
