@@ -89,14 +89,13 @@ void xsp_sched_note_released(struct xsp_sched *s, struct task_struct *task, u32 
  * Threads of the kernel's own are no secret, and their names are the same everywhere: those bound
  * to CPUs, kworkers among them.  Others may be named for what they serve (kvm-pit/PID, vhost-PID),
  * and their names are for those who see the whole machine.
- *
- * data_race() here and in xsp_sched_who(): the task may have been preempted while it changed its
- * flags, but not those that are looked at.
  */
 static bool may_know_name(const struct xsp_sched *s, const struct task_struct *kthread)
 {
-	return !s->ns->level || data_race(kthread->flags & PF_NO_SETAFFINITY) ||
-	       READ_ONCE(xsp_sched_comm);
+	/* data_race(): this flag stays as it is. */
+	bool bound = data_race(kthread->flags & PF_NO_SETAFFINITY);
+
+	return !s->ns->level || bound || READ_ONCE(xsp_sched_comm);
 }
 
 /**
@@ -111,13 +110,16 @@ static bool may_know_name(const struct xsp_sched *s, const struct task_struct *k
  */
 void xsp_sched_who(struct xsp_sched *s, struct task_struct *task, struct xsprof_rec_sched *rec)
 {
+	unsigned int flags;
 	u32 tid = 0, kind;
 	bool name = true;
 
-	if (data_race(is_idle_task(task))) {
+	/* data_race(): the task may be changing others of its flags, preempted just then. */
+	flags = data_race(task->flags);
+	if (flags & PF_IDLE) {
 		kind = XSPROF_SCHED_IDLE;
 		name = false;
-	} else if (data_race(task->flags & PF_KTHREAD)) {
+	} else if (flags & PF_KTHREAD) {
 		kind = XSPROF_SCHED_KERNEL;
 		name = may_know_name(s, task);
 	} else if (is_thread_of(s, task)) {

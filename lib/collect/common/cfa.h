@@ -19,7 +19,11 @@ struct dwarf_common {
 	bool		signal;
 };
 
-/* dwarf.c: reads a pointer; an unsupported @encoding sets @b->bad. */
+/* Pointer encodings: a format in the low four bits, and what the pointer is relative to. */
+enum { PTR_ABS = 0x00, PTR_U4 = 0x03, PTR_S4 = 0x0b, PTR_S8 = 0x0c, PTR_PC = 0x10, PTR_DATA = 0x30,
+       PTR_OMIT = 0xff };
+
+/* Reads a pointer; an unsupported @encoding sets @b->bad. */
 uint64_t dwarf_pointer(struct bytes *b, uint8_t encoding);
 
 /*
