@@ -74,6 +74,17 @@ static int state(cl_handle device, uint32_t index)
 	return xsprof_device_add(&d);
 }
 
+/* A runtime of an older version has no such function, and loaders call it all the same. */
+static bool has_clock(cl_handle device)
+{
+	unsigned int major = 0, minor = 0;
+	char version[128];
+
+	ask_text(device, CL_VERSION_OF_DEVICE, version, sizeof(version));
+	return sscanf(version, "OpenCL %u.%u", &major, &minor) == 2 &&
+	       (major > 2 || (major == 2 && minor >= 1));
+}
+
 struct opencl_device *opencl_device_get(cl_handle handle)
 {
 	struct opencl_device *d;
@@ -88,6 +99,7 @@ struct opencl_device *opencl_device_get(cl_handle handle)
 	d = &devices[nr_devices];
 	d->handle = handle;
 	d->number = (uint32_t)number;
+	d->clock = has_clock(handle);
 	/* Release: the thread sees what is in it. */
 	__atomic_store_n(&nr_devices, nr_devices + 1, __ATOMIC_RELEASE);
 	return d;
@@ -123,5 +135,6 @@ void opencl_devices_look(bool last)
 		return;
 	asked = now;
 	for (uint32_t i = 0; i < nr; i++)
-		ask_clock(&devices[i]);
+		if (devices[i].clock)
+			ask_clock(&devices[i]);
 }

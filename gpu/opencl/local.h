@@ -93,10 +93,12 @@ static inline void opencl_miss(enum opencl_miss what, uint64_t n)
  * struct opencl_device - a device
  * @handle: the runtime's
  * @number: as activities have it
+ * @clock: its runtime can be asked for its clock
  */
 struct opencl_device {
 	cl_handle		handle;
 	uint32_t		number;
+	bool			clock;
 };
 
 /* NULL: there are more than have numbers, or it cannot be said.  The lock of queues is held. */

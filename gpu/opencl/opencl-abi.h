@@ -63,8 +63,9 @@ typedef void *cl_handle;
 	F(EnqueueCopyImageToBuffer, 54) F(EnqueueCopyBufferToImage, 55)			\
 	F(EnqueueMapBuffer, 56) F(EnqueueMapImage, 57) F(EnqueueUnmapMemObject, 58)	\
 	F(EnqueueNDRangeKernel, 59) F(EnqueueTask, 60) F(EnqueueNativeKernel, 61)	\
-	F(EnqueueReadBufferRect, 86) F(EnqueueWriteBufferRect, 87)			\
-	F(EnqueueCopyBufferRect, 88) F(CompileProgram, 98) F(LinkProgram, 99)		\
+	F(GetExtensionFunctionAddress, 65) F(EnqueueReadBufferRect, 86)			\
+	F(EnqueueWriteBufferRect, 87) F(EnqueueCopyBufferRect, 88)			\
+	F(CompileProgram, 98) F(LinkProgram, 99)					\
 	F(EnqueueFillBuffer, 102) F(EnqueueFillImage, 103)				\
 	F(EnqueueMigrateMemObjects, 104) F(EnqueueMarkerWithWaitList, 105)		\
 	F(EnqueueBarrierWithWaitList, 106)						\

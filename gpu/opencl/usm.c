@@ -161,14 +161,35 @@ static void *take(cl_handle platform, enum usm what, void *function)
 	return ours;
 }
 
-static void *address(cl_handle platform, const char *name)
+/* Of a runtime that asks its loader, and so us, for its own functions. */
+static bool is_ours(enum usm what, const void *function)
 {
-	void *function = NEXT(GetExtensionFunctionAddressForPlatform, address)(platform, name);
+	for (unsigned int p = 0; p < PLATFORMS; p++)
+		if (functions[what].ours[p] == function)
+			return true;
+	return false;
+}
 
+static void *ours_for(cl_handle platform, const char *name, void *function)
+{
 	for (unsigned int i = 0; function && name && i < NR_USM; i++)
 		if (!strcmp(name, functions[i].name))
-			return take(platform, i, function);
+			return is_ours(i, function) ? function : take(platform, i, function);
 	return function;
+}
+
+static void *address(cl_handle platform, const char *name)
+{
+	return ours_for(platform, name, NEXT(GetExtensionFunctionAddressForPlatform, address)
+			(platform, name));
+}
+
+/* The loader chooses the platform, by the name. */
+static void *address_of_any(const char *name)
+{
+	static char any;
+
+	return ours_for(&any, name, NEXT(GetExtensionFunctionAddress, address_of_any)(name));
 }
 
 void opencl_usm_forget(void)
@@ -178,5 +199,6 @@ void opencl_usm_forget(void)
 
 void opencl_take_usm(void **table, uint32_t nr)
 {
+	TAKE(GetExtensionFunctionAddress, address_of_any);
 	TAKE(GetExtensionFunctionAddressForPlatform, address);
 }

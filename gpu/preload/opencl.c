@@ -117,6 +117,7 @@ static void *none(uint32_t slot)
 	case CL_LinkProgram:
 	case CL_EnqueueMapBuffer:
 	case CL_EnqueueMapImage:
+	case CL_GetExtensionFunctionAddress:
 	case CL_GetExtensionFunctionAddressForPlatform:
 		return (void *)return_none;
 	default:

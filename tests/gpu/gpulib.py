@@ -2,6 +2,7 @@
 #
 # What the tests of collectors of devices share: results as TAP, a recording and its events.
 
+import collections
 import json
 import os
 import subprocess
@@ -59,7 +60,22 @@ def record(command, options=("--gpu",), **more):
     got = run([XSPROF, "record", *options, "-o", CAPTURE, "--", *command], **more)
     dump = run([XSPROF, "dump", "-f", "ndjson", CAPTURE])
     events = [json.loads(line) for line in dump.stdout.splitlines()]
-    return got, [dict(e, name=e.get("name")) for e in events], CAPTURE
+    for e in events:
+        e.setdefault("name", None)
+    return got, events, CAPTURE
+
+
+def count(command, options=("--gpu",), **more):
+    """The same of what is too much to be read event by event: how many there are by kind and name,
+    and what is not recorded, as report --gpu counts them."""
+    got = run([XSPROF, "record", *options, "-o", CAPTURE, "--", *command], **more)
+    report = json.loads(run([XSPROF, "report", "--gpu", "--json", CAPTURE]).stdout)
+    counts, lost = collections.Counter(), collections.Counter()
+    for row in report["rows"]:
+        counts[row["kind"], row["name"]] += row["count"]
+    for miss in report["not_recorded"]:
+        lost[f"not recorded: {miss['what']}"] += miss["count"]
+    return got, counts, lost, CAPTURE
 
 
 def of(events, *kinds):

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs of OpenCL whose loader has no layers, and those that are linked with a runtime directly,
-# under `xsprof record --gpu`: as linked programs, as plug-ins and by dlsym().  Calls and commands
-# are as many as the program says and an independent library counts; with a loader that has layers
-# too, each is recorded once.  Usage: loaders.py FOLDER of a loader
+# Programs of OpenCL whose loader has no layers, under `xsprof record --gpu`: as linked programs, as
+# plug-ins and by dlsym().  Calls and commands are as many as the program says and an independent
+# library counts; with a loader that has layers too, each is recorded once.
+# Usage: loaders.py FOLDER of the loader
 
 import os
 import subprocess
@@ -15,11 +15,10 @@ from gpulib import BUILD, DIR, equal, failed, finish, missed, of, result
 from opencllib import check_same, record, run, said, seen
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAM, PLUGIN, OTHER, CLOSE, HOST, COUNTER, LAYER, COUNT, RUNTIME, OTHER_RUNTIME = (
+PROGRAM, PLUGIN, OTHER, CLOSE, HOST, COUNTER, LAYER, COUNT, SECOND = (
     os.path.join(DIR.name, name) for name in (
         "opencl", "plugin.so", "other.so", "close", "host", "counter.so", "layer.so", "count",
-        "runtime", "runtime.so"))
-POCL = "/usr/lib/x86_64-linux-gnu/libpocl.so.2"
+        "libSecond.so.1"))
 
 
 def compile_one(out, source, *flags):
@@ -28,26 +27,20 @@ def compile_one(out, source, *flags):
     result(not got.returncode, f"{os.path.basename(out)} is built", got.stderr)
 
 
-def make_runtime():
-    """PoCL under OpenCL's names, as where it is built without a loader; again by another name."""
-    names = [line.split()[-1][2:] for line in run(["nm", "-D", POCL]).stdout.splitlines()
-             if " T PO" in line]
-    source = os.path.join(DIR.name, "runtime.s")
-    with open(source, "w", encoding="ascii") as f:
-        for name in names:
-            f.write(f".globl {name}\n.type {name}, @function\n{name}: "
-                    f"jmp *PO{name}@GOTPCREL(%rip)\n")
-        f.write('.section .note.GNU-stack,"",@progbits\n')
-    os.mkdir(RUNTIME)
-    compile_one(os.path.join(RUNTIME, "libOpenCL.so.1"), source, "-shared", POCL)
-    compile_one(OTHER_RUNTIME, source, "-shared", POCL, f"-Wl,-soname,{OTHER_RUNTIME}")
+def make_second():
+    """The loader by another name, so that a process can have two."""
+    with open(os.path.join(sys.argv[1], "libOpenCL.so.1"), "rb") as f:
+        loader = f.read()
+    with open(SECOND, "wb") as f:
+        f.write(loader.replace(b"libOpenCL.so.1", b"libSecond.so.1"))
 
 
 def compile_all():
     compile_one(PROGRAM, "opencl.c", "-pthread", "-lOpenCL")
     compile_one(PLUGIN, "opencl.c", "-shared", "-fPIC", "-pthread", "-lOpenCL")
-    make_runtime()
-    compile_one(OTHER, "opencl.c", "-shared", "-fPIC", "-pthread", OTHER_RUNTIME)
+    make_second()
+    compile_one(OTHER, "opencl.c", "-shared", "-fPIC", "-pthread", SECOND,
+                f"-Wl,-rpath,{DIR.name}")
     compile_one(CLOSE, "opencl-close.c", "-ldl")
     compile_one(HOST, "opencl-host.c", "-ldl")
     compile_one(COUNTER, "opencl-count.c", "-shared", "-fPIC", "-ldl")
@@ -112,7 +105,6 @@ def check_without():
 compile_all()
 if not failed():
     check_loader("NVIDIA's loader", sys.argv[1])
-    check_loader("a runtime without a loader", RUNTIME)
     check_both()
     check_without()
 finish()

@@ -78,7 +78,7 @@ cl_int CL_API_CALL clInitLayer(cl_uint nr, const cl_icd_dispatch *below, cl_uint
 	F(EnqueueMigrateMemObjects) F(EnqueueMarkerWithWaitList)				\
 	F(EnqueueBarrierWithWaitList) F(CreateCommandQueueWithProperties)			\
 	F(EnqueueSVMMemcpy) F(EnqueueSVMMemFill) F(EnqueueSVMMap) F(EnqueueSVMUnmap)		\
-	F(GetExtensionFunctionAddressForPlatform)						\
+	F(GetExtensionFunctionAddress) F(GetExtensionFunctionAddressForPlatform)		\
 	F(CloneKernel) F(EnqueueSVMMigrateMem) F(GetDeviceAndHostTimer)
 SLOTS(AT)
 #define CONSTANTS(F)							\

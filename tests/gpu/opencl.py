@@ -18,6 +18,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PROGRAM = os.path.join(DIR.name, "opencl")
 CLOSE = os.path.join(DIR.name, "close")
+OLD = os.path.join(DIR.name, "old")
+ICD = os.path.join(DIR.name, "icd.so")
 LAYER = os.path.join(DIR.name, "layer.so")
 COUNT = os.path.join(DIR.name, "count")
 
@@ -26,10 +28,12 @@ def compile_all():
     flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-iquote", ROOT]
     for args in ([*flags, "-o", PROGRAM, os.path.join(HERE, "opencl.c"), "-pthread", "-lOpenCL"],
                  [*flags, "-o", CLOSE, os.path.join(HERE, "opencl-close.c"), "-ldl"],
+                 [*flags, "-o", OLD, os.path.join(HERE, "opencl-old.c"), "-lOpenCL"],
+                 [*flags, "-shared", "-fPIC", "-o", ICD, os.path.join(HERE, "opencl-icd.c")],
                  [*flags, "-shared", "-fPIC", "-o", LAYER, os.path.join(HERE, "opencl-layer.c")]):
         got = run([cc, *args])
         result(not got.returncode, "what the collector knows of OpenCL is what its headers say"
-               if "-shared" in args else f"a program of OpenCL: {os.path.basename(args[7])}",
+               if LAYER in args else f"of OpenCL: {os.path.basename(args[args.index('-o') + 1])}",
                got.stderr)
 
 
@@ -156,6 +160,16 @@ def check_lives():
     check_same("a loader that is closed and opened again", CLOSE)
 
 
+def check_old():
+    vendor = os.path.join(DIR.name, "old.icd")
+    with open(vendor, "w", encoding="utf-8") as f:
+        f.write(ICD + "\n")
+    events, _ = check_same("a runtime of OpenCL 1.2, whose clock cannot be asked for; functions of "
+                           "an extension, looked up with a platform and without", OLD,
+                           OCL_ICD_VENDORS=vendor)
+    equal(missed(events), {}, "OpenCL 1.2: nothing is missed")
+
+
 def check_clpeak():
     got, events, _ = record(["clpeak", "--kernel-latency"], OPENCL_LAYERS=LAYER, COUNT_FILE=COUNT)
     with open(COUNT, encoding="ascii") as f:
@@ -174,5 +188,6 @@ if not failed():
     check_many()
     check_ends()
     check_lives()
+    check_old()
     check_clpeak()
 finish()
