@@ -272,7 +272,7 @@ void xsp_retain_trim(void)
 }
 
 /*
- * Drops the account's oldest ended producer, of this memory cgroup if it is one, for the sake of one
+ * Drops the account's oldest ended producer, of @memcg if that is not NULL, for the sake of one
  * that lives.  Return: its memory was freed: one that somebody reads is left alone.
  */
 static bool reclaim(struct xsp_account *account, const struct mem_cgroup *memcg)

@@ -89,12 +89,10 @@ void xsp_sched_note_released(struct xsp_sched *s, struct task_struct *task, u32 
  * Threads of the kernel's own are no secret, and their names are the same everywhere: those bound
  * to CPUs, kworkers among them.  Others may be named for what they serve (kvm-pit/PID, vhost-PID),
  * and their names are for those who see the whole machine.
- *
- * data_race() here and in xsp_sched_who(): the task may have been preempted while it changed its
- * flags, but not those that are looked at.
  */
 static bool may_know_name(const struct xsp_sched *s, const struct task_struct *kthread)
 {
+	/* It may have been preempted while it changed its flags, but not this one. */
 	return !s->ns->level || data_race(kthread->flags & PF_NO_SETAFFINITY) ||
 	       READ_ONCE(xsp_sched_comm);
 }
@@ -114,6 +112,7 @@ void xsp_sched_who(struct xsp_sched *s, struct task_struct *task, struct xsprof_
 	u32 tid = 0, kind;
 	bool name = true;
 
+	/* It may have been preempted while it changed its flags, but not this one. */
 	if (data_race(is_idle_task(task))) {
 		kind = XSPROF_SCHED_IDLE;
 		name = false;
