@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # layers.sh [-l] [KERNEL]: each file of the module calls only files that stand above it in the table
-# at the head of kmod/xsprof.h. Reads the objects that module.sh builds. -l: list violations, no
-# TAP. Planted violations must be found too.
+# at the head of kmod/xsprof.h. Reads the objects that module.sh builds. What calls upwards are the
+# pointers that Documentation/design.rst names. -l: list violations, no TAP. Planted violations
+# must be found too.
 
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
@@ -61,6 +62,14 @@ unlisted()
 	comm -3 <(table | sort) <(cd kmod && printf '%s\n' *.c | LC_ALL=C sort) | sed 's/^\t*//'
 }
 
+# Reads headers; prints pointers that only one of them and design.rst names.
+unnamed()
+{
+	comm -3 <(sed -n 's/^extern .*(\*\(xsp_[a-z_]*\))(.*/\1/p' | LC_ALL=C sort) \
+		<(sed -n '/^pointers call upwards/,/^$/p' Documentation/design.rst |
+			grep -o '``xsp_[a-z_]*``' | tr -d '`' | LC_ALL=C sort) | tr -d '\t'
+}
+
 pairs=$(calls)
 up=$(upward <<< "$pairs")
 loops=$(circles <<< "$pairs")
@@ -75,6 +84,7 @@ result "$n calls between files were read from the objects" $?
 correct "the table has each file of kmod/ once" "$(unlisted; table | sort | uniq -d)"
 correct "no call goes up" "$up"
 correct "no circle of files" "$loops"
+correct "design.rst names the pointers that call upwards" "$(cat kmod/*.h | unnamed)"
 planted=$(head -n 1 <<< "$pairs" | awk '{ print $2, $1 }')
 [ -n "$(upward <<< "$planted")" ]
 result "a planted call upwards is seen" $?
@@ -82,4 +92,8 @@ result "a planted call upwards is seen" $?
 result "a planted file that the table has not is seen" $?
 [ -n "$(printf '%s\n' "$pairs" "$planted" | circles)" ]
 result "a planted circle is seen" $?
+planted='extern void (*xsp_up)(void);'
+[ "$(cat kmod/*.h - <<< "$planted" | unnamed)" = xsp_up ] &&
+	[ "$(grep -v 'xsp_account_reclaim)' kmod/*.h -h | unnamed)" = xsp_account_reclaim ]
+result "a planted pointer that design.rst does not name is seen, and a missing one" $?
 finish

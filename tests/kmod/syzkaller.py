@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares syzkaller/xsprof.txt with the headers: every command is described, each structure has
-the fields of the header's in their order and sizes, and xsprof.txt.const has the compiler's values.
-TAP.
+"""Compares syzkaller/xsprof.txt with the headers and the module: every command is described for
+each descriptor that takes it, each structure has the fields of the header's in their order and
+sizes, and xsprof.txt.const has the compiler's values. The tests that call commands at random have
+them all too. TAP.
 
 syzkaller.py --const writes xsprof.txt.const anew.
 """
@@ -32,12 +33,12 @@ def declared(text):
     """Structures of the header: {name: [(field, bytes or structure)]}."""
     found = {}
     text = re.sub(r'/\*.*?\*/', '', text, flags=re.S)
-    sizes = dict(re.findall(r'#define\s+(XSPROF_\w+)\s+(\d+)$', text, re.M))
+    sizes = dict(re.findall(r'#define\s+(XSPROF_\w+)\s+(\d+)\b', text, re.M))
     for name, body in re.findall(r'^struct (xsprof_\w+) \{\n(.*?)^\};', text, re.M | re.S):
         fields = []
         for kind, field, dim in re.findall(r'(?:struct )?(\w+)\s+(\w+)(?:\[(\w+)\])?;', body):
             each = WIDTH.get(kind, kind)
-            fields.append((field, each * int(sizes[dim]) if dim else each))
+            fields.append((field, each * int(sizes.get(dim, dim)) if dim else each))
         found[name] = fields
     return found
 
@@ -81,8 +82,38 @@ def const_text(values_of):
     return head + 'arches = amd64, arm64\n' + ''.join(f'{n} = {v}\n' for n, v in values_of.items())
 
 
+def read(path):
+    """A file of the tree."""
+    with open(os.path.join(TOP, path), encoding='ascii') as f:
+        return f.read()
+
+
+def taken():
+    """What a descriptor of the device and one of a reader take: the module's tables."""
+    return [set(re.findall(r'{ (XSPROF_IOC_\w+),', read(path)))
+            for path in ('kmod/main.c', 'kmod/reader.c')]
+
+
+def tried():
+    """What the tests that call at random have in their tables: {file: commands}."""
+    return {path: set(re.findall(r'^\t{ .*\b(XSPROF_IOC_\w+),', read(path), re.M))
+            for path in ('tests/kmod/ioctl.h', 'tests/kmod/pairs.c')}
+
+
+def untried(text, tables, header):
+    """Commands that a descriptor takes and the description has not for it, or a test has not."""
+    bad = []
+    for kind, commands in zip(('fd_xsprof', 'fd_xsprof_reader'), taken()):
+        ours = set(re.findall(rf'\(fd {kind}, cmd const\[(XSPROF_IOC_\w+)\]', text))
+        bad += [f'{kind}: {c}' for c in sorted(ours ^ commands)]
+    commands = set(re.findall(r'#define (XSPROF_IOC_\w+)\s+_IO', header))
+    for path, table in tables.items():
+        bad += [f'{path}: {c}' for c in sorted(table ^ commands)]
+    return bad
+
+
 def problems(text, header, const, wanted):
-    """All that is wrong with the description, for the three things that are looked at."""
+    """All that is wrong with the description, for three of the things that are looked at."""
     sizes = dict(re.findall(r'#define\s+(XSPROF_\w+)\s+(\d+)$', header, re.M))
     commands = set(re.findall(r'#define (XSPROF_IOC_\w+)\s+_IO', header))
     used = set(re.findall(r'\bXSPROF_IOC_\w+', text))
@@ -90,33 +121,34 @@ def problems(text, header, const, wanted):
     calls += [f'{c}: no such command' for c in used - commands]
     fields = []
     ours, theirs = described(text), declared(header)
+    shared = declared(read('kmod/uapi/xsprof/abi.h'))
     for name in sorted(n for n in theirs if n not in ours):
         fields.append(f'{name}: not described')
     for name, body in ours.items():
         have = [(f, size_of(t, sizes)) for f, t in body]
-        if have != theirs.get(name):
-            fields.append(f'{name}: {have} for {theirs.get(name)}')
+        want = theirs.get(name, shared.get(name))
+        if have != want:
+            fields.append(f'{name}: {have} for {want}')
     consts = [] if const == wanted else ['write it anew: --const']
     return calls, fields, consts
 
 
 def main():
     """TAP, or the file of constants."""
-    with open(TEXT, encoding='ascii') as f:
-        text = f.read()
-    with open(os.path.join(UAPI, 'xsprof/ioctl.h'), encoding='ascii') as f:
-        header = f.read()
+    text, header = read(TEXT), read('kmod/uapi/xsprof/ioctl.h')
     if sys.argv[1:] == ['--const']:
         with open(TEXT + '.const', 'w', encoding='ascii') as f:
             f.write(const_text(values(constants(text))))
         return 0
-    with open(TEXT + '.const', encoding='ascii') as f:
-        const = f.read()
-    names = ['every command is described', 'structures as in the header', 'the constants']
+    const, tables = read(TEXT + '.const'), tried()
+    names = ['every command is described', 'structures as in the header', 'the constants',
+             'each descriptor has its commands, and the tests that call at random have all']
     wanted = const_text(values(constants(text)))
-    found = problems(text, header, const, wanted)
-    planted = problems(text.replace('XSPROF_IOC_WATCH', 'XSPROF_IOC_WAIT').replace(
-        'slots\tint64', 'slots\tint32'), header, const + 'x', wanted)
+    found = [*problems(text, header, const, wanted), untried(text, tables, header)]
+    planted = [*problems(text.replace('XSPROF_IOC_WATCH', 'XSPROF_IOC_WAIT').replace(
+        'slots\tint64', 'slots\tint32'), header, const + 'x', wanted),
+               untried(text, {path: table - {'XSPROF_IOC_KICK'} for path, table in tables.items()},
+                       header)]
     names += [f'a mistake is seen: {n}' for n in names]
     print(f'1..{len(names)}')
     failed = 0

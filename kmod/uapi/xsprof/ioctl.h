@@ -143,8 +143,8 @@ struct xsprof_control {
  * @bytes: bytes of allocated memory
  * @total_size: bytes to map
  * @comm: name of the process at attach
- * @exe: path of its program as seen from the root of its mount namespace, cut if longer; empty
- *	when it has none
+ * @exe: path of its program as seen from its root directory at attach, cut if longer; empty when it
+ *	has none
  */
 struct xsprof_info {
 	__u64	id;
