@@ -16,6 +16,7 @@
 #include "base/own.h"
 #include "process/backend.h"
 #include "process/join.h"
+#include "process/life.h"
 #include "process/local.h"
 #include "ring/op-wanted.h"
 
@@ -348,17 +349,31 @@ static void retire(void)
 	xsp_ops_attached();
 }
 
-int xsprof_join(const char *session, uint64_t arena_size)
+void xsp_producer_retire(void)
 {
-	int err = xsp_fork_check();
+	if (!lock_attaching())
+		return;
+	retire();
+	if (joined.on) {
+		xsp_config.session = joined.session;
+		xsp_config.arena_size = joined.arena_size;
+		xsp_config.backend = joined.backend;
+		joined.on = false;
+	}
+	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
+}
 
-	if (err < 0)
-		return err;
-	if (!session || *session != '/' || strlen(session) >= sizeof(joined.path) ||
-	    (arena_size && (arena_size < XSP_ARENA_MIN || arena_size > XSP_ARENA_MAX)))
-		return -EINVAL;
-	if (xsp_config.backend == XSP_CHOICE_NONE)
-		return -EPERM;
+static const struct xsp_join_hook *join_hook;
+
+void xsp_at_join(const struct xsp_join_hook *hook)
+{
+	__atomic_store_n(&join_hook, hook, __ATOMIC_RELEASE);
+}
+
+static int join(const char *session, uint64_t arena_size)
+{
+	int err;
+
 	if (!lock_attaching())
 		return -EAGAIN;
 	if (xsp_attached() && (xsp_kept.backend->kind != XSPROF_BACKEND_TMPFS ||
@@ -381,20 +396,40 @@ int xsprof_join(const char *session, uint64_t arena_size)
 	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
 	err = xsp_attach();
 	if (err)
-		xsprof_leave();
+		xsp_producer_retire();
+	return err;
+}
+
+int xsprof_join(const char *session, uint64_t arena_size)
+{
+	const struct xsp_join_hook *hook = __atomic_load_n(&join_hook, __ATOMIC_ACQUIRE);
+	int err = xsp_fork_check();
+
+	if (err < 0)
+		return err;
+	if (!session || *session != '/' || strlen(session) >= sizeof(joined.path) ||
+	    (arena_size && (arena_size < XSP_ARENA_MIN || arena_size > XSP_ARENA_MAX)))
+		return -EINVAL;
+	if (xsp_config.backend == XSP_CHOICE_NONE)
+		return -EPERM;
+	err = hook ? hook->comes() : 0;
+	if (err)
+		return err;
+	err = join(session, arena_size);
+	if (hook)
+		hook->came();
 	return err;
 }
 
 void xsprof_leave(void)
 {
-	if (!joined.on || xsp_fork_check() < 0 || !lock_attaching())
+	const struct xsp_join_hook *hook = __atomic_load_n(&join_hook, __ATOMIC_ACQUIRE);
+
+	if (!joined.on || xsp_fork_check() < 0)
 		return;
-	retire();
-	xsp_config.session = joined.session;
-	xsp_config.arena_size = joined.arena_size;
-	xsp_config.backend = joined.backend;
-	joined.on = false;
-	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
+	xsp_producer_retire();
+	if (hook)
+		hook->left();
 }
 
 int xsprof_init(const struct xsprof_options *opts)

@@ -38,9 +38,12 @@ static struct xsprof_ctl *ctl_page;	/* xsp_set.ctl, to write to: nobody else her
 static char file_name[XSP_FILE_NAME];
 static struct xsp_fd_id file_id;	/* of the producer's file */
 static bool populates;		/* madvise() gives memory */
-/* Where an earlier producer's memory was, which markers may still write to. */
-static char *retired;
-static uint64_t retired_len;
+/* Where earlier producers' memory was, which markers may still write to. */
+#define RETIRED	4u	/* sizes that take turns: recorders', and a profiler's */
+static struct {
+	char		*base;
+	uint64_t	len;
+} retired[RETIRED];
 
 /* A lock of this process, not of the descriptor: a forked child does not inherit it. */
 static int lock_file(int fd)
@@ -278,8 +281,9 @@ static void shm_goodbye(void)
 static void shm_let_go(bool own)
 {
 	(void)own;
-	if (retired == xsp_kept.base)
-		retired = NULL;
+	for (unsigned int i = 0; i < RETIRED; i++)
+		if (retired[i].base == xsp_kept.base)
+			retired[i].base = NULL;
 	munmap(xsp_kept.base, xsp_kept.len);
 	if (xsp_fd_is(&file_id, xsp_kept.fd))
 		close(xsp_kept.fd);
@@ -287,17 +291,20 @@ static void shm_let_go(bool own)
 
 void xsp_shm_retire(void)
 {
+	unsigned int i = 0;
 	struct stat st;
 
-	retired = xsp_kept.base;
-	retired_len = xsp_kept.len;
+	while (i < RETIRED - 1 && retired[i].base)
+		i++;
+	retired[i].base = xsp_kept.base;
+	retired[i].len = xsp_kept.len;
 	if (!xsp_fd_is(&file_id, xsp_kept.fd))
 		return;
 	/* A file that still has its name may be read by who recovers it; this one by nobody. */
 	if (!fstat(xsp_kept.fd, &st) && !st.st_nlink)
 		(void)fallocate(xsp_kept.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 				(off_t)xsp_set.rings_off,
-				(off_t)(retired_len - xsp_set.rings_off));
+				(off_t)(xsp_kept.len - xsp_set.rings_off));
 	close(xsp_kept.fd);
 	xsp_kept.fd = -1;
 }
@@ -305,12 +312,17 @@ void xsp_shm_retire(void)
 /* In the place of what was retired, where it is as large: nothing is left mapped that way. */
 static char *map_file(int fd, uint64_t size)
 {
-	bool again = retired && retired_len == size;
-	char *base = mmap(again ? retired : NULL, size, PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_NORESERVE | (again ? MAP_FIXED : 0), fd, 0);
+	unsigned int i = 0;
+	bool again;
+	char *base;
 
+	while (i < RETIRED && !(retired[i].base && retired[i].len == size))
+		i++;
+	again = i < RETIRED;
+	base = mmap(again ? retired[i].base : NULL, size, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_NORESERVE | (again ? MAP_FIXED : 0), fd, 0);
 	if (again && base != MAP_FAILED)
-		retired = NULL;
+		retired[i].base = NULL;
 	return base;
 }
 

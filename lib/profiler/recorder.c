@@ -4,8 +4,8 @@
  * stores what is new in them in a file without a name.
  *
  * It consumes nothing: a recorder of the process reads all of it too.  Without a recorder the
- * process becomes a producer on tmpfs that overwrites its oldest records, for as long as it lives,
- * and is paused between sessions.
+ * process becomes a producer on tmpfs that overwrites its oldest records, until a recorder comes or
+ * the program ends, and is paused between sessions.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +25,8 @@
 #include "capture/writer.h"
 #include "drain/thread.h"
 #include "process/backend.h"
+#include "process/join.h"
+#include "process/life.h"
 #include "profiler/recorder.h"
 #include "read/leftover.h"
 #include "read/recording.h"
@@ -44,6 +46,7 @@ struct xsp_recorder {
 /* The producer that is there because of sessions alone. */
 static struct {
 	struct xsp_recording	session;
+	struct xsp_config	before;	/* what was asked for until then */
 	bool			ours;
 } own = { .session = { .dirfd = -1, .lockfd = -1 } };
 
@@ -55,15 +58,37 @@ static void set_ours(bool ours)
 	xsp_ops_producer(ours);
 }
 
+/* The recorder that there was has gone, and has not told this process so. */
+static bool is_left(void)
+{
+	int err;
+
+	if (own.ours || xsp_kept.backend->kind != XSPROF_BACKEND_TMPFS || !xsp_config.session)
+		return false;
+	err = xsp_recording_live(xsp_config.session);
+	return err == -ENOTCONN || err == -ENOENT;
+}
+
+/* What make_producer() has asked for is asked for no more. */
+static void ask_as_before(void)
+{
+	xsp_config.session = own.before.session;
+	xsp_config.backend = own.before.backend;
+	xsp_config.mode = own.before.mode;
+	xsp_config.has_mode = own.before.has_mode;
+	xsp_config.ring_size = own.before.ring_size;
+	xsp_config.arena_size = own.before.arena_size;
+}
+
 static int make_producer(const struct xsprof_profiler_config *config)
 {
-	struct xsp_config before = xsp_config;
 	char facts[256], boot[64] = "";
 	const char *object;
 	int err;
 
 	if (xsp_config.backend == XSP_CHOICE_NONE)
 		return -EPERM;
+	xsp_producer_retire();
 	xsp_leftover_free(false);
 	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
 	snprintf(facts, sizeof(facts), "pid %d\nboot %s\ncommand " XSP_PROFILED "\n",
@@ -78,6 +103,7 @@ static int make_producer(const struct xsprof_profiler_config *config)
 		return err;
 	}
 	set_ours(true);
+	own.before = xsp_config;
 	xsp_config.session = own.session.path;
 	xsp_config.backend = XSP_CHOICE_TMPFS;
 	xsp_config.mode = XSPROF_MODE_OVERWRITE;
@@ -93,8 +119,25 @@ static int make_producer(const struct xsprof_profiler_config *config)
 	xsp_recording_remove(&own.session);
 	xsp_recording_close(&own.session);
 	set_ours(false);
-	xsp_config = before;
+	ask_as_before();
 	return err;
+}
+
+static int find_producer(const struct xsprof_profiler_config *config)
+{
+	return xsp_attached() && !is_left() ? 0 : make_producer(config);
+}
+
+void xsp_recorder_yield(void)
+{
+	if (!own.ours)
+		return;
+	/* Before: only of a file without a name is the memory given back. */
+	xsp_recording_remove(&own.session);
+	xsp_producer_retire();
+	xsp_recording_close(&own.session);
+	set_ours(false);
+	ask_as_before();
 }
 
 static int pause_own(bool on)
@@ -135,7 +178,7 @@ bool xsp_recorder_is_own(void)
 
 int xsp_recorder_prepare(const struct xsprof_profiler_config *config)
 {
-	int err = xsp_attached() ? 0 : make_producer(config);
+	int err = find_producer(config);
 
 	return err ? err : pause_own(true);
 }
@@ -248,7 +291,7 @@ static void get_lost(const struct xsp_recorder *r, struct xsp_recorder_lost *los
 int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_recorder **out)
 {
 	struct xsp_recorder *r = calloc(1, sizeof(*r));
-	int err = 0;
+	int err;
 
 	*out = NULL;
 	if (!r)
@@ -256,8 +299,7 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
 	r->fd = r->cap.fd = -1;
 	r->thread.ready = ready;
 	r->thread.data = r;
-	if (!xsp_attached())
-		err = make_producer(config);
+	err = find_producer(config);
 	if (err)
 		goto err_free;
 	xsp_plugins_open();
@@ -342,6 +384,19 @@ void xsp_recorder_catch_up(struct xsp_recorder *r)
 	if (xsp_fd_ours(r->fd))
 		(void)xsp_drain_step(r->thread.drain);
 	/* Where there can be no thread the rest is read at the end, as far as it is there then. */
+	(void)begin_thread(r);
+}
+
+void xsp_recorder_left(struct xsp_recorder *r, const struct xsprof_profiler_config *config)
+{
+	if (xsp_attached())
+		return;
+	xsp_drain_thread_end(&r->thread);
+	if (xsp_fd_ours(r->fd)) {
+		(void)xsp_drain_step(r->thread.drain);
+		if (!make_producer(config))
+			(void)peek_tmpfs(r->thread.drain, xsp_set.ctl);
+	}
 	(void)begin_thread(r);
 }
 

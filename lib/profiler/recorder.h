@@ -53,6 +53,11 @@ int xsp_recorder_copy(struct xsp_recorder *recorder, int *fd, struct xsp_recorde
 void xsp_recorder_catch_up(struct xsp_recorder *recorder) XSP_HIDDEN;
 /* In the child of a fork: what was the parent's. */
 void xsp_recorder_forget(void) XSP_HIDDEN;
+/* A recorder comes: it makes the process a producer, and not for sessions any more. */
+void xsp_recorder_yield(void) XSP_HIDDEN;
+/* The recorder whose rings it read has left: it goes on with rings of its own. */
+void xsp_recorder_left(struct xsp_recorder *recorder,
+		       const struct xsprof_profiler_config *config) XSP_HIDDEN;
 /* At the end of the program. */
 void xsp_recorder_exit(void) XSP_HIDDEN;
 

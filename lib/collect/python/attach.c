@@ -132,10 +132,13 @@ static bool join(void)
 							  NULL);
 	err = python_user.join(attached.session, attached.arena_size);
 	/* A recording that was shorter than this is over. */
-	if (err == -EBUSY)
-		collect_say("this process cannot be recorded: it keeps the rings of a profile or "
-			    "trace of its own (xsprof.profile(), 'xsprof ctl'): use 'xsprof ctl', "
-			    "or start it by 'xsprof record COMMAND'");
+	if (err == -EINPROGRESS)
+		collect_say("this process cannot be recorded now: a profile or trace of its own is "
+			    "running (xsprof.profile(), 'xsprof ctl'): try again when it has "
+			    "ended");
+	else if (err == -EBUSY)
+		collect_say("this process cannot be recorded: another recorder, or the program "
+			    "itself by XSPROF_RECORD, records it already");
 	else if (err && err != -ENOTCONN && err != -ENOENT)
 		collect_say("this process cannot be recorded: %s", strerror(-err));
 	return !err;
