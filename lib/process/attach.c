@@ -349,11 +349,13 @@ static void retire(void)
 	xsp_ops_attached();
 }
 
-void xsp_producer_retire(void)
+/* @only_joined: unless somebody else has given up the recorder's rings meanwhile. */
+static void give_up(bool only_joined)
 {
 	if (!lock_attaching())
 		return;
-	retire();
+	if (joined.on || !only_joined)
+		retire();
 	if (joined.on) {
 		xsp_config.session = joined.session;
 		xsp_config.arena_size = joined.arena_size;
@@ -361,6 +363,11 @@ void xsp_producer_retire(void)
 		joined.on = false;
 	}
 	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
+}
+
+void xsp_producer_retire(void)
+{
+	give_up(false);
 }
 
 static const struct xsp_join_hook *join_hook;
@@ -396,7 +403,7 @@ static int join(const char *session, uint64_t arena_size)
 	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
 	err = xsp_attach();
 	if (err)
-		xsp_producer_retire();
+		give_up(true);
 	return err;
 }
 
@@ -427,7 +434,9 @@ void xsprof_leave(void)
 
 	if (!joined.on || xsp_fork_check() < 0)
 		return;
-	xsp_producer_retire();
+	if (hook)
+		hook->leaves();
+	give_up(true);
 	if (hook)
 		hook->left();
 }

@@ -39,11 +39,13 @@ void xsp_at_exit(void (*end)(void)) XSP_HIDDEN;
  * @comes: a recorder comes, and what the caller has made gives way.  Return: 0, and until @came
  *	the caller makes nothing; -EINPROGRESS: it is in use
  * @came: that is over, well or not
- * @left: a recorder has left, and its rings with it
+ * @leaves: the recorder's rings are about to go, with all that nobody has read
+ * @left: they have gone
  */
 struct xsp_join_hook {
 	int	(*comes)(void);
 	void	(*came)(void);
+	void	(*leaves)(void);
 	void	(*left)(void);
 };
 

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,24 +38,30 @@
 #define ARENA_STACKS	(16ull << 20)
 
 struct xsp_recorder {
+	struct xsprof_profiler_config config;
 	struct xsp_cap		cap;
 	struct xsp_drain_thread	thread;
 	struct xsp_recorder_lost before;	/* by the process, before it was looked at */
+	uint32_t		steps;
 	int			fd;
 };
 
-/* The producer that is there because of sessions alone. */
+/*
+ * The producer that is there because of sessions alone.  It changes under the lock: a session's
+ * thread makes one as well, where a recorder ends.
+ */
 static struct {
+	pthread_mutex_t		lock;
 	struct xsp_recording	session;
 	struct xsp_config	before;	/* what was asked for until then */
 	bool			ours;
-} own = { .session = { .dirfd = -1, .lockfd = -1 } };
+} own = { .lock = PTHREAD_MUTEX_INITIALIZER, .session = { .dirfd = -1, .lockfd = -1 } };
 
 /* ---- a producer of our own ------------------------------------------------------------------ */
 
 static void set_ours(bool ours)
 {
-	own.ours = ours;
+	__atomic_store_n(&own.ours, ours, __ATOMIC_RELAXED);
 	xsp_ops_producer(ours);
 }
 
@@ -123,24 +130,34 @@ static int make_producer(const struct xsprof_profiler_config *config)
 	return err;
 }
 
+/* Return: 0; 1 it is a new one; -errno. */
 static int find_producer(const struct xsprof_profiler_config *config)
 {
-	return xsp_attached() && !is_left() ? 0 : make_producer(config);
+	int err = 0;
+
+	pthread_mutex_lock(&own.lock);
+	if (!xsp_attached() || is_left())
+		err = make_producer(config) ?: 1;
+	pthread_mutex_unlock(&own.lock);
+	return err;
 }
 
 void xsp_recorder_yield(void)
 {
-	if (!own.ours)
-		return;
-	/* Before: only of a file without a name is the memory given back. */
-	xsp_recording_remove(&own.session);
-	xsp_producer_retire();
-	xsp_recording_close(&own.session);
-	set_ours(false);
-	ask_as_before();
+	pthread_mutex_lock(&own.lock);
+	if (own.ours) {
+		/* Before: only of a file without a name is the memory given back. */
+		xsp_recording_remove(&own.session);
+		xsp_producer_retire();
+		xsp_recording_close(&own.session);
+		set_ours(false);
+		ask_as_before();
+	}
+	pthread_mutex_unlock(&own.lock);
 }
 
-static int pause_own(bool on)
+/* The lock is held. */
+static int pause_locked(bool on)
 {
 	bool is = own.ours && __atomic_load_n(&xsp_set.ctl->paused, __ATOMIC_SEQ_CST) &
 			      XSPROF_PAUSED_RECORDER;
@@ -162,6 +179,16 @@ static int pause_own(bool on)
 	return err;
 }
 
+static int pause_own(bool on)
+{
+	int err;
+
+	pthread_mutex_lock(&own.lock);
+	err = pause_locked(on);
+	pthread_mutex_unlock(&own.lock);
+	return err;
+}
+
 void xsp_recorder_saved(void)
 {
 	const struct timespec long_ago[2] = { { 0 } };
@@ -173,14 +200,15 @@ void xsp_recorder_saved(void)
 
 bool xsp_recorder_is_own(void)
 {
-	return own.ours;
+	/* While a session runs its thread may be about to make one. */
+	return __atomic_load_n(&own.ours, __ATOMIC_RELAXED);
 }
 
 int xsp_recorder_prepare(const struct xsprof_profiler_config *config)
 {
 	int err = find_producer(config);
 
-	return err ? err : pause_own(true);
+	return err < 0 ? err : pause_own(true);
 }
 
 /* ---- looking at it -------------------------------------------------------------------------- */
@@ -217,12 +245,36 @@ static int peek_device(struct xsp_drain *drain, const struct xsprof_ctl *ctl)
 	return err;
 }
 
-/* The file has no name to open it by again. */
+#define LOOKS	16u	/* steps from one look whether a recorder lives to the next */
+
+/*
+ * The rings that are read are a recorder's: has that one ended?  When it ends in order it switches
+ * them off; one that was killed does not.
+ */
+static void follow(struct xsp_recorder *r)
+{
+	if (own.ours || !xsp_attached() || xsp_set.ctl->id)
+		return;
+	if (!(__atomic_load_n(&xsp_set.ctl->paused, __ATOMIC_RELAXED) & XSPROF_PAUSED_RECORDER) &&
+	    ++r->steps % LOOKS)
+		return;
+	if (!is_left())
+		return;
+	/* They are given up, with all that is not read by then. */
+	xsp_drain_flush(r->thread.drain);
+	if (find_producer(&r->config) == 1)
+		(void)peek_tmpfs(r->thread.drain, xsp_set.ctl);
+}
+
 static bool ready(void *data)
 {
-	const struct xsp_recorder *r = data;
+	struct xsp_recorder *r = data;
 
-	return xsp_fd_ours(r->fd);
+	/* The file has no name to open it by again. */
+	if (!xsp_fd_ours(r->fd))
+		return false;
+	follow(r);
+	return true;
 }
 
 static int begin_thread(struct xsp_recorder *r)
@@ -299,8 +351,9 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
 	r->fd = r->cap.fd = -1;
 	r->thread.ready = ready;
 	r->thread.data = r;
+	r->config = *config;
 	err = find_producer(config);
-	if (err)
+	if (err < 0)
 		goto err_free;
 	xsp_plugins_open();
 	r->fd = open_file();
@@ -387,16 +440,17 @@ void xsp_recorder_catch_up(struct xsp_recorder *r)
 	(void)begin_thread(r);
 }
 
-void xsp_recorder_left(struct xsp_recorder *r, const struct xsprof_profiler_config *config)
+void xsp_recorder_leaves(struct xsp_recorder *r)
 {
-	if (xsp_attached())
-		return;
 	xsp_drain_thread_end(&r->thread);
-	if (xsp_fd_ours(r->fd)) {
-		(void)xsp_drain_step(r->thread.drain);
-		if (!make_producer(config))
-			(void)peek_tmpfs(r->thread.drain, xsp_set.ctl);
-	}
+	if (xsp_fd_ours(r->fd))
+		xsp_drain_flush(r->thread.drain);
+}
+
+void xsp_recorder_left(struct xsp_recorder *r)
+{
+	if (xsp_fd_ours(r->fd) && find_producer(&r->config) == 1)
+		(void)peek_tmpfs(r->thread.drain, xsp_set.ctl);
 	(void)begin_thread(r);
 }
 
@@ -407,6 +461,8 @@ int xsp_recorder_close(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost
 	xsp_collectors_flush();
 	(void)pause_own(true);
 	xsp_drain_thread_end(&r->thread);
+	/* It may have made one just now. */
+	(void)pause_own(true);
 	err = xsp_fd_ours(r->fd) ? xsp_drain_finish(r->thread.drain, 0) : -EBADF;
 	get_lost(r, lost);
 	*fd = -1;
@@ -421,6 +477,7 @@ int xsp_recorder_close(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost
 
 void xsp_recorder_forget(void)
 {
+	pthread_mutex_init(&own.lock, NULL);
 	/* Its memory stays as it was: the thread that used it is not here, nor are descriptors. */
 	if (own.ours) {
 		own.session.dirfd = -1;

@@ -400,11 +400,17 @@ static void recorder_came(void)
 	pthread_mutex_unlock(&s.lock);
 }
 
-static void recorder_left(void)
+static void recorder_leaves(void)
 {
 	pthread_mutex_lock(&s.lock);
 	if (s.running && s.recorder)
-		xsp_recorder_left(s.recorder, &s.config);
+		xsp_recorder_leaves(s.recorder);
+}
+
+static void recorder_left(void)
+{
+	if (s.running && s.recorder)
+		xsp_recorder_left(s.recorder);
 	pthread_mutex_unlock(&s.lock);
 }
 
@@ -413,7 +419,8 @@ __attribute__((constructor(102))) static void register_moments(void)
 {
 	static struct xsp_fork_hook hook = { .forget = forget_parent };
 	static const struct xsp_join_hook join = {
-		.comes = recorder_comes, .came = recorder_came, .left = recorder_left,
+		.comes = recorder_comes, .came = recorder_came, .leaves = recorder_leaves,
+		.left = recorder_left,
 	};
 
 	xsp_at_fork(&hook);

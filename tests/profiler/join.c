@@ -4,6 +4,7 @@
  * one may come, while it runs none, and when that one has left the profiler works as before.
  */
 #include <dirent.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -205,14 +206,99 @@ static void test_leaves(void)
 	begin();
 	an_op();
 	numbers(0, 10);
+	CHECK_EQ(recorded(), 10);
+	/* As one that has ended leaves it. */
+	entries(r.session, true);
 	xsprof_leave();
 	an_op();
 	an_op();
-	CHECK_EQ(recorded(), 10);
 	end(3);
 	recorder_end(&r);
 	session(1);
 	tap_result("when it leaves while the profiler runs, that goes on");
+}
+
+static void *comes_and_goes(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(xsprof_enable_profiler_in_child_thread(), 0);
+	an_op();
+	CHECK_EQ(xsprof_disable_profiler_in_child_thread(), 0);
+	an_op();
+	xsprof_leave();
+	an_op();
+	CHECK_EQ(xsprof_enable_profiler_in_child_thread(), 0);
+	an_op();
+	an_op();
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	struct recorder r;
+	pthread_t thread;
+
+	recorder_begin(&r);
+	CHECK_EQ(xsprof_join(r.session, 0), 0);
+	begin();
+	if (pthread_create(&thread, NULL, comes_and_goes, NULL))
+		tap_bail("no threads");
+	pthread_join(thread, NULL);
+	end(3);
+	recorder_end(&r);
+	tap_result("a thread that is in the session again when it has left");
+}
+
+/* What a recorder does that ends in order. */
+static void switch_off(const struct recorder *r)
+{
+	struct xsprof_ctl *ctl = MAP_FAILED;
+	char path[400];
+	struct dirent *e;
+	DIR *d = opendir(r->session);
+	int fd = -1;
+
+	while (fd < 0 && d && (e = readdir(d)))
+		if (*e->d_name == 'p') {
+			snprintf(path, sizeof(path), "%s/%s", r->session, e->d_name);
+			fd = open(path, O_RDWR | O_CLOEXEC);
+		}
+	if (d)
+		closedir(d);
+	if (fd >= 0)
+		ctl = mmap(NULL, sizeof(*ctl), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (ctl == MAP_FAILED)
+		tap_bail("%s has no rings", r->session);
+	ctl->paused |= XSPROF_PAUSED_RECORDER;
+	ctl->enabled = 0;
+	munmap(ctl, sizeof(*ctl));
+	close(fd);
+}
+
+static void test_ends(bool in_order)
+{
+	struct recorder r;
+
+	recorder_begin(&r);
+	CHECK_EQ(xsprof_join(r.session, 0), 0);
+	begin();
+	an_op();
+	CHECK_EQ(entries(shm, false), 0);
+	if (in_order)
+		switch_off(&r);
+	recorder_end(&r);
+	if (!in_order)
+		an_op();
+	/* Until it is found out; there is no hurry. */
+	for (unsigned int i = 0; i < 6000 && !entries(shm, false); i++)
+		usleep(10000);
+	an_op();
+	an_op();
+	end(in_order ? 3 : 4);
+	xsprof_leave();
+	session(1);
+	tap_result("when it %s while the profiler runs, that goes on",
+		   in_order ? "ends" : "is killed");
 }
 
 /* Lines of /proc/self/maps. */
@@ -262,6 +348,9 @@ static int run(void)
 	test_runs();
 	test_dead();
 	test_leaves();
+	test_threads();
+	test_ends(true);
+	test_ends(false);
 	test_often();
 	return tap_done();
 }
