@@ -22,7 +22,7 @@ import tempfile
 import warnings
 
 sys.dont_write_bytecode = True
-from ours import Comparison, Ours, by_name
+from ours import Comparison, Ours, by_name, track_thread
 
 warnings.filterwarnings("ignore")
 logging.disable(logging.CRITICAL)
@@ -138,9 +138,9 @@ def overlapping(kineto):
     """Of tracks of ranges that do not nest in those of their thread: {track: thread}."""
     with (gzip.open if kineto.endswith(".gz") else open)(kineto, "rt", encoding="utf-8") as f:
         events = json.load(f)["traceEvents"]
-    named = {e["tid"]: re.match("overlapping ranges of thread ([0-9]+)", e["args"]["name"])
-             for e in events if e["name"] == "thread_name"}
-    return {track: int(match.group(1)) for track, match in named.items() if match}
+    threads = {e["tid"]: track_thread(e["args"]["name"])
+               for e in events if e["name"] == "thread_name"}
+    return {track: tid for track, tid in threads.items() if tid}
 
 
 def hta(ours, kineto):
