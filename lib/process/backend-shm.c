@@ -38,9 +38,12 @@ static struct xsprof_ctl *ctl_page;	/* xsp_set.ctl, writable: only this file wri
 static char file_name[XSP_FILE_NAME];
 static struct xsp_fd_id file_id;	/* identity of the producer's file */
 static bool populates;		/* madvise() can allocate memory */
-/* Memory of an earlier producer, to which markers may still write. */
-static char *retired;
-static uint64_t retired_len;
+/* Memory of earlier producers, to which markers may still write. */
+#define RETIRED	4u	/* sizes that take turns: recorders', and a profiler's */
+static struct {
+	char		*base;
+	uint64_t	len;
+} retired[RETIRED];
 
 /* A POSIX lock belongs to the process, not the descriptor: forked children do not inherit it. */
 static int lock_file(int fd)
@@ -280,8 +283,9 @@ static void shm_goodbye(void)
 static void shm_let_go(bool own)
 {
 	(void)own;
-	if (retired == xsp_kept.base)
-		retired = NULL;
+	for (unsigned int i = 0; i < RETIRED; i++)
+		if (retired[i].base == xsp_kept.base)
+			retired[i].base = NULL;
 	munmap(xsp_kept.base, xsp_kept.len);
 	if (xsp_fd_is(&file_id, xsp_kept.fd))
 		close(xsp_kept.fd);
@@ -289,17 +293,20 @@ static void shm_let_go(bool own)
 
 void xsp_shm_retire(void)
 {
+	unsigned int i = 0;
 	struct stat st;
 
-	retired = xsp_kept.base;
-	retired_len = xsp_kept.len;
+	while (i < RETIRED - 1 && retired[i].base)
+		i++;
+	retired[i].base = xsp_kept.base;
+	retired[i].len = xsp_kept.len;
 	if (!xsp_fd_is(&file_id, xsp_kept.fd))
 		return;
 	/* A file that still has its name may be read by `xsprof recover`; one without by no one. */
 	if (!fstat(xsp_kept.fd, &st) && !st.st_nlink)
 		(void)fallocate(xsp_kept.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 				(off_t)xsp_set.rings_off,
-				(off_t)(retired_len - xsp_set.rings_off));
+				(off_t)(xsp_kept.len - xsp_set.rings_off));
 	close(xsp_kept.fd);
 	xsp_kept.fd = -1;
 }
@@ -307,12 +314,17 @@ void xsp_shm_retire(void)
 /* Maps over the retired memory if that has the same size: no mapping is left over. */
 static char *map_file(int fd, uint64_t size)
 {
-	bool again = retired && retired_len == size;
-	char *base = mmap(again ? retired : NULL, size, PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_NORESERVE | (again ? MAP_FIXED : 0), fd, 0);
+	unsigned int i = 0;
+	bool again;
+	char *base;
 
+	while (i < RETIRED && !(retired[i].base && retired[i].len == size))
+		i++;
+	again = i < RETIRED;
+	base = mmap(again ? retired[i].base : NULL, size, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_NORESERVE | (again ? MAP_FIXED : 0), fd, 0);
 	if (again && base != MAP_FAILED)
-		retired = NULL;
+		retired[i].base = NULL;
 	return base;
 }
 

@@ -33,4 +33,37 @@ void xsp_at_fork(struct xsp_fork_hook *hook) XSP_HIDDEN;
  */
 void xsp_at_exit(void (*end)(void)) XSP_HIDDEN;
 
+/**
+ * struct xsp_join_hook - who makes the process a producer where nobody records it; static, in the
+ * caller
+ * @comes: a recorder comes, and what the caller has made gives way.  Return: 0, and until @came
+ *	the caller makes nothing; -EINPROGRESS: it is in use
+ * @came: that is over, well or not
+ * @leaves: the recorder's rings are about to go, with all that nobody has read
+ * @left: they have gone
+ */
+struct xsp_join_hook {
+	int	(*comes)(void);
+	void	(*came)(void);
+	void	(*leaves)(void);
+	void	(*left)(void);
+};
+
+/**
+ * xsp_at_join() - call @hook when a recorder joins or leaves this process
+ * @hook: never freed
+ *
+ * One; the same again does nothing.
+ */
+void xsp_at_join(const struct xsp_join_hook *hook) XSP_HIDDEN;
+
+/**
+ * xsp_producer_retire() - the process is a producer no more, if it is one by a file
+ *
+ * Where a recorder has made it one, what is asked for is what was before it came.
+ *
+ * What leads to its memory stays: markers under way in other threads may still write there.
+ */
+void xsp_producer_retire(void) XSP_HIDDEN;
+
 #endif /* XSP_PROCESS_LIFE_H */

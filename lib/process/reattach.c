@@ -12,6 +12,7 @@
 
 #include "process/backend.h"
 #include "process/join.h"
+#include "process/life.h"
 #include "process/local.h"
 #include "ring/op-wanted.h"
 
@@ -45,17 +46,38 @@ static void retire(void)
 	xsp_ops_attached();
 }
 
-int xsprof_join(const char *session, uint64_t arena_size)
+/* Gives the recorder's rings up. @only_joined: unless they have been given up meanwhile. */
+static void give_up(bool only_joined)
 {
-	int err = xsp_fork_check();
+	if (!xsp_attach_lock())
+		return;
+	if (joined.on || !only_joined)
+		retire();
+	if (joined.on) {
+		xsp_config.session = joined.session;
+		xsp_config.arena_size = joined.arena_size;
+		xsp_config.backend = joined.backend;
+		joined.on = false;
+	}
+	xsp_attach_unlock();
+}
 
-	if (err < 0)
-		return err;
-	if (!session || *session != '/' || strlen(session) >= sizeof(joined.path) ||
-	    (arena_size && (arena_size < XSP_ARENA_MIN || arena_size > XSP_ARENA_MAX)))
-		return -EINVAL;
-	if (xsp_config.backend == XSP_CHOICE_NONE)
-		return -EPERM;
+void xsp_producer_retire(void)
+{
+	give_up(false);
+}
+
+static const struct xsp_join_hook *join_hook;
+
+void xsp_at_join(const struct xsp_join_hook *hook)
+{
+	__atomic_store_n(&join_hook, hook, __ATOMIC_RELEASE);
+}
+
+static int join(const char *session, uint64_t arena_size)
+{
+	int err;
+
 	if (!xsp_attach_lock())
 		return -EAGAIN;
 	if (xsp_attached() && (xsp_kept.backend->kind != XSPROF_BACKEND_TMPFS ||
@@ -78,20 +100,42 @@ int xsprof_join(const char *session, uint64_t arena_size)
 	xsp_attach_unlock();
 	err = xsp_attach();
 	if (err)
-		xsprof_leave();
+		give_up(true);
+	return err;
+}
+
+int xsprof_join(const char *session, uint64_t arena_size)
+{
+	const struct xsp_join_hook *hook = __atomic_load_n(&join_hook, __ATOMIC_ACQUIRE);
+	int err = xsp_fork_check();
+
+	if (err < 0)
+		return err;
+	if (!session || *session != '/' || strlen(session) >= sizeof(joined.path) ||
+	    (arena_size && (arena_size < XSP_ARENA_MIN || arena_size > XSP_ARENA_MAX)))
+		return -EINVAL;
+	if (xsp_config.backend == XSP_CHOICE_NONE)
+		return -EPERM;
+	err = hook ? hook->comes() : 0;
+	if (err)
+		return err;
+	err = join(session, arena_size);
+	if (hook)
+		hook->came();
 	return err;
 }
 
 void xsprof_leave(void)
 {
-	if (!joined.on || xsp_fork_check() < 0 || !xsp_attach_lock())
+	const struct xsp_join_hook *hook = __atomic_load_n(&join_hook, __ATOMIC_ACQUIRE);
+
+	if (!joined.on || xsp_fork_check() < 0)
 		return;
-	retire();
-	xsp_config.session = joined.session;
-	xsp_config.arena_size = joined.arena_size;
-	xsp_config.backend = joined.backend;
-	joined.on = false;
-	xsp_attach_unlock();
+	if (hook)
+		hook->leaves();
+	give_up(true);
+	if (hook)
+		hook->left();
 }
 
 /* ---- options of the program ----------------------------------------------------------------- */

@@ -67,11 +67,11 @@ int xsp_members_join(struct xsp_members *m, bool shared)
 	struct xsprof_absence *last = last_absence(m, tid);
 	int err = add_tid(m, tid);
 
-	if (err || !shared)
+	if (err)
 		return err;
 	if (!last)
-		return add_absence(m, tid, 0, xsprof_now());
-	/* It was absent until now. */
+		return shared ? add_absence(m, tid, 0, xsprof_now()) : 0;
+	/* It had left; the recorder, too, may have done so since. */
 	if (last->to == UINT64_MAX)
 		last->to = xsprof_now();
 	return 0;

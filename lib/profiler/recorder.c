@@ -3,12 +3,13 @@
  * Records a session: a thread of the library reads this process' rings and stores new records in an
  * unnamed file.
  *
- * It consumes nothing: a recorder of the process reads everything too. Without a recorder the
- * process becomes a producer on tmpfs that overwrites its oldest records; it remains one for its
- * lifetime, paused between sessions.
+ * It consumes nothing: a recorder of the process reads everything too.  Without a recorder the
+ * process becomes a producer on tmpfs that overwrites its oldest records, until a recorder comes or
+ * the program ends, and is paused between sessions.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,8 @@
 #include "capture/writer.h"
 #include "drain/thread.h"
 #include "process/backend.h"
+#include "process/join.h"
+#include "process/life.h"
 #include "profiler/recorder.h"
 #include "read/leftover.h"
 #include "read/recording.h"
@@ -35,35 +38,64 @@
 #define ARENA_STACKS	(16ull << 20)
 
 struct xsp_recorder {
+	struct xsprof_profiler_config config;
 	struct xsp_cap		cap;
 	struct xsp_drain_thread	thread;
 	struct xsp_recorder_lost before;	/* losses of the process before recording started */
+	uint32_t		steps;
 	int			fd;
 };
 
-/* The producer that exists only for sessions. */
+/*
+ * The producer that is there because of sessions alone.  It changes under the lock: a session's
+ * thread makes one as well, where a recorder ends.
+ */
 static struct {
+	pthread_mutex_t		lock;
 	struct xsp_recording	session;
+	struct xsp_config	before;	/* what was asked for until then */
 	bool			ours;
-} own = { .session = { .dirfd = -1, .lockfd = -1 } };
+} own = { .lock = PTHREAD_MUTEX_INITIALIZER, .session = { .dirfd = -1, .lockfd = -1 } };
 
 /* ---- a producer of our own ------------------------------------------------------------------ */
 
 static void set_ours(bool ours)
 {
-	own.ours = ours;
+	__atomic_store_n(&own.ours, ours, __ATOMIC_RELAXED);
 	xsp_ops_producer(ours);
+}
+
+/* The recorder that there was has gone, and has not told this process so. */
+static bool is_left(void)
+{
+	int err;
+
+	if (own.ours || xsp_kept.backend->kind != XSPROF_BACKEND_TMPFS || !xsp_config.session)
+		return false;
+	err = xsp_recording_live(xsp_config.session);
+	return err == -ENOTCONN || err == -ENOENT;
+}
+
+/* What make_producer() has asked for is asked for no more. */
+static void ask_as_before(void)
+{
+	xsp_config.session = own.before.session;
+	xsp_config.backend = own.before.backend;
+	xsp_config.mode = own.before.mode;
+	xsp_config.has_mode = own.before.has_mode;
+	xsp_config.ring_size = own.before.ring_size;
+	xsp_config.arena_size = own.before.arena_size;
 }
 
 static int make_producer(const struct xsprof_profiler_config *config)
 {
-	struct xsp_config before = xsp_config;
 	char facts[256], boot[64] = "";
 	const char *object;
 	int err;
 
 	if (xsp_config.backend == XSP_CHOICE_NONE)
 		return -EPERM;
+	xsp_producer_retire();
 	xsp_leftover_free(false);
 	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
 	snprintf(facts, sizeof(facts), "pid %d\nboot %s\ncommand " XSP_PROFILED "\n",
@@ -78,6 +110,7 @@ static int make_producer(const struct xsprof_profiler_config *config)
 		return err;
 	}
 	set_ours(true);
+	own.before = xsp_config;
 	xsp_config.session = own.session.path;
 	xsp_config.backend = XSP_CHOICE_TMPFS;
 	xsp_config.mode = XSPROF_MODE_OVERWRITE;
@@ -93,11 +126,38 @@ static int make_producer(const struct xsprof_profiler_config *config)
 	xsp_recording_remove(&own.session);
 	xsp_recording_close(&own.session);
 	set_ours(false);
-	xsp_config = before;
+	ask_as_before();
 	return err;
 }
 
-static int pause_own(bool on)
+/* Return: 0; 1 it is a new one; -errno. */
+static int find_producer(const struct xsprof_profiler_config *config)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&own.lock);
+	if (!xsp_attached() || is_left())
+		err = make_producer(config) ?: 1;
+	pthread_mutex_unlock(&own.lock);
+	return err;
+}
+
+void xsp_recorder_yield(void)
+{
+	pthread_mutex_lock(&own.lock);
+	if (own.ours) {
+		/* Before: only of a file without a name is the memory given back. */
+		xsp_recording_remove(&own.session);
+		xsp_producer_retire();
+		xsp_recording_close(&own.session);
+		set_ours(false);
+		ask_as_before();
+	}
+	pthread_mutex_unlock(&own.lock);
+}
+
+/* The lock is held. */
+static int pause_locked(bool on)
 {
 	bool is = own.ours && __atomic_load_n(&xsp_set.ctl->paused, __ATOMIC_SEQ_CST) &
 			      XSPROF_PAUSED_RECORDER;
@@ -122,6 +182,16 @@ static int pause_own(bool on)
 	return err;
 }
 
+static int pause_own(bool on)
+{
+	int err;
+
+	pthread_mutex_lock(&own.lock);
+	err = pause_locked(on);
+	pthread_mutex_unlock(&own.lock);
+	return err;
+}
+
 void xsp_recorder_saved(void)
 {
 	const struct timespec long_ago[2] = { { 0 } };
@@ -133,14 +203,15 @@ void xsp_recorder_saved(void)
 
 bool xsp_recorder_is_own(void)
 {
-	return own.ours;
+	/* While a session runs its thread may be about to make one. */
+	return __atomic_load_n(&own.ours, __ATOMIC_RELAXED);
 }
 
 int xsp_recorder_prepare(const struct xsprof_profiler_config *config)
 {
-	int err = xsp_attached() ? 0 : make_producer(config);
+	int err = find_producer(config);
 
-	return err ? err : pause_own(true);
+	return err < 0 ? err : pause_own(true);
 }
 
 /* ---- looking at it -------------------------------------------------------------------------- */
@@ -177,12 +248,36 @@ static int peek_device(struct xsp_drain *drain, const struct xsprof_ctl *ctl)
 	return err;
 }
 
-/* The file has no name by which it could be opened again. */
+#define LOOKS	16u	/* steps from one look whether a recorder lives to the next */
+
+/*
+ * The rings that are read are a recorder's: has that one ended?  When it ends in order it switches
+ * them off; one that was killed does not.
+ */
+static void follow(struct xsp_recorder *r)
+{
+	if (own.ours || !xsp_attached() || xsp_set.ctl->id)
+		return;
+	if (!(__atomic_load_n(&xsp_set.ctl->paused, __ATOMIC_RELAXED) & XSPROF_PAUSED_RECORDER) &&
+	    ++r->steps % LOOKS)
+		return;
+	if (!is_left())
+		return;
+	/* They are given up, with all that is not read by then. */
+	xsp_drain_flush(r->thread.drain);
+	if (find_producer(&r->config) == 1)
+		(void)peek_tmpfs(r->thread.drain, xsp_set.ctl);
+}
+
 static bool ready(void *data)
 {
-	const struct xsp_recorder *r = data;
+	struct xsp_recorder *r = data;
 
-	return xsp_fd_ours(r->fd);
+	/* The file has no name to open it by again. */
+	if (!xsp_fd_ours(r->fd))
+		return false;
+	follow(r);
+	return true;
 }
 
 static int begin_thread(struct xsp_recorder *r)
@@ -251,7 +346,7 @@ static void get_lost(const struct xsp_recorder *r, struct xsp_recorder_lost *los
 int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_recorder **out)
 {
 	struct xsp_recorder *r = calloc(1, sizeof(*r));
-	int err = 0;
+	int err;
 
 	*out = NULL;
 	if (!r)
@@ -259,9 +354,9 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
 	r->fd = r->cap.fd = -1;
 	r->thread.ready = ready;
 	r->thread.data = r;
-	if (!xsp_attached())
-		err = make_producer(config);
-	if (err)
+	r->config = *config;
+	err = find_producer(config);
+	if (err < 0)
 		goto err_free;
 	xsp_plugins_open();
 	r->fd = open_file();
@@ -348,6 +443,20 @@ void xsp_recorder_catch_up(struct xsp_recorder *r)
 	(void)begin_thread(r);
 }
 
+void xsp_recorder_leaves(struct xsp_recorder *r)
+{
+	xsp_drain_thread_end(&r->thread);
+	if (xsp_fd_ours(r->fd))
+		xsp_drain_flush(r->thread.drain);
+}
+
+void xsp_recorder_left(struct xsp_recorder *r)
+{
+	if (xsp_fd_ours(r->fd) && find_producer(&r->config) == 1)
+		(void)peek_tmpfs(r->thread.drain, xsp_set.ctl);
+	(void)begin_thread(r);
+}
+
 int xsp_recorder_close(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost *lost)
 {
 	int err;
@@ -355,6 +464,8 @@ int xsp_recorder_close(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost
 	xsp_collectors_flush();
 	(void)pause_own(true);
 	xsp_drain_thread_end(&r->thread);
+	/* It may have made one just now. */
+	(void)pause_own(true);
 	err = xsp_fd_ours(r->fd) ? xsp_drain_finish(r->thread.drain, 0) : -EBADF;
 	get_lost(r, lost);
 	*fd = -1;
@@ -369,6 +480,7 @@ int xsp_recorder_close(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost
 
 void xsp_recorder_forget(void)
 {
+	pthread_mutex_init(&own.lock, NULL);
 	/* The memory is not freed: its thread does not exist here, nor do the descriptors. */
 	if (own.ours) {
 		own.session.dirfd = -1;

@@ -27,8 +27,9 @@ struct xsp_recorder_lost {
  * xsp_recorder_open() - record this process into an unnamed file
  * @out: set to the recorder
  *
- * If the process has no recorder, it becomes a producer of its own; else the same rings are read
- * without consuming.
+ * Without a recorder of the process it makes the process a producer of its own; else it reads what
+ * the recorder reads, and consumes nothing.  When that recorder ends, it goes on with rings of its
+ * own, from its next look on.
  */
 int xsp_recorder_prepare(const struct xsprof_profiler_config *config) XSP_HIDDEN;
 /* Does the producer exist only for sessions? */
@@ -53,6 +54,12 @@ int xsp_recorder_copy(struct xsp_recorder *recorder, int *fd, struct xsp_recorde
 void xsp_recorder_catch_up(struct xsp_recorder *recorder) XSP_HIDDEN;
 /* In a forked child: drops the parent's state. */
 void xsp_recorder_forget(void) XSP_HIDDEN;
+/* A recorder comes: it makes the process a producer, and not for sessions any more. */
+void xsp_recorder_yield(void) XSP_HIDDEN;
+/* The recorder whose rings it reads is about to leave: it reads what is in them. */
+void xsp_recorder_leaves(struct xsp_recorder *recorder) XSP_HIDDEN;
+/* That has left: it goes on with rings of its own. */
+void xsp_recorder_left(struct xsp_recorder *recorder) XSP_HIDDEN;
 /* At the end of the program. */
 void xsp_recorder_exit(void) XSP_HIDDEN;
 

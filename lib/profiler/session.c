@@ -381,11 +381,49 @@ static void end_session_at_exit(void)
 	xsp_recorder_exit();
 }
 
+/* ---- a recorder that comes to a process that runs, and leaves ------------------------------- */
+
+static int recorder_comes(void)
+{
+	pthread_mutex_lock(&s.lock);
+	if (s.running) {
+		pthread_mutex_unlock(&s.lock);
+		return -EINPROGRESS;
+	}
+	xsp_recorder_yield();
+	return 0;
+}
+
+/* No session began meanwhile, on rings that were about to go. */
+static void recorder_came(void)
+{
+	pthread_mutex_unlock(&s.lock);
+}
+
+static void recorder_leaves(void)
+{
+	pthread_mutex_lock(&s.lock);
+	if (s.running && s.recorder)
+		xsp_recorder_leaves(s.recorder);
+}
+
+static void recorder_left(void)
+{
+	if (s.running && s.recorder)
+		xsp_recorder_left(s.recorder);
+	pthread_mutex_unlock(&s.lock);
+}
+
 /* A constructor: another thread may hold its locks at any fork. */
 __attribute__((constructor(102))) static void register_moments(void)
 {
 	static struct xsp_fork_hook hook = { .forget = forget_parent };
+	static const struct xsp_join_hook join = {
+		.comes = recorder_comes, .came = recorder_came, .leaves = recorder_leaves,
+		.left = recorder_left,
+	};
 
 	xsp_at_fork(&hook);
+	xsp_at_join(&join);
 	xsp_at_exit(end_session_at_exit);
 }

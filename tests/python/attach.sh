@@ -29,10 +29,8 @@ done
 
 # ---- what is recorded ----
 
-begin "${newest:-python3}" threads
-"$xsprof" record --python=200 -p $pid -d 1 -o data >out 2>log
-status=$?
-[ $status = 0 ] && grep -q 'not who waits for the GIL' log && ended threads &&
+sampled()
+{
 	"$xsprof" report -q --json --by function data >table 2>>log && python3 - 2>>log <<-'END'
 	import json
 	r = json.load(open("table"))
@@ -41,6 +39,15 @@ status=$?
 	assert rows["threads.<locals>.work" if "threads.<locals>.work" in rows else
 		    "work"]["total"]["runs"] > 10, rows
 	END
+}
+begin "${newest:-python3}" threads
+# For longer where the machine is busy, and the program hardly runs.
+for seconds in 1 5 25; do
+	"$xsprof" record --python=200 -p $pid -d $seconds -o data >out 2>log
+	status=$?
+	sampled && break
+done
+[ $status = 0 ] && grep -q 'not who waits for the GIL' log && ended threads && sampled
 result "samples of the functions that ran, and a word on the GIL" $?
 
 # ---- a recorder that is killed ----
@@ -96,26 +103,72 @@ if [ "$(id -u)" = 0 ]; then
 else
 	skipped "refused: another user" "root only"
 fi
-# Not refused before: only the process knows that its library has rings already.
-"${newest:-python3}" - >said 2>err <<-'END' &
-	import time, xsprof
-	with xsprof.profile(activities=[xsprof.ProfilerActivity.CPU]):
-	    pass
-	print("done", flush=True)
-	time.sleep(20)
+# ---- a program that profiles itself ----
+
+# $1 a file: until it is there
+until_there()
+{
+	for _ in $(seq 400); do
+		[ -e "$1" ] && return
+		sleep 0.05
+	done
+	return 1
+}
+cat >profiles.py <<-'END'
+	import os, sys, time
+	import xsprof
+	def wait(name):
+	    open(name + ".here", "w").close()
+	    while not os.path.exists(name):
+	        time.sleep(0.02)
+	def profile(what, name=None):
+	    with xsprof.profile(activities=[xsprof.ProfilerActivity.CPU]) as p:
+	        with xsprof.record_function(what):
+	            if name:
+	                wait(name)
+	    return sorted(e.key for e in p.key_averages() if e.key.startswith("my "))
+	def busy(seconds):
+	    end = time.monotonic() + seconds
+	    while time.monotonic() < end:
+	        sum(range(1000))
+	print(profile("my first"), profile("my running", "running"))
+	wait("stopped")
+	print(profile("my recorded"))
+	busy(1)
+	wait("left")
+	print(profile("my last"))
 END
+rm -f running* stopped* left*
+"${newest:-python3}" profiles.py >said 2>err &
 other=$!
-for _ in $(seq 400); do
-	grep -q done said && break
-	sleep 0.05
-done
+until_there running.here
 "$xsprof" record -p $other -d 0.3 -o none >out 2>log
 [ $? = 1 ] && grep -q 'nothing was recorded: the processes could not be' log &&
-	grep -q "^xsprof: process $other: .*keeps the rings .*or start it by 'xsprof record" log
-result "after a profile of its own: what to do instead" $?
-kill $other
-wait $other 2>/dev/null
-rm -f none
+	grep -q "^xsprof: process $other: .*of its own is running .*when it has ended" log
+result "refused: while a profile of its own is running" $?
+: >running
+until_there stopped.here
+"$xsprof" record -p $other -d 20 -o data >out 2>log &
+recorder=$!
+for _ in $(seq 200); do
+	grep -q libxsprof-python /proc/$other/maps && break
+	sleep 0.05
+done
+sleep 1
+: >stopped
+until_there left.here
+kill -INT $recorder
+wait $recorder
+status=$?
+: >left
+wait $other
+[ $status = 0 ] && [ ! -s err ] && "$xsprof" report -q --json --by function data >table 2>>log &&
+	grep -q '"function": *"busy"' table && "$xsprof" dump -q data >text 2>>log &&
+	grep -q 'my recorded' text && ! grep -q -e 'my first' -e 'my running' -e 'my last' text
+result "when it has ended the process is recorded" $?
+cat err >>log
+[ "$(tr -d ' ' <said | tr '\n' ' ')" = "['myfirst']['myrunning'] ['myrecorded'] ['mylast'] " ]
+result "its profiles before, beside and after have what is theirs" $?
 if command -v strace >/dev/null; then
 	begin "${newest:-python3}" waits
 	strace -qq -o /dev/null -p $pid &

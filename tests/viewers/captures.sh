@@ -15,6 +15,20 @@ record_demo()
 	[ "$tap_failed" = 0 ] || finish
 }
 
+# $dir/crossing.ndjson and the like
+record_crossing()
+{
+	local format
+
+	"$xsprof" record -q --torch all -o "$dir/crossing.data" -- \
+		/usr/bin/python3 -W ignore tests/viewers/crossing.py >"$dir/log" 2>&1 &&
+		for format in ndjson chrome kineto perfetto; do
+			"$dump" -q -f $format -o "$dir/crossing.$format" "$dir/crossing.data" \
+				2>>"$dir/log" || break
+		done && grep -q '"overlapping ranges of ' "$dir/crossing.chrome"
+	result "a program with a span that does not nest in its thread's ranges" $?
+}
+
 # $dir/ops.ndjson, and the others packed: the demo's training, with shapes and memory
 record_ops()
 {

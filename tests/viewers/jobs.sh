@@ -42,13 +42,16 @@ record conv 0 conv theirs
 record transformer 0 transformer theirs
 record loader 0 loader told fork
 record killed 137 killed 20
+jobs=$here record crossing 0 crossing
+grep -q '"overlapping ranges of thread ' crossing.kineto
+result "crossing: a span of one of its threads is on a track beside that" $?
 mkdir job
 record ranks 0 ddp job spawn
 for rank in 0 1; do
 	"$dump" -q -f kineto --pid "$(python3 -c "import json
 print(json.load(open('job/told.$rank'))['pid'])")" -o rank$rank.kineto ranks.data || exit 1
 done
-for job in conv transformer loader killed; do
+for job in conv transformer loader killed crossing; do
 	reads hta $job.kineto
 done
 reads tensorboard conv.kineto

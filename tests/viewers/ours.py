@@ -2,6 +2,7 @@
 """What a capture says of itself, out of its ndjson, and how it is compared with a viewer's view."""
 import collections
 import json
+import re
 
 
 class Ours:
@@ -105,6 +106,12 @@ def by_name(ranges):
         old = sums.get(name, [0, 0])
         sums[name] = [old[0] + n, old[1] + ns]
     return sums
+
+
+def track_thread(name):
+    """Whose ranges a track has that do not nest in the others; None: it is not such a one."""
+    match = re.match("overlapping ranges of (?:thread )?([0-9]+)", name or "")
+    return int(match.group(1)) if match else None
 
 
 class Comparison:

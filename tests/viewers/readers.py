@@ -11,6 +11,7 @@ FILE is what speedscope.mjs said of Chrome's JSON, or of folded stacks.
 Prints a line for each thing that differs, and exits 1 then.
 """
 import collections
+import gzip
 import json
 import logging
 import os
@@ -21,7 +22,7 @@ import tempfile
 import warnings
 
 sys.dont_write_bytecode = True
-from ours import Comparison, Ours, by_name
+from ours import Comparison, Ours, by_name, track_thread
 
 warnings.filterwarnings("ignore")
 logging.disable(logging.CRITICAL)
@@ -133,6 +134,15 @@ def compare_tables(tool, ndjson, path):
         same(what, got, dict(want[what]) if isinstance(got, dict) else want[what])
 
 
+def overlapping(kineto):
+    """Of tracks of ranges that do not nest in those of their thread: {track: thread}."""
+    with (gzip.open if kineto.endswith(".gz") else open)(kineto, "rt", encoding="utf-8") as f:
+        events = json.load(f)["traceEvents"]
+    threads = {e["tid"]: track_thread(e["args"]["name"])
+               for e in events if e["name"] == "thread_name"}
+    return {track: tid for track, tid in threads.items() if tid}
+
+
 def hta(ours, kineto):
     """The table that all of its analyses start from."""
     os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"
@@ -142,12 +152,12 @@ def hta(ours, kineto):
         shutil.copy(kineto, os.path.join(folder, "rank.json" + GZ.search(kineto).group()))
         t = TraceAnalysis(trace_dir=folder, include_last_profiler_step=True).t
         df, names = t.get_trace(0), t.symbol_table.get_sym_table()
-    got = collections.defaultdict(lambda: [0, 0])
+    got, threads = collections.defaultdict(lambda: [0, 0]), overlapping(kineto)
     for tid, name, dur in zip(df["tid"], df["name"], df["dur"]):
-        ns = round(dur * 1000)
-        if ns and (int(tid), names[name]) not in ours.open:
-            got[int(tid), names[name]][0] += 1
-            got[int(tid), names[name]][1] += ns
+        ns, tid = round(dur * 1000), threads.get(int(tid), int(tid))
+        if ns and (tid, names[name]) not in ours.open:
+            got[tid, names[name]][0] += 1
+            got[tid, names[name]][1] += ns
     same("ranges", dict(got), ours.closed())
 
 

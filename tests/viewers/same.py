@@ -14,7 +14,7 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
-from ours import Comparison, Ours, by_name
+from ours import Comparison, Ours, by_name, track_thread
 
 QUERIES = {
     "stats": "select name, value from stats where value > 0 and severity in ('error', 'data_loss')",
@@ -98,8 +98,13 @@ def compare(form, ours, said):
         same("ranges", {name: [n, dur] for name, n, dur in said["names"] if name in names},
              {name: v for name, v in by_name(want).items() if name in names})
     else:
-        same("ranges", {(tid, name): [n, dur] for tid, name, n, dur in said["ranges"]
-                        if (tid, name) not in ours.open}, want)
+        whose, got = {}, collections.defaultdict(lambda: [0, 0])
+        for tid, _, name, _ in said["threads"]:
+            whose[tid] = track_thread(name) or tid
+        for tid, name, n, dur in said["ranges"]:
+            got[whose[tid], name][0] += n
+            got[whose[tid], name][1] += dur
+        same("ranges", {key: v for key, v in got.items() if key not in ours.open}, want)
 
     arrows, drawn, expected = [], collections.Counter(), collections.Counter()
     for ends in ours.flows.values():

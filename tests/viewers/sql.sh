@@ -14,6 +14,7 @@ here=$PWD/tests/viewers
 package_perfetto || skip "$why"
 record_demo
 record_ops
+record_crossing
 
 # A barrier of OpenMP is in its region: neither has a time of its own, and both one of their thread.
 "$xsprof" report -q --json "$dir/demo/xsprof.data" 2>"$dir/log" | python3 -c '
@@ -45,7 +46,7 @@ result "the demo: the time of threads is what their ranges cover" $?
 for format in perfetto chrome kineto; do
 	mapfile -d '' -t queries < <(python3 "$here/same.py" queries $format)
 	[ $format != perfetto ] || queries+=("$(python3 "$here/running.py" query)")
-	for file in demo.$format ops.$format.gz; do
+	for file in demo.$format ops.$format.gz crossing.$format; do
 		node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" \
 			"$dir/$file" "${queries[@]}" >"$dir/said" 2>"$dir/log" &&
 			python3 "$here/same.py" $format "$dir/${file%%.*}.ndjson" "$dir/said" \

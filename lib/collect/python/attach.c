@@ -135,11 +135,14 @@ static bool join(void)
 		attached.forks_known = !__register_atfork(forks, forked_parent, forked_child,
 							  NULL);
 	err = python_user.join(attached.session, attached.arena_size);
-	/* The recording ended before we joined it. */
-	if (err == -EBUSY)
-		collect_say("this process cannot be recorded: it keeps the rings of a profile or "
-			    "trace of its own (xsprof.profile(), 'xsprof ctl'): use 'xsprof ctl', "
-			    "or start it by 'xsprof record COMMAND'");
+	/* A recording that was shorter than this is over. */
+	if (err == -EINPROGRESS)
+		collect_say("this process cannot be recorded now: a profile or trace of its own is "
+			    "running (xsprof.profile(), 'xsprof ctl'): try again when it has "
+			    "ended");
+	else if (err == -EBUSY)
+		collect_say("this process cannot be recorded: another recorder, or the program "
+			    "itself by XSPROF_RECORD, records it already");
 	else if (err && err != -ENOTCONN && err != -ENOENT)
 		collect_say("this process cannot be recorded: %s", strerror(-err));
 	return !err;

@@ -123,9 +123,11 @@ XSPROF_API uint32_t xsprof_thread_id(void);
  * @arena_size: bytes for names and stacks; 0: as before
  *
  * From then on the process is recorded as if that recorder had started it, and so are children that
- * it forks.  Other threads may be inside markers during the call.
+ * it forks.  Other threads may be inside markers during the call.  Rings that the process has from
+ * a profile of its own are given up.  A profile that begins later has what the recorder has, too.
  *
- * Return: 0; -EBUSY another recorder records this process; -ENOTCONN that recorder is dead;
+ * Return: 0; -EBUSY another recorder records this process; -EINPROGRESS a profile of its own is
+ * running, xsprof_disable_profiler() ends it; -ENOTCONN that recorder is dead;
  * -EINVAL; -EPERM XSPROF_BACKEND=none; another negative errno: there are no rings.
  */
 XSPROF_API int xsprof_join(const char *session, uint64_t arena_size);
@@ -134,7 +136,8 @@ XSPROF_API int xsprof_join(const char *session, uint64_t arena_size);
  * xsprof_leave() - undo xsprof_join()
  *
  * Markers then cost what they cost before.  The recorder reads the records written so far.  A
- * second call does nothing.
+ * profile of the process' own that is running goes on with other rings; ranges that are open end
+ * there.  A second call does nothing.
  */
 XSPROF_API void xsprof_leave(void);
 

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A process that has profiled itself, and recorders that come to it: while its profiler is stopped
+ * one may come, while it runs none, and when that one has left the profiler works as before.
+ */
+#include <dirent.h>
+#include <pthread.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <xsprof/collector.h>
+#include <xsprof/result.h>
+
+#include "lib/numbers.h"
+
+static const struct xsprof_profiler_config config = {
+	.size = sizeof(config), .state = XSPROF_PROFILER_KINETO,
+};
+
+static char shm[80];	/* where folders of rings of the profiler's are */
+
+/* ---- recorders, which read nothing ----------------------------------------------------------- */
+
+struct recorder {
+	char	session[64];
+	int	lock;
+};
+
+static void recorder_begin(struct recorder *r)
+{
+	char path[80];
+
+	strcpy(r->session, "/dev/shm/xsprof-test.XXXXXX");
+	if (!mkdtemp(r->session))
+		tap_bail("%s: %s", r->session, strerror(errno));
+	snprintf(path, sizeof(path), "%s/lock", r->session);
+	r->lock = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	if (r->lock < 0 || flock(r->lock, LOCK_EX))
+		tap_bail("%s: %s", path, strerror(errno));
+	/* What collect() reads. */
+	setenv("XSPROF_SESSION", r->session, 1);
+}
+
+/* How many files and folders are in it.  @sweep: and remove the files. */
+static unsigned int entries(const char *path, bool sweep)
+{
+	unsigned int n = 0;
+	struct dirent *e;
+	DIR *d = opendir(path);
+
+	while (d && (e = readdir(d))) {
+		if (*e->d_name == '.')
+			continue;
+		n++;
+		if (sweep)
+			unlinkat(dirfd(d), e->d_name, 0);
+	}
+	if (d)
+		closedir(d);
+	return n;
+}
+
+static void recorder_end(struct recorder *r)
+{
+	close(r->lock);
+	entries(r->session, true);
+	rmdir(r->session);
+}
+
+/* How many numbers the recorder has that it did not have before. */
+static unsigned int recorded(void)
+{
+	collect(getpid());
+	CHECK_EQ(got.drops, 0);
+	return collect_count(XSPROF_REC_COUNTER_I64, name);
+}
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+static void begin(void)
+{
+	CHECK_EQ(xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0), 0);
+}
+
+static void an_op(void)
+{
+	struct xsprof_op op = { .name = xsprof_name("op"), .sequence = XSPROF_NO_SEQUENCE };
+
+	xsprof_op_begin(&op);
+	xsprof_op_end();
+}
+
+/* Ends it: it has @n ops. */
+static void end(unsigned int n)
+{
+	struct xsprof_result *r;
+	unsigned int ops = 0;
+
+	CHECK_EQ(xsprof_disable_profiler(&r), 0);
+	if (!r)
+		return;
+	for (int64_t i = 0; i < xsprof_result_nr_events(r); i++)
+		ops += !strcmp(xsprof_event_name(xsprof_result_event(r, (uint64_t)i)), "op");
+	CHECK_EQ(ops, n);
+	xsprof_result_free(r);
+}
+
+static void session(unsigned int n)
+{
+	begin();
+	for (unsigned int i = 0; i < n; i++)
+		an_op();
+	end(n);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static void test_stopped(struct recorder *r)
+{
+	session(7);
+	CHECK_EQ(entries(shm, false), 1);
+	recorder_begin(r);
+	numbers(1000, 1010);
+	CHECK_EQ(xsprof_join(r->session, 0), 0);
+	CHECK_EQ(entries(shm, false), 0);
+	numbers(0, 100);
+	CHECK_EQ(recorded(), 100);
+	tap_result("a recorder comes when the profiler has stopped: it has all, and that alone");
+}
+
+static void test_during(struct recorder *r)
+{
+	struct recorder other;
+
+	begin();
+	an_op();
+	numbers(100, 150);
+	end(1);
+	CHECK_EQ(recorded(), 50);
+	recorder_begin(&other);
+	CHECK_EQ(xsprof_join(other.session, 0), -EBUSY);
+	recorder_end(&other);
+	setenv("XSPROF_SESSION", r->session, 1);
+	numbers(150, 200);
+	CHECK_EQ(recorded(), 50);
+	tap_result("beside it the profiler works, and no other recorder may come");
+}
+
+static void test_left(struct recorder *r)
+{
+	xsprof_leave();
+	numbers(200, 210);
+	session(3);
+	CHECK_EQ(recorded(), 0);
+	recorder_end(r);
+	session(4);
+	tap_result("when it has left the profiler works, and the recorder has no more");
+}
+
+static void test_runs(void)
+{
+	struct recorder r;
+
+	recorder_begin(&r);
+	begin();
+	an_op();
+	CHECK_EQ(xsprof_join(r.session, 0), -EINPROGRESS);
+	xsprof_leave();
+	an_op();
+	end(2);
+	CHECK_EQ(entries(r.session, false), 1);
+	CHECK_EQ(xsprof_join(r.session, 0), 0);
+	numbers(0, 10);
+	CHECK_EQ(recorded(), 10);
+	xsprof_leave();
+	recorder_end(&r);
+	tap_result("while the profiler runs no recorder may come, and the session has all");
+}
+
+static void test_dead(void)
+{
+	struct recorder r;
+
+	recorder_begin(&r);
+	CHECK_EQ(xsprof_join(r.session, 0), 0);
+	recorder_end(&r);
+	session(5);
+	CHECK_EQ(entries(shm, false), 1);
+	xsprof_leave();
+	session(6);
+	recorder_begin(&r);
+	close(r.lock);
+	/* There is nobody: the profiler's rings were given up for nothing. */
+	CHECK_EQ(xsprof_join(r.session, 0), -ENOTCONN);
+	session(2);
+	recorder_end(&r);
+	tap_result("after one that died, and for one that is dead, the profiler works");
+}
+
+static void test_leaves(void)
+{
+	struct recorder r;
+
+	recorder_begin(&r);
+	CHECK_EQ(xsprof_join(r.session, 0), 0);
+	begin();
+	an_op();
+	numbers(0, 10);
+	CHECK_EQ(recorded(), 10);
+	/* As one that has ended leaves it. */
+	entries(r.session, true);
+	xsprof_leave();
+	an_op();
+	an_op();
+	end(3);
+	recorder_end(&r);
+	session(1);
+	tap_result("when it leaves while the profiler runs, that goes on");
+}
+
+static void *comes_and_goes(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(xsprof_enable_profiler_in_child_thread(), 0);
+	an_op();
+	CHECK_EQ(xsprof_disable_profiler_in_child_thread(), 0);
+	an_op();
+	xsprof_leave();
+	an_op();
+	CHECK_EQ(xsprof_enable_profiler_in_child_thread(), 0);
+	an_op();
+	an_op();
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	struct recorder r;
+	pthread_t thread;
+
+	recorder_begin(&r);
+	CHECK_EQ(xsprof_join(r.session, 0), 0);
+	begin();
+	if (pthread_create(&thread, NULL, comes_and_goes, NULL))
+		tap_bail("no threads");
+	pthread_join(thread, NULL);
+	end(3);
+	recorder_end(&r);
+	tap_result("a thread that is in the session again when it has left");
+}
+
+/* What a recorder does that ends in order. */
+static void switch_off(const struct recorder *r)
+{
+	struct xsprof_ctl *ctl = MAP_FAILED;
+	char path[400];
+	struct dirent *e;
+	DIR *d = opendir(r->session);
+	int fd = -1;
+
+	while (fd < 0 && d && (e = readdir(d)))
+		if (*e->d_name == 'p') {
+			snprintf(path, sizeof(path), "%s/%s", r->session, e->d_name);
+			fd = open(path, O_RDWR | O_CLOEXEC);
+		}
+	if (d)
+		closedir(d);
+	if (fd >= 0)
+		ctl = mmap(NULL, sizeof(*ctl), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (ctl == MAP_FAILED)
+		tap_bail("%s has no rings", r->session);
+	ctl->paused |= XSPROF_PAUSED_RECORDER;
+	ctl->enabled = 0;
+	munmap(ctl, sizeof(*ctl));
+	close(fd);
+}
+
+static void test_ends(bool in_order)
+{
+	struct recorder r;
+
+	recorder_begin(&r);
+	CHECK_EQ(xsprof_join(r.session, 0), 0);
+	begin();
+	an_op();
+	CHECK_EQ(entries(shm, false), 0);
+	if (in_order)
+		switch_off(&r);
+	recorder_end(&r);
+	if (!in_order)
+		an_op();
+	/* Until it is found out; there is no hurry. */
+	for (unsigned int i = 0; i < 6000 && !entries(shm, false); i++)
+		usleep(10000);
+	an_op();
+	an_op();
+	end(in_order ? 3 : 4);
+	xsprof_leave();
+	session(1);
+	tap_result("when it %s while the profiler runs, that goes on",
+		   in_order ? "ends" : "is killed");
+}
+
+/* Lines of /proc/self/maps. */
+static unsigned int maps(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	unsigned int n = 0;
+
+	for (int c; f && (c = getc(f)) != EOF;)
+		n += c == '\n';
+	if (f)
+		fclose(f);
+	return n;
+}
+
+#define TURNS	20u
+
+static void test_often(void)
+{
+	unsigned int before = 0, got_all = 0;
+	struct recorder r;
+
+	for (unsigned int i = 0; i < TURNS; i++) {
+		session(1);
+		recorder_begin(&r);
+		CHECK_EQ(xsprof_join(r.session, 1u << 20), 0);
+		numbers(0, 10);
+		got_all += recorded() == 10;
+		xsprof_leave();
+		recorder_end(&r);
+		if (i == 1)
+			before = maps();
+	}
+	CHECK_EQ(got_all, TURNS);
+	CHECK(maps() <= before + 4);
+	tap_result("in turns: nothing is left in the process");
+}
+
+static int run(void)
+{
+	struct recorder r;
+
+	name = xsprof_name("number");
+	test_stopped(&r);
+	test_during(&r);
+	test_left(&r);
+	test_runs();
+	test_dead();
+	test_leaves();
+	test_threads();
+	test_ends(true);
+	test_ends(false);
+	test_often();
+	return tap_done();
+}
+
+/* The library reads its environment before main(), and removes its rings behind it. */
+int main(int argc, char **argv)
+{
+	char dir[] = "/dev/shm/xsprof-test.XXXXXX";
+	int status;
+	pid_t pid;
+
+	if (argc > 1) {
+		snprintf(shm, sizeof(shm), "%s/xsprof-%u", argv[1], (unsigned int)getuid());
+		return run();
+	}
+	if (!mkdtemp(dir))
+		tap_bail("%s: %s", dir, strerror(errno));
+	unsetenv("XSPROF_SESSION");
+	setenv("XSPROF_SHM_DIR", dir, 1);
+	pid = fork();
+	if (!pid) {
+		execl(argv[0], argv[0], dir, NULL);
+		_exit(127);
+	}
+	status = wait_for(pid);
+	snprintf(shm, sizeof(shm), "%s/xsprof-%u", dir, (unsigned int)getuid());
+	if (entries(shm, false)) {
+		printf("# the profiler has left something in %s\n", shm);
+		status = 1;
+	}
+	rmdir(shm);
+	rmdir(dir);
+	return status ? 1 : 0;
+}
