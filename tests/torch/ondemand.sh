@@ -150,6 +150,22 @@ begin "$preload" XSPROF_ONDEMAND=1 -- profile &&
 	assert theirs["aten::linear"] == 4 * steps and theirs["AddmmBackward0"] == 4 * steps, theirs
 	END
 result "ctl: while torch.profiler profiles it: both have all ops" $?
+# Its profile begins and ends inside the trace.
+"$xsprof" ctl start -p $pid -o a.json >log 2>&1 && touch job/again &&
+	until_there job/theirs.again &&
+	[ "$("$xsprof" ctl stop -p $pid 2>>log)" = "$dir/a.json" ] && holds a.json 0 &&
+	python3 - job/theirs.again 2>>log <<-'END'
+	import collections, json, sys
+	theirs = json.load(open(sys.argv[1]))
+	assert theirs["step of both"] == theirs["Optimizer.step#SGD.step"] == 5, theirs
+	ours = [e for e in json.load(open("a.json"))["traceEvents"] if e["ph"] == "X"]
+	both = [e for e in ours if e["name"] == "step of both"]
+	begin, end = min(e["ts"] for e in both), max(e["ts"] + e["dur"] for e in both)
+	during = collections.Counter(e["name"] for e in ours if begin <= e["ts"] < end)
+	for name in "step of both", "aten::linear", "AddmmBackward0", "Optimizer.step#Adam.step":
+	    assert during[name] == theirs[name], (name, during[name], theirs[name])
+	END
+result "ctl: while a profile of torch.profiler begins and ends: both have all ops" $?
 end || result "that job ends" 1
 
 # Of optimizers that step in the backward pass, one a parameter, each pass is one iteration.

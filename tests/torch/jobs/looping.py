@@ -4,7 +4,8 @@
 
 Two optimizers take turns within a step: each is of one. "begun" is there after the first step. With
 "profile" torch.profiler has everything up to a file "profiled" meanwhile; FOLDER/theirs is how
-often it has each op then.
+often it has each op then. With a file "again" it has five more steps, each in a range "step of
+both": FOLDER/theirs.again.
 """
 import collections
 import json
@@ -13,7 +14,7 @@ import sys
 import time
 
 import torch
-from torch.profiler import ProfilerActivity, profile
+from torch.profiler import ProfilerActivity, profile, record_function
 
 
 def there(name):
@@ -47,6 +48,13 @@ def main():
             while not there("profiled"):
                 step()
         write("theirs", collections.Counter(e.name for e in prof.events()))
+        while not there("again") and not there("enough"):
+            step()
+        with profile(activities=[ProfilerActivity.CPU]) as prof:
+            for _ in range(5):
+                with record_function("step of both"):
+                    step()
+        write("theirs.again", collections.Counter(e.name for e in prof.events()))
     while not there("enough"):
         step()
 
