@@ -163,7 +163,7 @@ static bool step(struct machine *m, struct bytes *b)
 	case 0x00:
 		return true;
 	case 0x01:
-		m->loc = dwarf_pointer(b, c->encoding);
+		m->loc = pointer(b, c->encoding);
 		return true;
 	case 0x02:
 	case 0x03:

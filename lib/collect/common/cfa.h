@@ -19,9 +19,6 @@ struct dwarf_common {
 	bool		signal;
 };
 
-/* dwarf.c: reads a pointer; an unsupported @encoding sets @b->bad. */
-uint64_t dwarf_pointer(struct bytes *b, uint8_t encoding);
-
 /*
  * The rule at address @at of the function that begins at @begin, by the instructions of its CIE and
  * of its FDE, @program.

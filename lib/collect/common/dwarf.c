@@ -10,37 +10,6 @@
 #define ENTRY_MAX	(1u << 20)	/* bytes; bounds the time */
 #define HEAD_MAX	20u	/* bytes of the table's header read; no table is shorter */
 
-/* Pointer encodings: a format in the low four bits, and what the pointer is relative to. */
-enum { PTR_ABS = 0x00, PTR_U4 = 0x03, PTR_S4 = 0x0b, PTR_S8 = 0x0c, PTR_PC = 0x10, PTR_DATA = 0x30,
-       PTR_OMIT = 0xff };
-
-uint64_t dwarf_pointer(struct bytes *b, uint8_t encoding)
-{
-	const uint64_t here = (uintptr_t)b->at;
-	uint64_t v;
-
-	switch (encoding & 0x0f) {
-	case PTR_ABS:
-	case PTR_S8:
-		v = fixed(b, 8);
-		break;
-	case PTR_U4:
-		v = fixed(b, 4);
-		break;
-	case PTR_S4:
-		v = (uint64_t)(int64_t)(int32_t)fixed(b, 4);
-		break;
-	default:
-		b->bad = true;
-		return 0;
-	}
-	if ((encoding & 0xf0) == PTR_PC)
-		v += here;
-	else if (encoding & 0xf0)
-		b->bad = true;
-	return v;
-}
-
 /* ---- entries -------------------------------------------------------------------------------- */
 
 /* The entry at @at after its length word. Empty for 64-bit DWARF, which is not supported. */
@@ -91,7 +60,7 @@ static bool read_common(const struct elf_object *object, uintptr_t at, struct dw
 			break;
 		case 'P':
 			encoding = (uint8_t)fixed(&b, 1);
-			dwarf_pointer(&b, encoding & 0x0f);
+			pointer(&b, encoding & 0x0f);
 			break;
 		case 'L':
 			fixed(&b, 1);
@@ -137,8 +106,8 @@ static uint64_t read_head(struct bytes *b)
 	/* The encoding that all linkers write for a sorted table. */
 	if (version != 1 || form != (PTR_DATA | PTR_S4))
 		return 0;
-	dwarf_pointer(b, start & 0x0f);
-	nr = dwarf_pointer(b, (uint8_t)count);
+	pointer(b, start & 0x0f);
+	nr = pointer(b, (uint8_t)count);
 	return b->bad || nr > (uint64_t)(b->end - b->at) / sizeof(struct row) ? 0 : nr;
 }
 
@@ -179,8 +148,8 @@ uintptr_t dwarf_function(const struct elf_object *object, const void *index, uin
 	back = fixed(&b, 4);
 	if (b.bad || !back || !read_common(object, link - back, &common))
 		return 0;
-	begin = dwarf_pointer(&b, common.encoding);
-	size = dwarf_pointer(&b, common.encoding & 0x0f);
+	begin = pointer(&b, common.encoding);
+	size = pointer(&b, common.encoding & 0x0f);
 	return b.bad || at < begin || at - begin >= size ? 0 : (uintptr_t)begin;
 }
 
@@ -199,8 +168,8 @@ struct unwind_rule dwarf_rule(const struct elf_object *object, const void *index
 	back = fixed(&b, 4);
 	if (b.bad || !back || !read_common(object, link - back, &common) || common.signal)
 		return unknown;
-	begin = dwarf_pointer(&b, common.encoding);
-	size = dwarf_pointer(&b, common.encoding & 0x0f);
+	begin = pointer(&b, common.encoding);
+	size = pointer(&b, common.encoding & 0x0f);
 	/* The address is between two functions. */
 	if (b.bad || at < begin || at - begin >= size)
 		return unknown;
