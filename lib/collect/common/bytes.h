@@ -70,36 +70,4 @@ static inline void skip(struct bytes *b, uint64_t size)
 		b->at += size;
 }
 
-/* Pointer encodings: a format in the low four bits, and what the pointer is relative to. */
-enum { PTR_ABS = 0x00, PTR_U4 = 0x03, PTR_S4 = 0x0b, PTR_S8 = 0x0c, PTR_PC = 0x10, PTR_DATA = 0x30,
-       PTR_OMIT = 0xff };
-
-/* Reads a pointer of .eh_frame. An unsupported @encoding sets @b->bad. */
-static inline uint64_t pointer(struct bytes *b, uint8_t encoding)
-{
-	const uint64_t here = (uintptr_t)b->at;
-	uint64_t v;
-
-	switch (encoding & 0x0f) {
-	case PTR_ABS:
-	case PTR_S8:
-		v = fixed(b, 8);
-		break;
-	case PTR_U4:
-		v = fixed(b, 4);
-		break;
-	case PTR_S4:
-		v = (uint64_t)(int64_t)(int32_t)fixed(b, 4);
-		break;
-	default:
-		b->bad = true;
-		return 0;
-	}
-	if ((encoding & 0xf0) == PTR_PC)
-		v += here;
-	else if (encoding & 0xf0)
-		b->bad = true;
-	return v;
-}
-
 #endif /* XSPROF_COLLECT_BYTES_H */

@@ -43,6 +43,33 @@ struct machine {
 	uint64_t		at;
 };
 
+uint64_t dwarf_pointer(struct bytes *b, uint8_t encoding)
+{
+	const uint64_t here = (uintptr_t)b->at;
+	uint64_t v;
+
+	switch (encoding & 0x0f) {
+	case PTR_ABS:
+	case PTR_S8:
+		v = fixed(b, 8);
+		break;
+	case PTR_U4:
+		v = fixed(b, 4);
+		break;
+	case PTR_S4:
+		v = (uint64_t)(int64_t)(int32_t)fixed(b, 4);
+		break;
+	default:
+		b->bad = true;
+		return 0;
+	}
+	if ((encoding & 0xf0) == PTR_PC)
+		v += here;
+	else if (encoding & 0xf0)
+		b->bad = true;
+	return v;
+}
+
 static void save(struct machine *m, uint64_t reg, uint8_t how, int64_t offset)
 {
 	/* Checked first: on arm64 the return address is in an ordinary register. */
@@ -163,7 +190,7 @@ static bool step(struct machine *m, struct bytes *b)
 	case 0x00:
 		return true;
 	case 0x01:
-		m->loc = pointer(b, c->encoding);
+		m->loc = dwarf_pointer(b, c->encoding);
 		return true;
 	case 0x02:
 	case 0x03:

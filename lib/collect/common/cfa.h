@@ -19,6 +19,13 @@ struct dwarf_common {
 	bool		signal;
 };
 
+/* Pointer encodings: a format in the low four bits, and what the pointer is relative to. */
+enum { PTR_ABS = 0x00, PTR_U4 = 0x03, PTR_S4 = 0x0b, PTR_S8 = 0x0c, PTR_PC = 0x10, PTR_DATA = 0x30,
+       PTR_OMIT = 0xff };
+
+/* Reads a pointer; an unsupported @encoding sets @b->bad. */
+uint64_t dwarf_pointer(struct bytes *b, uint8_t encoding);
+
 /*
  * The rule at address @at of the function that begins at @begin, by the instructions of its CIE and
  * of its FDE, @program.

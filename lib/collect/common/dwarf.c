@@ -60,7 +60,7 @@ static bool read_common(const struct elf_object *object, uintptr_t at, struct dw
 			break;
 		case 'P':
 			encoding = (uint8_t)fixed(&b, 1);
-			pointer(&b, encoding & 0x0f);
+			dwarf_pointer(&b, encoding & 0x0f);
 			break;
 		case 'L':
 			fixed(&b, 1);
@@ -106,8 +106,8 @@ static uint64_t read_head(struct bytes *b)
 	/* The encoding that all linkers write for a sorted table. */
 	if (version != 1 || form != (PTR_DATA | PTR_S4))
 		return 0;
-	pointer(b, start & 0x0f);
-	nr = pointer(b, (uint8_t)count);
+	dwarf_pointer(b, start & 0x0f);
+	nr = dwarf_pointer(b, (uint8_t)count);
 	return b->bad || nr > (uint64_t)(b->end - b->at) / sizeof(struct row) ? 0 : nr;
 }
 
@@ -148,8 +148,8 @@ uintptr_t dwarf_function(const struct elf_object *object, const void *index, uin
 	back = fixed(&b, 4);
 	if (b.bad || !back || !read_common(object, link - back, &common))
 		return 0;
-	begin = pointer(&b, common.encoding);
-	size = pointer(&b, common.encoding & 0x0f);
+	begin = dwarf_pointer(&b, common.encoding);
+	size = dwarf_pointer(&b, common.encoding & 0x0f);
 	return b.bad || at < begin || at - begin >= size ? 0 : (uintptr_t)begin;
 }
 
@@ -168,8 +168,8 @@ struct unwind_rule dwarf_rule(const struct elf_object *object, const void *index
 	back = fixed(&b, 4);
 	if (b.bad || !back || !read_common(object, link - back, &common) || common.signal)
 		return unknown;
-	begin = pointer(&b, common.encoding);
-	size = pointer(&b, common.encoding & 0x0f);
+	begin = dwarf_pointer(&b, common.encoding);
+	size = dwarf_pointer(&b, common.encoding & 0x0f);
 	/* The address is between two functions. */
 	if (b.bad || at < begin || at - begin >= size)
 		return unknown;
