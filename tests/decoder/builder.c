@@ -320,3 +320,31 @@ struct xsprof_ctl ctl_make(uint32_t rings, uint32_t lock_rings, uint64_t ring_si
 	ctl.attach = sync_at(1000, 0);
 	return ctl;
 }
+
+static void names(struct cap *cap)
+{
+	struct cap arena = { 0 };
+
+	cap_entry(&arena, XSPROF_ENTRY_CATEGORY, 1, 0, "net");
+	cap_entry(&arena, XSPROF_ENTRY_NAME, 1, 0, "alpha");
+	cap_entry(&arena, XSPROF_ENTRY_NAME, 1u << XSPROF_NAME_SHIFT | 2, 0, "b\xc3\xa9ta");
+	cap_entry(&arena, XSPROF_ENTRY_THREAD, 1000, XSPROF_THREAD_GIVEN, "given");
+	cap_entry(&arena, XSPROF_ENTRY_THREAD, 1001, 0, "old");
+	cap_entry(&arena, XSPROF_ENTRY_FACT, 0, 0, "exe=/bin/a=b");
+	cap_entry(&arena, XSPROF_ENTRY_FACT, 0, 0, "exe=/bin/c");
+	cap_arena(cap, 0, 0, &arena);
+	cap_free(&arena);
+}
+
+void cap_head(struct cap *cap, uint32_t rings)
+{
+	struct xsprof_ctl ctl = ctl_make(rings, 1, 1 << 20, XSPROF_MODE_DISCARD);
+	struct xsprof_sync syncs[] = { sync_at(1000, 0), sync_at(1000000, 0),
+				       sync_at(2000000, 0) };
+
+	cap_begin(cap);
+	cap_text(cap, XSPROF_CHUNK_HOST, "hostname=here\nkernel=6.1\n");
+	cap_clock(cap, syncs, 3);
+	cap_producer(cap, 0, 100, &ctl);
+	names(cap);
+}

@@ -37,6 +37,8 @@ void cap_begin(struct cap *cap);
 /* A chunk; @chunk's type, producer, ring, pos, first and last are given, the rest is made. */
 void cap_chunk(struct cap *cap, struct xsprof_chunk chunk, unsigned int flags, const void *data,
 	       size_t len);
+/* The begin of a capture: a host, a clock, producer 0 with @rings rings, and a few names. */
+void cap_head(struct cap *cap, uint32_t rings);
 void cap_producer(struct cap *cap, uint32_t number, uint32_t pid, const struct xsprof_ctl *ctl);
 void cap_entry(struct cap *arena, uint16_t type, uint32_t id, uint32_t aux, const char *text);
 void cap_arena(struct cap *cap, uint32_t number, uint64_t pos, const struct cap *arena);

@@ -2,6 +2,7 @@
 /*
  * The fields of an object that depend on the type of its record: what aux, value and payload mean.
  */
+#include "format/common/fields.h"
 #include "format/common/stack.h"
 #include "format/ndjson/local.h"
 #include "ranges/program.h"
@@ -27,19 +28,6 @@ static char *put_range(const struct xsprof_event *ev, char *p)
 {
 	p = FIELD(p, "begin_ns", put_u64, ev->begin_ns);
 	return FIELD(p, "end_ns", put_u64, ev->end_ns);
-}
-
-static char *put_mem(const struct xsprof_event *ev, char *p)
-{
-	const struct xsprof_rec_mem *mem = xsp_record(ev, struct xsprof_rec_mem);
-
-	if (mem) {
-		p = FIELD(p, "bytes", put_u64, mem->bytes);
-		p = FIELD(p, "total_allocated", put_u64, mem->total_allocated);
-		p = FIELD(p, "total_reserved", put_u64, mem->total_reserved);
-	}
-	p = FIELD(p, "device_type", put_u32, ev->aux >> 16);
-	return FIELD(p, "device", put_u32, ev->aux & 0xffff);
 }
 
 static char *put_frames(const struct xsprof_event *ev, char *p)
@@ -72,31 +60,41 @@ static char *put_quoted(struct xsp_out *out, const char *text, size_t len, char 
 	return p;
 }
 
-static char *put_gpu(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+static char *put_field(struct xsp_out *out, const struct fmt_field *f, char *p)
 {
-	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
-	uint32_t in = xsp_captured_in(&out->captured, ev);
-	const char *name;
-	size_t len;
+	size_t len = strlen(f->json);
 
-	p = FIELD(p, "kind", ndjson_put_word, xsp_word_gpu(ev->aux));
-	p = put_range(ev, p);
-	if (!gpu)
-		return p;
-	p = FIELD(p, "start", put_u64, gpu->start);
-	p = FIELD(p, "end", put_u64, gpu->end);
-	p = FIELD(p, "clock", put_u32, gpu->clock);
-	p = FIELD(p, "device", put_u32, gpu->device);
-	p = FIELD(p, "context", put_u32, gpu->context);
-	p = FIELD(p, "stream", put_u32, gpu->stream);
-	p = FIELD(p, "bytes", put_u64, gpu->bytes);
-	p = FIELD(p, "graph", put_u64, gpu->graph);
-	p = FIELD(p, "graph_node", put_u64, gpu->graph_node);
-	p = FIELD(p, "thread_id", put_u64, gpu->thread);
-	if (!in)
-		return p;
-	name = xsprof_trace_name_len(out->trace, ev->producer, in, &len);
-	return put_quoted(out, name, len, put_lit(p, ",\"captured_in\":"));
+	if (f->kind == FMT_RANGE) {
+		p = FIELD(p, "begin_ns", put_u64, f->value);
+		return FIELD(p, "end_ns", put_u64, f->end);
+	}
+	if (f->kind == FMT_DEVICE)
+		p = FIELD(p, "device_type", put_u64, f->value >> 16);
+	p = mempcpy(put_lit(p, ",\""), f->json, len);
+	p = put_lit(p, "\":");
+	switch (f->kind) {
+	case FMT_I64:
+		return put_i64(p, (int64_t)f->value);
+	case FMT_WORD:
+		return ndjson_put_word(p, f->word);
+	case FMT_NAME:
+		return put_quoted(out, f->word, f->value, p);
+	case FMT_DEVICE:
+		return put_u64(p, f->value & 0xffff);
+	default:
+		return put_u64(p, f->value);
+	}
+}
+
+static char *put_listed(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	struct fmt_field fields[FMT_FIELDS];
+	size_t nr = fmt_fields(out, ev, fields);
+
+	for (size_t i = 0; i < nr; i++)
+		if (fields[i].json)
+			p = put_field(out, &fields[i], p);
+	return p;
 }
 
 /* A sample's have names; any other one is its address. */
@@ -138,15 +136,9 @@ static char *put_sample(struct xsp_out *out, const struct xsprof_event *ev, char
 {
 	struct xsprof_trace_sample sample;
 
-	if (!xsprof_trace_sample(ev, &sample))
+	p = put_listed(out, ev, p);
+	if (!xsprof_trace_sample(ev, &sample) || sample.how == XSPROF_SAMPLE_MISSED)
 		return p;
-	p = FIELD(p, "of", put_u32, sample.thread);
-	p = FIELD(p, "how", ndjson_put_word, xsp_word_sample(sample.how));
-	if (sample.how == XSPROF_SAMPLE_MISSED)
-		return FIELD(p, "missed", put_u32, sample.missed);
-	if (sample.line)
-		p = FIELD(p, "line", put_u32, sample.line);
-	p = FIELD(p, "stack", put_u32, sample.stack);
 	return put_stack(out, ev, sample.stack, p);
 }
 
@@ -196,19 +188,6 @@ static char *put_lost(const struct xsprof_event *ev, char *p)
 					      put_lit(p, ",\"unit\":\"records\"");
 }
 
-static char *put_exit(const struct xsp_out *out, const struct xsprof_event *ev, char *p)
-{
-	uint64_t after = fmt_exit_after(out, ev);
-	uint32_t how = (uint32_t)(ev->value >> 32);
-
-	p = FIELD(p, "how", ndjson_put_word, xsp_word_how(how));
-	if (how == XSPROF_HOW_KILLED)
-		p = FIELD(p, "signal", put_u32, (uint32_t)ev->value);
-	else
-		p = FIELD(p, "status", put_i64, (int32_t)ev->value);
-	return after ? FIELD(p, "ended_after_ns", put_u64, after) : p;
-}
-
 static char *put_producer(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
 	const char *exe = xsprof_trace_fact(out->trace, ev->producer, "exe");
@@ -218,20 +197,6 @@ static char *put_producer(struct xsp_out *out, const struct xsprof_event *ev, ch
 	if (exe)
 		p = xsp_json_field(put_lit(p, ","), "exe", exe, strnlen(exe, XSPROF_TEXT_MAX));
 	return name ? xsp_json_field(put_lit(p, ","), "program", name, strlen(name)) : p;
-}
-
-static char *put_op(const struct xsprof_event *ev, char *p)
-{
-	struct xsprof_trace_op op;
-
-	if (!xsprof_trace_op(ev, &op))
-		return p;
-	p = FIELD(p, "op", ndjson_put_word, xsp_word_op(op.scope));
-	p = FIELD(p, "record_function_id", put_u64, op.record_function_id);
-	p = FIELD(p, "sequence", put_i64, op.sequence);
-	p = FIELD(p, "forward_thread", put_u64, op.forward_thread);
-	p = FIELD(p, "correlation", put_u64, op.correlation);
-	return FIELD(p, "stack", put_u64, op.stack);
 }
 
 static char *put_control(struct xsp_out *out, const struct xsprof_event *ev, char *p)
@@ -251,7 +216,11 @@ char *ndjson_put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 
 	switch (ev->type) {
 	case XSPROF_REC_BEGIN:
-		return put_op(ev, p);
+	case XSPROF_REC_ALLOC:
+	case XSPROF_REC_FREE:
+	case XSPROF_REC_GPU:
+	case XSPROF_EV_EXIT:
+		return put_listed(out, ev, p);
 	case XSPROF_REC_END:
 		if (ev->aux & XSPROF_END_CONTINUED && !view->earlier)
 			p = put_lit(p, ",\"continued\":true");
@@ -269,9 +238,6 @@ char *ndjson_put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 	case XSPROF_REC_COUNTER_F64:
 		f64 = xsp_bits_double(ev->value);
 		return FIELD(p, "f64", xsp_json_double, f64);
-	case XSPROF_REC_ALLOC:
-	case XSPROF_REC_FREE:
-		return put_mem(ev, p);
 	case XSPROF_REC_SPAN:
 		return put_span_record(ev, p);
 	case XSPROF_REC_SYNC:
@@ -284,8 +250,6 @@ char *ndjson_put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 			return p;
 		p = FIELD(p, "clock_ticks", put_u64, clock->ticks);
 		return FIELD(p, "window", put_u64, clock->window);
-	case XSPROF_REC_GPU:
-		return put_gpu(out, ev, p);
 	case XSPROF_REC_STACK:
 		return put_frames(ev, p);
 	case XSPROF_REC_RELATION:
@@ -299,8 +263,6 @@ char *ndjson_put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 		return put_lost(ev, p);
 	case XSPROF_EV_PRODUCER:
 		return put_producer(out, ev, p);
-	case XSPROF_EV_EXIT:
-		return put_exit(out, ev, p);
 	default:
 		return p;
 	}

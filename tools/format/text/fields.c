@@ -2,6 +2,7 @@
 /*
  * What a line of text says after the name: the fields of each type of record.
  */
+#include "format/common/fields.h"
 #include "format/text/local.h"
 #include "text/put.h"
 
@@ -30,75 +31,47 @@ char *text_put_quoted(char *p, const char *s, size_t len)
 	return p;
 }
 
-static char *put_span(const struct xsprof_event *ev, char *p)
+static char *put_span(uint64_t begin, uint64_t end, char *p)
 {
-	p = FIELD(p, "begin", put_seconds, ev->begin_ns);
-	p = FIELD(p, "end", put_seconds, ev->end_ns);
-	return FIELD(p, "dur", put_u64, ev->end_ns > ev->begin_ns ? ev->end_ns - ev->begin_ns : 0);
+	p = FIELD(p, "begin", put_seconds, begin);
+	p = FIELD(p, "end", put_seconds, end);
+	return FIELD(p, "dur", put_u64, end > begin ? end - begin : 0);
 }
 
-static char *put_gpu(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+static char *put_field(const struct fmt_field *f, char *p)
 {
-	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
-	uint32_t in = xsp_captured_in(&out->captured, ev);
-	const char *name;
-	size_t len;
-
-	p = FIELD(p, "kind", put_word, xsp_word_gpu(ev->aux));
-	p = put_span(ev, p);
-	p = FIELD(p, "corr", put_u64, ev->value);
-	if (!gpu)
-		return p;
-	p = FIELD(p, "device", put_u32, gpu->device);
-	p = FIELD(p, "context", put_u32, gpu->context);
-	p = FIELD(p, "stream", put_u32, gpu->stream);
-	if (gpu->bytes)
-		p = FIELD(p, "bytes", put_u64, gpu->bytes);
-	if (gpu->graph)
-		p = FIELD(p, "graph", put_u64, gpu->graph);
-	if (gpu->graph_node)
-		p = FIELD(p, "node", put_u64, gpu->graph_node);
-	if (gpu->thread)
-		p = FIELD(p, "thread", put_u64, gpu->thread);
-	if (!in)
-		return p;
-	name = xsprof_trace_name_len(out->trace, ev->producer, in, &len);
-	return text_put_quoted(put_lit(p, " captured_in="), name, len < 1024 ? len : 1024);
-}
-
-static char *put_op(const struct xsprof_event *ev, char *p)
-{
-	struct xsprof_trace_op op;
-
-	if (!xsprof_trace_op(ev, &op))
-		return p;
-	p = FIELD(p, "op", put_word, xsp_word_op(op.scope));
-	if (op.record_function_id)
-		p = FIELD(p, "function", put_u64, op.record_function_id);
-	if (op.sequence >= 0)
-		p = FIELD(p, "sequence", put_i64, op.sequence);
-	if (op.forward_thread)
-		p = FIELD(p, "forward_thread", put_u64, op.forward_thread);
-	if (op.correlation)
-		p = FIELD(p, "correlation", put_u64, op.correlation);
-	return op.stack ? FIELD(p, "stack", put_u64, op.stack) : p;
-}
-
-static char *put_mem(const struct xsprof_event *ev, char *p)
-{
-	const struct xsprof_rec_mem *mem = xsp_record(ev, struct xsprof_rec_mem);
-
-	p = FIELD(p, "addr", put_hex, ev->value);
-	if (mem) {
-		p = FIELD(p, "bytes", put_u64, mem->bytes);
-		if (mem->total_allocated)
-			p = FIELD(p, "allocated", put_u64, mem->total_allocated);
-		if (mem->total_reserved)
-			p = FIELD(p, "reserved", put_u64, mem->total_reserved);
+	if (f->kind == FMT_RANGE)
+		return put_span(f->value, f->end, p);
+	p = put_lit(put_word(put_lit(p, " "), f->text), "=");
+	switch (f->kind) {
+	case FMT_I64:
+		return put_i64(p, (int64_t)f->value);
+	case FMT_HEX:
+		return put_hex(p, f->value);
+	case FMT_WORD:
+		return put_word(p, f->word);
+	case FMT_NAME:
+		return text_put_quoted(p, f->word, f->value < 1024 ? f->value : 1024);
+	case FMT_TIME:
+		return put_seconds(p, f->value);
+	case FMT_DEVICE:
+		p = put_u64(p, f->value >> 16);
+		*p++ = ':';
+		return put_u64(p, f->value & 0xffff);
+	default:
+		return put_u64(p, f->value);
 	}
-	p = FIELD(p, "device", put_u32, ev->aux >> 16);
-	*p++ = ':';
-	return put_u32(p, ev->aux & 0xffff);
+}
+
+static char *put_listed(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	struct fmt_field fields[FMT_FIELDS];
+	size_t nr = fmt_fields(out, ev, fields);
+
+	for (size_t i = 0; i < nr; i++)
+		if (fields[i].text && !fields[i].unset)
+			p = put_field(&fields[i], p);
+	return p;
 }
 
 static char *put_frames(const struct xsprof_event *ev, char *p)
@@ -144,19 +117,11 @@ static char *put_producer(struct xsp_out *out, const struct xsprof_event *ev, ch
 	return exe ? text_put_quoted(put_lit(p, " exe="), exe, strnlen(exe, 4096)) : p;
 }
 
-static char *put_exit(const struct xsp_out *out, const struct xsprof_event *ev, char *p)
+static char *put_exit(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
-	uint64_t after = fmt_exit_after(out, ev);
-	uint32_t how = (uint32_t)(ev->value >> 32);
-
 	p = FIELD(p, "producer", put_u32, ev->producer);
 	p = FIELD(p, "pid", put_u32, ev->pid);
-	p = FIELD(p, "how", put_word, xsp_word_how(how));
-	if (how == XSPROF_HOW_KILLED)
-		p = FIELD(p, "signal", put_u32, (uint32_t)ev->value);
-	else
-		p = FIELD(p, "status", put_i64, (int32_t)ev->value);
-	return after ? FIELD(p, "ended_after", put_seconds, after) : p;
+	return put_listed(out, ev, p);
 }
 
 /* Who it was, as far as the reader may know. */
@@ -193,21 +158,6 @@ static char *put_sched(const struct xsprof_event *ev, char *p)
 	}
 }
 
-static char *put_sample(const struct xsprof_event *ev, char *p)
-{
-	struct xsprof_trace_sample sample;
-
-	if (!xsprof_trace_sample(ev, &sample))
-		return p;
-	p = FIELD(p, "of", put_u32, sample.thread);
-	p = FIELD(p, "how", put_word, xsp_word_sample(sample.how));
-	if (sample.how == XSPROF_SAMPLE_MISSED)
-		return FIELD(p, "missed", put_u32, sample.missed);
-	if (sample.line)
-		p = FIELD(p, "line", put_u32, sample.line);
-	return FIELD(p, "stack", put_u32, sample.stack);
-}
-
 static char *put_control(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
 	const char *off = xsp_words_off(out->trace, ev);
@@ -233,7 +183,7 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 			return view->unmatched ? put_lit(p, " unmatched") : p;
 		return view->range->lost ? put_lit(p, " uncertain=lost") : p;
 	case XSPROF_REC_COMPLETE:
-		return put_span(ev, p);
+		return put_span(ev->begin_ns, ev->end_ns, p);
 	case XSPROF_REC_INSTANT:
 		return ev->aux ? FIELD(p, "scope", put_word, xsp_word_scope(ev->aux)) : p;
 	case XSPROF_REC_COUNTER_I64:
@@ -241,7 +191,11 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 	case XSPROF_REC_COUNTER_F64:
 		return FIELD(p, "value", xsp_put_double, xsp_bits_double(ev->value));
 	case XSPROF_REC_BEGIN:
-		return put_op(ev, p);
+	case XSPROF_REC_ALLOC:
+	case XSPROF_REC_FREE:
+	case XSPROF_REC_GPU:
+	case XSPROF_REC_SAMPLE:
+		return put_listed(out, ev, p);
 	case XSPROF_REC_ASYNC_BEGIN ... XSPROF_REC_FLOW_END:
 		return FIELD(p, "id", put_hex, ev->value);
 	case XSPROF_REC_CORR_PUSH:
@@ -249,13 +203,10 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 		return FIELD(p, "id", put_u64, ev->value);
 	case XSPROF_REC_CORR_POP:
 		return FIELD(p, "kind", put_u32, ev->aux);
-	case XSPROF_REC_ALLOC:
-	case XSPROF_REC_FREE:
-		return put_mem(ev, p);
 	case XSPROF_REC_STEP:
 		return FIELD(p, "step", put_u64, ev->value);
 	case XSPROF_REC_SPAN:
-		p = put_span(ev, p);
+		p = put_span(ev->begin_ns, ev->end_ns, p);
 		span = xsp_record(ev, struct xsprof_rec_span);
 		if (ev->value)
 			p = FIELD(p, "id", put_hex, ev->value);
@@ -269,8 +220,6 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 		return put_control(out, ev, p);
 	case XSPROF_REC_CLOCK:
 		return put_clock(ev, p);
-	case XSPROF_REC_GPU:
-		return put_gpu(out, ev, p);
 	case XSPROF_REC_STACK:
 		return put_frames(ev, p);
 	case XSPROF_REC_RELATION:
@@ -278,8 +227,6 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 		p = FIELD(p, "kind", put_u32, ev->aux);
 		p = FIELD(p, "head", put_hex, ev->value);
 		return relation ? FIELD(p, "tail", put_hex, relation->tail) : p;
-	case XSPROF_REC_SAMPLE:
-		return put_sample(ev, p);
 	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
 		return put_sched(ev, p);
 	case XSPROF_EV_LOST:
