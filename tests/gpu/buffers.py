@@ -10,7 +10,7 @@ import os
 import re
 
 import gpulib
-from gpulib import BUILD, XSPROF, finish
+from gpulib import BUILD, ROOM, XSPROF, finish
 
 PROGRAM = os.path.join(BUILD, "tests", "gpu", "program")
 OWN = {"without": ("CUDA_",), "XSPROF_CUPTI": os.path.join(BUILD, "tests", "gpu", "libcupti.so")}
@@ -34,7 +34,7 @@ def record(*what, **more):
 
 
 def count(*what, **more):
-    return gpulib.count([PROGRAM, *what], ("--gpu",), **{**OWN, **more})
+    return gpulib.count([PROGRAM, *what], **{**OWN, **more})
 
 
 def of_kind(counts, kind):
@@ -75,7 +75,7 @@ def check_names():
 
 
 def check_order():
-    got, events, _ = record("in-flight", "8000")
+    got, events, _ = gpulib.record([PROGRAM, "in-flight", "8000"], ("--gpu", *ROOM), **OWN)
     calls = {e["value"] for e in events if e["type"] == "gpu" and e["kind"] == "runtime"}
     works = {e["value"] for e in events if e["type"] == "gpu" and e["kind"] == "kernel"}
     result(told(got, "requested") > 20, "many buffers of each thread", got.stdout)

@@ -15,7 +15,7 @@ import time
 
 sys.dont_write_bytecode = True
 import gpulib
-from gpulib import BUILD, DIR, XSPROF, finish
+from gpulib import BUILD, DIR, ROOM, XSPROF, finish
 
 PROGRAM = os.path.join(BUILD, "tests", "gpu", "program")
 CUPTI = os.path.join(BUILD, "tests", "gpu", "libcupti.so")
@@ -113,7 +113,7 @@ def check_kineto():
 
 
 def check_many():
-    got, events, _ = record("many", "25000")
+    got, events, _ = record("many", "25000", options=("--gpu", *ROOM))
     kernels = [e for e in events if e["type"] == "gpu" and e["kind"] == "kernel"]
     calls = [e for e in events if e["type"] == "gpu" and e["kind"] == "runtime"]
     equal([len(kernels), len(calls)], [100000, 100000], "100,000 of 4 threads, none lost")

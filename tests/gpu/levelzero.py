@@ -11,7 +11,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import gpulib
-from gpulib import BUILD, DIR, XSPROF, equal, finish, missed, of, result
+from gpulib import BUILD, DIR, ROOM, XSPROF, equal, finish, missed, of, result
 
 PROGRAM = os.path.join(BUILD, "tests", "gpu", "levelzero")
 PTI = os.path.join(BUILD, "tests", "gpu", "libpti_view.so.1")
@@ -98,7 +98,7 @@ def check_readers():
 
 
 def check_many():
-    _, events, _ = record("many", "25000")
+    _, events, _ = record("many", "25000", options=("--gpu", "--no-torch", *ROOM))
     kernels, calls = of(events, "kernel"), of(events, "driver")
     equal([len(kernels), len(calls)], [100000, 100000], "100,000 of 4 threads, none lost (replay)")
     equal(len({e["value"] for e in kernels} & {e["value"] for e in calls}), 100000,

@@ -7,11 +7,12 @@
 # Usage: loaders.py FOLDER of the loader
 
 import os
+import shutil
 import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from gpulib import BUILD, DIR, equal, failed, finish, missed, of, result
+from gpulib import BUILD, DIR, equal, failed, finish, missed, of, result, skipped
 from opencllib import check_same, record, run, said, seen
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -102,9 +103,25 @@ def check_without():
           "the collector is not loaded there")
 
 
+def check_musl():
+    """A C library that has no versions, and no dlvsym(): its dlsym() is its own."""
+    name = "a program of another C library looks functions up"
+    if not shutil.which("musl-gcc"):
+        skipped(name, "no musl-gcc: install musl-tools")
+        return
+    source, program = (os.path.join(DIR.name, file) for file in ("musl.c", "musl"))
+    with open(source, "w", encoding="ascii") as f:
+        f.write("#include <dlfcn.h>\n"
+                'int main(void) { return dlsym(RTLD_DEFAULT, "puts") ? 7 : 8; }\n')
+    got = run(["musl-gcc", "-o", program, source])
+    equal(got.returncode, 0, "a program of musl is built")
+    equal(record([program])[0].returncode, 7, name)
+
+
 compile_all()
 if not failed():
     check_loader("NVIDIA's loader", sys.argv[1])
     check_both()
     check_without()
+    check_musl()
 finish()
