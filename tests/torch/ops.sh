@@ -359,9 +359,13 @@ END
 result "xsprof ctl start: with what is asked for, and no more" $?
 
 # Threads that all begin before it is known where inputs are: each has those of its ops from its
-# first tensor on. No number is added: PyTorch looks for numpy then, once, and threads that do so at
-# the same time wait for each other for ever.
+# first tensor on. PyTorch looks for numpy once, to read an argument, and threads that do so at the
+# same time can wait for each other for ever: a call that is refused looks for it before.
 record --torch shapes -- "$python" -W ignore -c 'import torch, threading
+try:
+    torch.ones([object()])
+except TypeError:
+    pass
 start = threading.Barrier(8)
 def work():
     start.wait()
