@@ -51,6 +51,8 @@ struct flight_options {
  * @gpu: those that use CUDA load the collector of CUPTI
  * @gpu_what: words, of what else is recorded of CUDA; NULL: none
  * @gpu_share: with other users of CUPTI
+ * @metrics: counters of GPUs that are sampled, by commas; NULL: none
+ * @metrics_hz: how often a second; NULL: the collector's default
  * @gpu_budget: what that may cost, in per cent of a CPU; NULL: any
  * @torch: what is recorded of PyTorch's ops, NULL for the default
  * @cstack: their native stacks as well
@@ -92,6 +94,8 @@ struct record_options {
 	bool		gpu;
 	const char	*gpu_what;
 	bool		gpu_share;
+	const char	*metrics;
+	const char	*metrics_hz;
 	const char	*gpu_budget;
 	uint32_t	realtime;
 	bool		wait_all;
