@@ -23,6 +23,7 @@
  *	pm.c		CUPTI's functions for counters of the hardware
  *	metrics.c	which metrics the user wants
  *	chip.c		which of these a device can measure
+ *	sample-clock.c	the clock of their samples
  *	sampling.c	samples of them
  *	share.c		one user of CUPTI among several
  *	attach.c	CUPTI is ours, and is given back
@@ -314,6 +315,17 @@ int cupti_chip_open(struct cupti_chip *chip, uint32_t device);
 /* What of it needs no device: @name is known. */
 int cupti_chip_choose(struct cupti_chip *chip, uint32_t device);
 void cupti_chip_close(struct cupti_chip *chip);
+
+/* ---- sample-clock.c -------------------------------------------------------------------------- */
+
+enum cupti_clock {
+	CUPTI_OURS, CUPTI_REALTIME, CUPTI_MONOTONIC, CUPTI_CLOCKS, CUPTI_NO_CLOCK = CUPTI_CLOCKS,
+};
+
+/* That by which a sample that ended at @end has been taken since @since, ns of ours. */
+enum cupti_clock cupti_clock_find(uint64_t since, uint64_t end);
+/* How far it is ahead of ours, now; 0 where there is none. */
+int64_t cupti_clock_ahead(enum cupti_clock clock);
 
 /* ---- sampling.c ------------------------------------------------------------------------------ */
 

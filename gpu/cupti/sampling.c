@@ -10,7 +10,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "gpu/cupti/local.h"
 
@@ -22,18 +21,11 @@
 /* Read at once, at most; and how many there should be by then. */
 #define SAMPLES		512u
 #define READ_AFTER	64u
+#define IMAGES		8u
 #define READ_SOONEST	(10 * MILLISECOND)
 #define READ_LATEST	(SECOND / 4)
 /* Metrics of a record: as many as it has room for. */
 #define ARGS		10u
-/* How far from the clocks of the host a time may be that CUPTI computes of a device's. */
-#define SLACK		MILLISECOND
-
-/*
- * The documentation says of times of samples that they are the CPU's, and not by which clock: by
- * that of the timestamp callback, as other times, or by one of the system's.
- */
-enum sample_clock { OURS, REALTIME, MONOTONIC, CLOCKS, NO_CLOCK = CLOCKS };
 
 enum state { NEW, SAMPLING, STOPPED, REFUSED };
 
@@ -47,7 +39,8 @@ enum state { NEW, SAMPLING, STOPPED, REFUSED };
  * @since: when it began to sample, ns of our clock
  * @last: end of the last sample, as CUPTI has it; 0: none since it began
  * @length: of that sample
- * @full: its buffer was full after that
+ * @overflow: its buffer is full, and takes no samples until sampling begins anew
+ * @full: it was, and sampling has begun anew after @last
  */
 struct device {
 	enum state		state;
@@ -58,17 +51,13 @@ struct device {
 	uint64_t		since;
 	uint64_t		last;
 	uint64_t		length;
+	bool			overflow;
 	bool			full;
 };
 
 static struct device devices[DEVICES];
 static bool on;
 static uint64_t next;		/* when to read again, ns of CLOCK_MONOTONIC */
-
-static uint64_t ours(void)
-{
-	return xsprof_ticks_ns(xsprof_now());
-}
 
 /* ---- refused --------------------------------------------------------------------------------- */
 
@@ -170,7 +159,7 @@ static int start(struct device *d)
 	};
 	int err;
 
-	d->since = ours();
+	d->since = xsprof_ticks_ns(xsprof_now());
 	err = cupti_pm.start(&run);
 	if (!err)
 		d->state = SAMPLING;
@@ -205,34 +194,6 @@ static void begin(uint32_t number)
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
-
-/* How far a clock is ahead of ours, now; of a clock that is not known 0. */
-static int64_t ahead(enum sample_clock clock)
-{
-	static const clockid_t ids[CLOCKS] = {
-		[REALTIME] = CLOCK_REALTIME, [MONOTONIC] = CLOCK_MONOTONIC,
-	};
-	struct timespec ts;
-
-	if (clock == OURS || clock == NO_CLOCK)
-		return 0;
-	clock_gettime(ids[clock], &ts);
-	return (int64_t)((uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec - ours());
-}
-
-/* That by which the device was sampling at @end, which has just been read. */
-static enum sample_clock find_clock(const struct device *d, uint64_t end)
-{
-	uint64_t now = ours();
-
-	for (int c = OURS; c < CLOCKS; c++) {
-		uint64_t ns = end - (uint64_t)ahead((enum sample_clock)c);
-
-		if (ns + SLACK >= d->since && ns <= now + SLACK)
-			return (enum sample_clock)c;
-	}
-	return NO_CLOCK;
-}
 
 static void put_sample(const struct device *d, uint64_t begin_ns, uint64_t end_ns,
 		       const double *values)
@@ -284,7 +245,7 @@ static bool get_sample(const struct device *d, size_t index, struct cupti_pm_sam
 }
 
 static void take_sample(struct device *d, const struct cupti_pm_sample *sample,
-			enum sample_clock clock, uint64_t off, const double *values)
+			enum cupti_clock clock, uint64_t off, const double *values)
 {
 	uint64_t length = d->length ? d->length : cupti_metrics_interval();
 	uint64_t start = sample->start, end = sample->end;
@@ -298,7 +259,7 @@ static void take_sample(struct device *d, const struct cupti_pm_sample *sample,
 	d->last = end;
 	d->length = end - start;
 	d->full = false;
-	if (clock == NO_CLOCK)
+	if (clock == CUPTI_NO_CLOCK)
 		cupti_miss(CUPTI_MISS_SAMPLE_TIME, 1);
 	else
 		put_sample(d, start - off, end - off, values);
@@ -306,15 +267,15 @@ static void take_sample(struct device *d, const struct cupti_pm_sample *sample,
 
 static void take_samples(struct device *d, size_t n)
 {
-	enum sample_clock clock = NO_CLOCK;
+	enum cupti_clock clock = CUPTI_NO_CLOCK;
 	double values[CUPTI_METRICS];
 	struct cupti_pm_sample sample;
 	uint64_t off = 0;
 
 	/* The newest was read at once. */
 	if (n && get_sample(d, n - 1, &sample, values))
-		clock = find_clock(d, sample.end);
-	off = (uint64_t)ahead(clock);
+		clock = cupti_clock_find(d->since, sample.end);
+	off = (uint64_t)cupti_clock_ahead(clock);
 	for (size_t i = 0; i < n; i++) {
 		if (get_sample(d, i, &sample, values))
 			take_sample(d, &sample, clock, off, values);
@@ -323,10 +284,10 @@ static void take_samples(struct device *d, size_t n)
 	}
 }
 
-/* A full buffer takes no samples any more, until it is begun anew. */
 static int start_anew(struct device *d)
 {
 	d->full = true;
+	d->overflow = false;
 	(void)stop(d);
 	return start(d);
 }
@@ -353,19 +314,23 @@ static int read_image(struct device *d, bool *more)
 	if (!err)
 		err = clear_image(d);
 	*more = !err && decode.reason == CUPTI_STOP_FULL && info.completed;
-	if (!err && full && !*more && d->state == SAMPLING)
+	d->overflow |= full;
+	if (!err && d->overflow && !*more && d->state == SAMPLING)
 		err = start_anew(d);
 	return err;
 }
 
+/* Of one that samples faster than they are read there would be no end. */
 static void read_device(uint32_t number)
 {
+	struct device *d = &devices[number];
+	uint32_t images = 0;
 	bool more;
 	int err;
 
 	do {
-		err = read_image(&devices[number], &more);
-	} while (!err && more);
+		err = read_image(d, &more);
+	} while (!err && more && (d->state != SAMPLING || ++images < IMAGES));
 	if (err)
 		refuse(number, err);
 }
@@ -388,10 +353,10 @@ void cupti_sampling_off(void)
 			continue;
 		(void)stop(d);
 		read_device(i);
-		if (d->full && d->last)
+		if ((d->full || d->overflow) && d->last)
 			cupti_miss(CUPTI_MISS_SAMPLES, 1);
 		d->last = 0;
-		d->full = false;
+		d->full = d->overflow = false;
 	}
 }
 

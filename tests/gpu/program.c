@@ -330,7 +330,7 @@ static void behave(const char *what)
 		{ "metrics-mig", { .counters = 43 } },
 		{ "metrics-busy", { .counters = 26 } },
 		{ "metrics-clocks", { .by_clocks = true } },
-		{ "metrics-full", { .samples = 40 } },
+		{ "metrics-full", { .samples = 60 } },
 		{ "metrics-realtime", { .sample_clock = STAND_IN_REALTIME } },
 		{ "metrics-unknown", { .sample_clock = STAND_IN_UNKNOWN } },
 		{ "hang", { .busy = true, .in_flight = 1000, .hang = true } },

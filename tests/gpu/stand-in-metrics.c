@@ -54,6 +54,7 @@ struct sampling {
 	uint64_t	begin;		/* when the first of the samples that are left begins */
 	uint64_t	nr;		/* samples so far */
 	uint32_t	names;
+	uint64_t	held;		/* samples in a full buffer */
 	bool		on;
 	bool		full;
 };
@@ -279,7 +280,7 @@ int cuptiPmSamplingGetCounterDataSize(struct cupti_pm_data_size *p)
 	return 0;
 }
 
-/* As many samples as one reading leaves some behind. */
+/* Fewer samples than there are at a time. */
 int cuptiPmSamplingCounterDataImageInitialize(struct cupti_pm_data_init *p)
 {
 	struct image *image = (struct image *)p->image;
@@ -290,7 +291,10 @@ int cuptiPmSamplingCounterDataImageInitialize(struct cupti_pm_data_init *p)
 	return 0;
 }
 
-/* A full buffer keeps the oldest, and takes no more until sampling begins anew. */
+/*
+ * A full buffer keeps the oldest, and takes no more until sampling begins anew.  It is told of
+ * once, and there may be more to read then.
+ */
 int cuptiPmSamplingDecodeData(struct cupti_pm_decode *p)
 {
 	struct image *image = (struct image *)p->image;
@@ -299,10 +303,12 @@ int cuptiPmSamplingDecodeData(struct cupti_pm_decode *p)
 
 	if (p->size != CUPTI_SIZE(cupti_pm_decode, overflow) || !image->room || image->n)
 		return INVALID;
-	if (stand_in.samples && left > stand_in.samples) {
-		left = s->full ? 0 : stand_in.samples;
+	p->overflow = !s->full && stand_in.samples && left > stand_in.samples;
+	if (p->overflow) {
 		s->full = true;
+		s->held = stand_in.samples;
 	}
+	left = s->full ? s->held : left;
 	image->n = left < image->room ? (uint32_t)left : image->room;
 	image->begin = s->begin;
 	image->interval = s->interval;
@@ -310,8 +316,8 @@ int cuptiPmSamplingDecodeData(struct cupti_pm_decode *p)
 	image->suspect = !s->nr;
 	s->nr += image->n;
 	s->begin += image->n * s->interval;
+	s->held -= s->full ? image->n : 0;
 	p->reason = image->n < left ? CUPTI_STOP_FULL : 2;
-	p->overflow = s->full;
 	return 0;
 }
 
