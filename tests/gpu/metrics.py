@@ -6,6 +6,7 @@
 
 import json
 import os
+import sys
 
 import gpulib
 from gpulib import BUILD, CAPTURE, XSPROF, finish
@@ -108,6 +109,12 @@ def check_formats(samples):
     names = run("dump", "-f", "perfetto", CAPTURE, encoding="latin-1").stdout
     equal([names.count(f"GPU 1 {name}") for name in DEFAULT] + [names.count("GPU metrics")],
           [1] * len(DEFAULT) + [0], "and a track for each in Perfetto's")
+    code = ("import sys, xsprof\ncapture = xsprof.open(sys.argv[1])\n"
+            "print(sum(a.kind == 'metrics' for a in capture.gpu()),"
+            "any(r.name == 'GPU metrics' for r in capture.ranges()))")
+    got = gpulib.run([sys.executable, "-c", code, CAPTURE], XSPROF_LIBDIR=f"{BUILD}/lib",
+                     PYTHONPATH=os.path.join("tools", "python"))
+    equal(got.stdout.split(), [str(len(samples)), "False"], "Python has them beside activities")
 
 
 def check_chosen():

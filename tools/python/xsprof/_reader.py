@@ -178,11 +178,12 @@ class Reader:
             mem.total_allocated, mem.total_reserved, ev.pid, ev.tid))
 
     def _gpu(self, ev: Any, args: Dict[str, Any]) -> None:
-        self._spread(ev, args)
+        kind = _GPU_KINDS[ev.aux if ev.aux < len(_GPU_KINDS) else 0]
+        if kind != "metrics":  # a sample of counters is no range
+            self._spread(ev, args)
         if ev.rec_size < 96:
             return
         gpu = _trace.GpuRecord.from_address(ev.rec + 32)
-        kind = _GPU_KINDS[ev.aux if ev.aux < len(_GPU_KINDS) else 0]
         self.tables.gpu.append((
             ev.producer, ev.name, kind, ev.begin_ns, ev.end_ns,
             max(0, ev.end_ns - ev.begin_ns), gpu.device, gpu.context, gpu.stream, gpu.bytes,
