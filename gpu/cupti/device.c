@@ -21,6 +21,7 @@ struct place {
 
 static struct place few[FEW], *places = few;
 static uint32_t nr_places = FEW;
+static uint32_t used;
 
 /* Without memory it stays as it is. */
 static void grow(void)
@@ -42,6 +43,7 @@ void cupti_context_is(uint32_t context, uint32_t device)
 {
 	struct place *p = &places[context % nr_places];
 
+	used |= device < 32 ? 1u << device : 0;
 	if (p->context && p->context != context && nr_places < MOST) {
 		grow();
 		p = &places[context % nr_places];
@@ -56,6 +58,11 @@ bool cupti_device_of(uint32_t context, uint32_t *device)
 
 	*device = p->device;
 	return context && p->context == context;
+}
+
+uint32_t cupti_devices_used(void)
+{
+	return used;
 }
 
 void cupti_uuid(char *text, const uint8_t uuid[16])

@@ -74,10 +74,12 @@ void cupti_kinds_resume(bool whole_graphs)
 		(void)cupti.enable(kinds[i]);
 	cupti_choose_calls();
 	enable_details();
+	cupti_sampling_on();
 }
 
 void cupti_kinds_pause(void)
 {
+	cupti_sampling_off();
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		(void)cupti.disable(kinds[i]);
 	if (graphs)

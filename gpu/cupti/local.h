@@ -20,6 +20,11 @@
  *	nodes.c		who made the nodes of graphs
  *	record.c	CUPTI's records into ours
  *	probe.c		how long launches take
+ *	pm.c		CUPTI's functions for counters of the hardware
+ *	metrics.c	which metrics the user wants
+ *	chip.c		which of these a device can measure
+ *	sample-clock.c	the clock of their samples
+ *	sampling.c	samples of them
  *	share.c		one user of CUPTI among several
  *	attach.c	CUPTI is ours, and is given back
  *	flush.c		what CUPTI has collected, into the rings
@@ -41,6 +46,7 @@
 
 #include "gpu/common/pool.h"
 #include "gpu/cupti/cupti-abi.h"
+#include "gpu/cupti/metrics-abi.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -108,6 +114,8 @@ enum cupti_miss {
 	CUPTI_MISS_UNKNOWN,	/* records of other kinds */
 	CUPTI_MISS_EXIT,	/* buffers that were left when the program had to end */
 	CUPTI_MISS_CONTEXT,	/* waits in contexts of which CUPTI told nothing */
+	CUPTI_MISS_SAMPLES,	/* samples of metrics */
+	CUPTI_MISS_SAMPLE_TIME,	/* samples whose time is on no clock that is known */
 	CUPTI_NR_MISSES,
 };
 
@@ -123,6 +131,8 @@ void cupti_uuid(char *text, const uint8_t uuid[16]);
 void cupti_context_is(uint32_t context, uint32_t device);
 /* Return: it is known. */
 bool cupti_device_of(uint32_t context, uint32_t *device);
+/* Those on which there was a context: a bit for each of the first 32. */
+uint32_t cupti_devices_used(void);
 
 /* ---- activity.c ------------------------------------------------------------------------------ */
 
@@ -242,6 +252,94 @@ void cupti_probe_on(void *subscriber);
 void cupti_probe_off(void *subscriber);
 /* What one took since this was last asked, ns; 0: too few to say. */
 uint64_t cupti_probe_take(enum cupti_launch what);
+
+/* ---- pm.c ------------------------------------------------------------------------------------ */
+
+extern struct cupti_pm cupti_pm;
+
+/* Return: false: CUPTI does not have them: it is told. */
+bool cupti_pm_open(void);
+
+/* ---- metrics.c ------------------------------------------------------------------------------- */
+
+#define CUPTI_METRICS	32u
+
+/**
+ * struct cupti_metric - a metric of devices
+ * @title: what readers show
+ * @names: CUPTI's; of those that a chip has, the first
+ * @unit: what CUPTI's values are divided by
+ * @asked: the user named it, and is told where it cannot be measured
+ * @key: @title
+ */
+struct cupti_metric {
+	const char	*title;
+	const char	*names[2];
+	double		unit;
+	bool		asked;
+	xsprof_name_t	key;
+};
+
+void cupti_metrics_init(void);
+/* Return: how many are wanted. */
+uint32_t cupti_metrics(const struct cupti_metric **metrics);
+/* Between two samples, ns. */
+uint64_t cupti_metrics_interval(void);
+
+/* ---- chip.c ---------------------------------------------------------------------------------- */
+
+/**
+ * struct cupti_chip - what a device can measure at one time
+ * @name: of the chip
+ * @available: CUPTI's image of the counters that the device lets us have
+ * @host: CUPTI's object that knows their metrics
+ * @config: CUPTI's image of the counters that are needed
+ * @bytes: of @config
+ * @nr: metrics that are chosen
+ * @metrics: these
+ * @names: their names, of CUPTI
+ */
+struct cupti_chip {
+	const char			*name;
+	uint8_t				*available;
+	void				*host;
+	uint8_t				*config;
+	size_t				bytes;
+	uint32_t			nr;
+	const struct cupti_metric	*metrics[CUPTI_METRICS];
+	const char			*names[CUPTI_METRICS];
+};
+
+/* Return: 0, or what CUPTI says.  Either way cupti_chip_close() is to be called. */
+int cupti_chip_open(struct cupti_chip *chip, uint32_t device);
+/* What of it needs no device: @name is known. */
+int cupti_chip_choose(struct cupti_chip *chip, uint32_t device);
+void cupti_chip_close(struct cupti_chip *chip);
+
+/* ---- sample-clock.c -------------------------------------------------------------------------- */
+
+enum cupti_clock {
+	CUPTI_OURS, CUPTI_REALTIME, CUPTI_MONOTONIC, CUPTI_CLOCKS, CUPTI_NO_CLOCK = CUPTI_CLOCKS,
+};
+
+/* That by which a sample that ended at @end has been taken since @since, ns of ours. */
+enum cupti_clock cupti_clock_find(uint64_t since, uint64_t end);
+/* How far it is ahead of ours, now; 0 where there is none. */
+int64_t cupti_clock_ahead(enum cupti_clock clock);
+
+/* ---- sampling.c ------------------------------------------------------------------------------ */
+
+/* Metrics are sampled from here on, of devices that the program uses. */
+void cupti_sampling_on(void);
+/* Until here: what was sampled is read. */
+void cupti_sampling_off(void);
+/*
+ * Called by the collector's thread.  @all: also what is not due.  Return: when again, ns of
+ * CLOCK_MONOTONIC.
+ */
+uint64_t cupti_sampling(uint64_t now, bool all);
+/* In the child of a fork. */
+void cupti_sampling_forget(void);
 
 /* ---- share.c --------------------------------------------------------------------------------- */
 

@@ -11,6 +11,8 @@ static struct xsprof_miss misses[CUPTI_NR_MISSES] = {
 	[CUPTI_MISS_UNKNOWN]	= { .text = "CUPTI records of an unknown kind" },
 	[CUPTI_MISS_EXIT]	= { .text = "buffers of CUPTI, as the program ended" },
 	[CUPTI_MISS_CONTEXT]	= { .text = "waits in contexts of which CUPTI told nothing" },
+	[CUPTI_MISS_SAMPLES]	= { .text = "samples of metrics, as they came too fast" },
+	[CUPTI_MISS_SAMPLE_TIME] = { .text = "samples of metrics, whose time is not known" },
 };
 
 /* What it does is set where its thread is started. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What the collector's thread does: it takes the buffers that CUPTI has filled, and four times a
- * second, and when a session of the program ends, those that are not full and in which all
- * activities are over.  So a program that is killed
+ * What the collector's thread does: it takes the buffers that CUPTI has filled, reads samples of
+ * metrics, and takes four times a second, and when a session of the program ends, the buffers that
+ * are not full and in which all activities are over.  So a program that is killed
  * loses what its devices did in its last quarter of a second, and what a thread whose device is
  * never idle launched since its buffer was full.  The thread is the library's.
  */
@@ -40,19 +40,23 @@ static int start(void *unused)
 static uint64_t work(void *unused)
 {
 	static uint64_t next;
-	uint64_t now = now_ns(), until;
+	uint64_t now = now_ns(), until, sampling;
+	bool asked;
 
 	(void)unused;
 	if (!next)
 		next = now + PERIOD;
 	cupti_drain();
 	until = cupti_budget(now);
-	if (now >= next || xsprof_collector_asked(&cupti_collector)) {
+	asked = xsprof_collector_asked(&cupti_collector);
+	sampling = cupti_sampling(now, asked);
+	if (now >= next || asked) {
 		next = now + PERIOD;
 		cupti_flush(0);
 		cupti_kinds_later();
 	}
 	until = until < next ? until : next;
+	until = until < sampling ? until : sampling;
 	now = now_ns();
 	return until > now ? until - now : 1;
 }
@@ -60,6 +64,7 @@ static uint64_t work(void *unused)
 static void stop(void *unused, int last)
 {
 	(void)unused;
+	cupti_sampling_off();
 	/* Take what CUPTI still holds: the next subscriber must not get it. */
 	if (cupti_budget_end()) {
 		cupti_flush(CUPTI_FLUSH_FORCED);
@@ -86,6 +91,7 @@ static void forget(void *unused)
 	(void)unused;
 	cupti_texts_forget();
 	cupti_pool_forget();
+	cupti_sampling_forget();
 }
 
 int cupti_thread_start(void)

@@ -116,6 +116,9 @@ int xsprof_pairer_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 		return thread_event(p, ev);
 	case XSPROF_REC_SPAN:
 	case XSPROF_REC_GPU:
+		/* Samples of counters are no ranges. */
+		if (ev->type == XSPROF_REC_GPU && ev->aux == XSPROF_GPU_METRICS)
+			return 0;
 		emit_whole(p, ev, NULL, 0);
 		return 0;
 	case XSPROF_REC_ASYNC_BEGIN:

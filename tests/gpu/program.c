@@ -280,6 +280,30 @@ static void launch_early(long before, long with, long later)
 	(void)launch_many((void *)later);
 }
 
+static void launch_slowly(void)
+{
+	stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
+	usleep(5000);
+}
+
+/*
+ * Kernels until counters are sampled for the @times time, and @n after that.  If they never are,
+ * until the collector has had the time to find that out: it asks for the context first.
+ */
+static void launch_sampled(uint32_t times, long n)
+{
+	uint32_t before = __atomic_load_n(&stand_in_flushed, __ATOMIC_RELAXED);
+
+	for (int i = 0; i < 6000; i++) {
+		if (__atomic_load_n(&stand_in_sampled, __ATOMIC_RELAXED) >= times ||
+		    __atomic_load_n(&stand_in_flushed, __ATOMIC_RELAXED) - before > 3)
+			break;
+		launch_slowly();
+	}
+	for (long i = 0; i < n; i++)
+		launch_slowly();
+}
+
 /* How CUPTI behaves. */
 static void behave(const char *what)
 {
@@ -302,6 +326,13 @@ static void behave(const char *what)
 		{ "tail", { .invalid_tail = true } },
 		{ "exit-in", { .in_callback = STAND_IN_EXIT } },
 		{ "fork-in", { .in_callback = STAND_IN_FORK } },
+		{ "metrics-root", { .counters = 35 } },
+		{ "metrics-mig", { .counters = 43 } },
+		{ "metrics-busy", { .counters = 26 } },
+		{ "metrics-clocks", { .by_clocks = true } },
+		{ "metrics-full", { .samples = 60 } },
+		{ "metrics-realtime", { .sample_clock = STAND_IN_REALTIME } },
+		{ "metrics-unknown", { .sample_clock = STAND_IN_UNKNOWN } },
 		{ "hang", { .busy = true, .in_flight = 1000, .hang = true } },
 	};
 
@@ -344,6 +375,9 @@ int main(int argc, char **argv)
 		busy_for(n, strcmp(what, "budget"));
 	} else if (!strcmp(what, "raw")) {
 		printf("records: %llu\n", (unsigned long long)stand_in_raw(argv[2]));
+	} else if (!strncmp(what, "metrics", 7)) {
+		stand_in_device(3);
+		launch_sampled(1, n);
 	} else if (!strncmp(what, "names", 5)) {
 		launch_several(n);
 	} else if (!strcmp(what, "early")) {
@@ -389,6 +423,13 @@ int main(int argc, char **argv)
 			XSPROF_END();
 		}
 	}
+	if (!strcmp(what, "metrics-pause")) {
+		xsprof_pause();
+		sleep(2);
+		printf("paused: %u\n", stand_in_unsampled);
+		xsprof_resume();
+		launch_sampled(2, n);
+	}
 	if (!strcmp(what, "pause")) {
 		/* Off for longer than the collector's period: kinds are off, and on again. */
 		xsprof_pause();
@@ -403,6 +444,7 @@ int main(int argc, char **argv)
 	printf("refused: %u\n", stand_in_refused);
 	printf("requested: %u\n", stand_in_requested);
 	printf("subscribed: %d\n", stand_in.subscribed);
+	printf("sampled: %u %u\n", stand_in_sampled, stand_in_unsampled);
 	if (!strcmp(what, "_exit") || !strcmp(what, "busy")) {
 		sleep(2);
 		fflush(stdout);

@@ -87,6 +87,13 @@ result "a budget: devices are not recorded all of the time, and the trace says w
 	>>figures
 sed 's/^/budget of 2 %: /' budget >>figures
 rm -f budget.xsprof
+# Not where the driver lets root alone, and this is not root: then that has to be said.
+"$xsprof" record -q --metrics -o metrics.xsprof -- ./work rounds 4 >/dev/null 2>log &&
+	"$xsprof" report --gpu metrics.xsprof >metrics 2>>log &&
+	{ grep -q 'SM active (%): mean .* while busy' metrics || grep -q 'are not recorded: ' log; }
+result "counters of the device are sampled, or a line says why not" $?
+grep -h -e ': mean ' -e 'not recorded: ' metrics log | sed 's/^/metrics: /' >>figures
+rm -f metrics.xsprof
 sh -c "$xsprof record --gpu -o killed.xsprof -- sh -c 'timeout -s KILL 3 ./work rounds 9'" \
 	>/dev/null 2>log
 "$xsprof" report --gpu --json killed.xsprof >killed.json 2>>log &&

@@ -21,6 +21,7 @@
 
 EXPORT struct stand_in stand_in;
 EXPORT uint32_t stand_in_enabled[64], stand_in_refused, stand_in_requested;
+EXPORT uint32_t stand_in_flushed;
 
 struct buffer {
 	uint8_t		*data;
@@ -275,6 +276,7 @@ int cuptiActivityRegisterCallbacks(cupti_request_fn req, cupti_complete_fn comp)
 
 int cuptiActivityFlushAll(uint32_t flag)
 {
+	__atomic_fetch_add(&stand_in_flushed, 1, __ATOMIC_RELAXED);
 	while (stand_in.hang && flag & CUPTI_FLUSH_FORCED)
 		pause();
 	pthread_mutex_lock(&lock);

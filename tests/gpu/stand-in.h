@@ -13,6 +13,9 @@
 /* What the program does once, when a buffer is given back; CUPTI's lock is held. */
 enum stand_in_does { STAND_IN_EXIT = 1, STAND_IN_FORK };
 
+/* By which clock samples of counters are: the collector's, one of the system's, none. */
+enum stand_in_clock { STAND_IN_CALLBACK, STAND_IN_REALTIME, STAND_IN_UNKNOWN };
+
 /* How it behaves; all 0 is as usual. */
 struct stand_in {
 	uint32_t	version;	/* of CUDA: 1108; 0: 1300 */
@@ -32,6 +35,10 @@ struct stand_in {
 	bool		hang;		/* a forced flush does not return */
 	uint32_t	in_callback;	/* enum stand_in_does */
 	uint32_t	launch_ns;	/* what a launch takes, and with records twice that */
+	int		counters;	/* a result where the counters of a device are asked for */
+	bool		by_clocks;	/* no device samples by time */
+	uint32_t	samples;	/* so many have room on the device, 0: any number */
+	uint32_t	sample_clock;	/* enum stand_in_clock */
 };
 
 extern struct stand_in stand_in;
@@ -42,6 +49,9 @@ extern uint32_t stand_in_enabled[64], stand_in_thread_type;
 extern uint32_t stand_in_refused, stand_in_requested;
 /* Callbacks; and calls of functions for a single user when there may be several. */
 extern uint32_t stand_in_called, stand_in_mixed;
+
+/* How often sampling was begun, and ended; and what was collected, asked for. */
+extern uint32_t stand_in_sampled, stand_in_unsampled, stand_in_flushed;
 
 /*
  * A call of the runtime or of the driver by its number, and what a device does for it.  Return: the

@@ -403,6 +403,10 @@ int record_env(const struct record_options *opts, const char *session,
 		err = record_env_add(env, &n, "XSPROF_GPU=%s%s",
 				     opts->gpu_what ? opts->gpu_what : "",
 				     opts->gpu_share ? ",share" : "");
+	if (!err && opts->metrics)
+		err = record_env_add(env, &n, "XSPROF_METRICS=%s", opts->metrics);
+	if (!err && opts->metrics_hz)
+		err = record_env_add(env, &n, "XSPROF_METRICS_HZ=%s", opts->metrics_hz);
 	if (!err && opts->gpu_budget)
 		err = record_env_add(env, &n, "XSPROF_GPU_BUDGET=%s", opts->gpu_budget);
 	if (!err && opts->gpu)

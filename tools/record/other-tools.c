@@ -20,6 +20,9 @@ const char *record_other_tool(int c, const char *word)
 		{ 't', "trace", "NVTX is recorded without an option, CUDA with --gpu, the kernel "
 				"with -e" },
 		{ 's', "sample", "--python samples Python's stacks" },
+		{ 0, "gpu-metrics-devices", "--metrics samples GPUs that the command uses" },
+		{ 0, "gpu-metrics-set", "--metrics=METRIC,... says which metrics are sampled" },
+		{ 0, "gpu-metrics-frequency", "--metrics-hz HZ" },
 		{ 0, "stats", "'xsprof report' shows where the time went" },
 		{ 0, "rate", "--python=HZ samples Python's stacks" },
 		{ 0, "native", "--python --python-native" },

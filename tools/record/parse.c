@@ -14,6 +14,7 @@
 #include "cli/tool.h"
 #include "record/flight.h"
 #include "record/load.h"
+#include "record/metrics.h"
 #include "record/realtime.h"
 
 #define BUFFER_MIN	(XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE)
@@ -28,6 +29,8 @@ enum {
 	OPT_GPU,
 	OPT_GPU_BUDGET,
 	OPT_SHARE,
+	OPT_METRICS,
+	OPT_METRICS_HZ,
 	OPT_CATEGORIES,
 	OPT_PREFAULT,
 	OPT_CLOCK,
@@ -57,6 +60,8 @@ static const struct option options[] = {
 	{ "gpu",	 optional_argument,	    NULL, OPT_GPU },
 	{ "gpu-budget",	 required_argument, NULL, OPT_GPU_BUDGET },
 	{ "share",	 no_argument,	    NULL, OPT_SHARE },
+	{ "metrics",	 optional_argument, NULL, OPT_METRICS },
+	{ "metrics-hz",	 required_argument, NULL, OPT_METRICS_HZ },
 	{ "torch",	 required_argument, NULL, OPT_TORCH },
 	{ "no-torch",	 no_argument,	    NULL, OPT_NO_TORCH },
 	{ "python",	 optional_argument, NULL, OPT_PYTHON },
@@ -259,6 +264,11 @@ static int take(struct record_options *opts, int c, char **argv)
 	case OPT_SHARE:
 		opts->gpu = opts->gpu_share = true;
 		break;
+	case OPT_METRICS:
+		opts->gpu = true;
+		return metrics_take(optarg, &opts->metrics);
+	case OPT_METRICS_HZ:
+		return metrics_take_hz(optarg, &opts->metrics_hz);
 	case OPT_NO_NVTX:
 		opts->nvtx = false;
 		break;
@@ -405,6 +415,9 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 		status = check_attach(opts, argc, argv);
 		return status < 0 ? flight_check(opts) : status;
 	}
+	if (opts->metrics_hz && !opts->metrics)
+		return tool_usage("record", "--metrics-hz: how often metrics are sampled: needs "
+				  "--metrics");
 	if (optind == argc)
 		return tool_usage("record", "no command to record: give one after --");
 	return flight_check(opts);

@@ -214,6 +214,26 @@ uint64_t gpu_busy_late(const struct gpu_busy *b)
 	return b->late;
 }
 
+uint64_t gpu_busy_within(const struct gpu_busy *b, uint64_t begin, uint64_t end)
+{
+	uint32_t i = find_block(b, begin);
+	uint32_t k = i < b->n ? find_piece(b->v[i], begin) : 0;
+	uint64_t ns = 0;
+
+	for (; i < b->n; i++, k = 0) {
+		for (; k < b->v[i]->n; k++) {
+			const struct piece *p = &b->v[i]->v[k];
+			uint64_t from = p->begin > begin ? p->begin : begin;
+			uint64_t to = p->end < end ? p->end : end;
+
+			if (p->begin >= end)
+				return ns;
+			ns += to > from ? to - from : 0;
+		}
+	}
+	return ns;
+}
+
 void gpu_busy_gaps(const struct gpu_busy *b, void (*fn)(void *data, uint64_t begin, uint64_t end),
 		   void *data)
 {

@@ -40,6 +40,7 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	       kernels + copies > all ? kernels + copies - all : 0, d->bytes,
 	       gpu_busy_late(d->busy[GPU_BUSY_ALL]), d->unrecorded, d->in_use,
 	       gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]), gpu_overlap(d));
+	gpu_json_metrics(gpu, number);
 	gpu_json_idle(gpu, number);
 	putchar('}');
 }

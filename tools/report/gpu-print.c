@@ -186,6 +186,7 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 		if (s->device == number)
 			print_stream(gpu, s, span);
 	}
+	gpu_print_metrics(gpu, number);
 	gpu_print_idle(gpu, number);
 }
 

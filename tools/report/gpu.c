@@ -392,7 +392,9 @@ static int read_all(struct reader *r)
 			first = false;
 		}
 		for (int i = 0; i < n; i++)
-			if (evs[i].type == XSPROF_REC_GPU)
+			if (evs[i].type == XSPROF_REC_GPU && evs[i].aux == XSPROF_GPU_METRICS)
+				r->gpu.sampled = true;
+			else if (evs[i].type == XSPROF_REC_GPU)
 				one(r, &evs[i]);
 			else if (evs[i].type == XSPROF_REC_COUNTER_I64)
 				miss(&r->gpu, &evs[i]);
@@ -469,6 +471,8 @@ int gpu_run(struct report *report)
 		ret = gpu_idle(&r->gpu);
 		if (!ret && r->gpu.graphs)
 			ret = gpu_captured(&r->gpu);
+		if (!ret && r->gpu.sampled)
+			ret = gpu_metrics(&r->gpu);
 		if (ret)
 			status = xsp_source_error(&report->source, ret);
 	}

@@ -2,7 +2,7 @@
 /*
  * What devices did: how busy they were, which kernels and copies took how long, and the calls that
  * started them.  gpu.c reads, busy.c adds up times, idle.c finds out why devices were idle,
- * idle-print.c, gpu-print.c and gpu-json.c print.
+ * metrics.c has samples of their counters, idle-print.c, gpu-print.c and gpu-json.c print.
  */
 #ifndef XSPROF_REPORT_GPU_H
 #define XSPROF_REPORT_GPU_H
@@ -25,6 +25,8 @@ void gpu_busy_add(struct gpu_busy *busy, uint64_t begin, uint64_t end);
 uint64_t gpu_busy_ns(const struct gpu_busy *busy);
 /* What came too long after others to be counted: that much of it may be missing. */
 uint64_t gpu_busy_late(const struct gpu_busy *busy);
+/* How much of it is between these, as far as that is still known. */
+uint64_t gpu_busy_within(const struct gpu_busy *busy, uint64_t begin, uint64_t end);
 /* Calls @fn for each time between those that are still known one by one. */
 void gpu_busy_gaps(const struct gpu_busy *busy,
 		   void (*fn)(void *data, uint64_t begin, uint64_t end), void *data);
@@ -207,6 +209,30 @@ struct gpu_captured_row {
 	uint64_t	ns;
 };
 
+#define GPU_METRICS	512u
+
+/**
+ * struct gpu_metric - a counter of a device, as it was sampled
+ * @device: the device's place in the list
+ * @name: of the metric, a word of the groups
+ * @count: samples
+ * @ns: how long they were, in all
+ * @sum: of values, by their ns
+ * @busy_ns: how long of that the device was busy
+ * @busy_sum: of values, by these
+ * @max: the largest value
+ */
+struct gpu_metric {
+	uint32_t	device;
+	uint32_t	name;
+	uint64_t	count;
+	uint64_t	ns;
+	double		sum;
+	uint64_t	busy_ns;
+	double		busy_sum;
+	double		max;
+};
+
 /**
  * struct gpu_report - what is reported
  * @devices: in the order in which they came; processes may call one by different numbers
@@ -230,6 +256,9 @@ struct gpu_captured_row {
  * @captured: these, by what captured them; NULL: not read
  * @nr_captured: how many rows
  * @unlisted_captured: parts that found no place there
+ * @metrics: in the order of devices, and in which they came
+ * @nr_metrics: how many
+ * @sampled: there are samples
  * @unknown_nodes: nodes that found no place while it was read
  */
 struct gpu_report {
@@ -260,6 +289,9 @@ struct gpu_report {
 	uint32_t		nr_captured;
 	uint64_t		unlisted_captured;
 	uint64_t		unknown_nodes;
+	struct gpu_metric	metrics[GPU_METRICS];
+	uint32_t		nr_metrics;
+	bool			sampled;
 };
 
 /* How long collectives ran beside other kernels, ns. */
@@ -296,6 +328,11 @@ int gpu_idle(struct gpu_report *gpu);
 int gpu_captured(struct gpu_report *gpu);
 void gpu_print_captured(const struct gpu_report *gpu);
 void gpu_json_captured(const struct gpu_report *gpu);
+
+/* metrics.c: @metrics.  Return: 0 or -errno. */
+int gpu_metrics(struct gpu_report *gpu);
+void gpu_print_metrics(const struct gpu_report *gpu, uint32_t device);
+void gpu_json_metrics(const struct gpu_report *gpu, uint32_t device);
 
 /* Return: an exit status. */
 int gpu_run(struct report *report);

@@ -333,6 +333,7 @@ enum xsprof_gpu_kind {
 	XSPROF_GPU_ALLOC	= 10,	/* of memory: begin and end are one time */
 	XSPROF_GPU_FREE		= 11,
 	XSPROF_GPU_NODE		= 12,	/* a node of a graph was made: likewise one time */
+	XSPROF_GPU_METRICS	= 13,	/* means over this time of a device's counters: args */
 };
 
 /**

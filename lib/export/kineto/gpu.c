@@ -421,6 +421,10 @@ void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct 
 		xsr_node_made(k, ev);
 		return;
 	}
+	if (ev->aux == XSPROF_GPU_METRICS) {
+		xsr_kineto_metrics(k, ev, walk);
+		return;
+	}
 	if (waits(k, ev, walk)) {
 		while (xsr_wait_oldest(k->waits, false, &waited))
 			put_gpu(k, &waited.ev, &waited.walk);

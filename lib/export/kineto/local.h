@@ -90,6 +90,9 @@ void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
 			struct xsp_track *thread, struct xsr_walk *walk);
 void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
 			struct xsp_track *thread);
+/* A sample of a device's counters: at the device, each from the begin of the time it is of. */
+void xsr_kineto_metrics(struct xsr_kineto *k, const struct xsprof_event *ev,
+			struct xsr_walk *walk);
 void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
 		       struct xsp_track *thread, struct xsr_walk *walk);
 void xsr_kineto_async_closed(void *data, struct xsp_track *thread,
@@ -239,6 +242,8 @@ void xsr_lanes_free(struct xsr_kineto *k);
 /* track.c */
 /* Writes "pid":1,"tid":2, */
 char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_track *thread, char *p);
+/* Something is at this device. */
+void xsr_kineto_device(struct xsr_kineto *k, uint32_t device);
 struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uint32_t device,
 				    uint64_t stream, bool sync);
 /* Writes the track's name, if it has events. */

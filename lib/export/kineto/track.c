@@ -81,11 +81,16 @@ char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_track *thread, const cha
 	return xsr_kineto_ts(k, p, ns);
 }
 
-struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uint32_t device,
-				    uint64_t stream, bool sync)
+void xsr_kineto_device(struct xsr_kineto *k, uint32_t device)
 {
 	if (device < XSP_DEVICE_NUMBERS)
 		k->devices[device / 64] |= 1ull << device % 64;
+}
+
+struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uint32_t device,
+				    uint64_t stream, bool sync)
+{
+	xsr_kineto_device(k, device);
 	return xsp_tracks_get(k->tracks, producer, device,
 			      sync ? XSR_STREAM_SYNC : XSR_STREAM,
 			      (uint64_t)device << 32 | (uint32_t)stream, 0);

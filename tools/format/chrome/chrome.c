@@ -88,6 +88,23 @@ static void put_in_use(struct xsp_out *out, const struct xsp_view *view)
 	out->buf.p = put_lit(put_u64(put_lit(p, "\",\"args\":{\"value\":"), bytes), "}}");
 }
 
+/* A sample of a device's counters: each at the time from which it is the mean. */
+static void put_metrics(struct xsp_out *out, const struct xsp_view *view)
+{
+	struct xsprof_trace_arg arg;
+	char text[FMT_METRIC_BYTES];
+	size_t pos = 0, len;
+	char *p;
+
+	while (fmt_gpu_metric(view->ev, &pos, &arg)) {
+		len = fmt_gpu_metric_name(out->trace, view->ev, arg.key, text);
+		p = chrome_open(out, view->thread, 'C', view->ev->begin_ns);
+		p = json_string(put_lit(p, "\"name\":"), text, len, NULL);
+		p = xsp_json_double(put_lit(p, ",\"args\":{\"value\":"), arg.u.f64);
+		out->buf.p = put_lit(p, "}}");
+	}
+}
+
 static char scope_of(const struct xsprof_event *ev)
 {
 	static const char scopes[] = { 't', 'p', 'g' };
@@ -172,6 +189,10 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 		/* What its kernels say: "captured in". */
 		if (view->ev->aux == XSPROF_GPU_NODE) {
 			out->merged++;
+			break;
+		}
+		if (view->ev->aux == XSPROF_GPU_METRICS) {
+			put_metrics(out, view);
 			break;
 		}
 		if (view->ev->aux == XSPROF_GPU_ALLOC || view->ev->aux == XSPROF_GPU_FREE)

@@ -2,6 +2,7 @@
 /*
  * Tracks beside those of threads: see lane.h.
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -24,6 +25,29 @@ bool fmt_gpu_in_use(const struct xsprof_trace *trace, const struct xsprof_event 
 		return true;
 	}
 	return false;
+}
+
+bool fmt_gpu_metric(const struct xsprof_event *ev, size_t *pos, struct xsprof_trace_arg *arg)
+{
+	while (xsprof_trace_args(ev, pos, arg))
+		/* Viewers take numbers only. */
+		if (arg->type == XSPROF_ARG_F64 && isfinite(arg->u.f64))
+			return true;
+	return false;
+}
+
+size_t fmt_gpu_metric_name(const struct xsprof_trace *trace, const struct xsprof_event *ev,
+			   uint32_t key, char *text)
+{
+	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
+	size_t len, room;
+	const char *name = xsprof_trace_name_len(trace, ev->producer, key, &len);
+	char *p = put_u32(put_lit(text, "GPU "), gpu ? gpu->device : 0);
+
+	*p++ = ' ';
+	room = FMT_METRIC_BYTES - (size_t)(p - text);
+	p = mempcpy(p, name, len < room ? len : room);
+	return (size_t)(p - text);
 }
 
 void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *thread,

@@ -157,6 +157,14 @@ static inline char fmt_sched_state(uint32_t aux)
 bool fmt_gpu_in_use(const struct xsprof_trace *trace, const struct xsprof_event *ev,
 		    uint64_t *bytes);
 
+#define FMT_METRIC_BYTES	320u
+
+/* The next metric of a sample.  Return: false: there is none left. */
+bool fmt_gpu_metric(const struct xsprof_event *ev, size_t *pos, struct xsprof_trace_arg *arg);
+/* What its track is called: "GPU 0 SM active (%)", cut to FMT_METRIC_BYTES.  Return: bytes. */
+size_t fmt_gpu_metric_name(const struct xsprof_trace *trace, const struct xsprof_event *ev,
+			   uint32_t key, char *text);
+
 /* Words for numbers: "?" for those that are not known here. */
 const char *xsp_word_type(uint16_t type);
 const char *xsp_word_scope(uint32_t scope);

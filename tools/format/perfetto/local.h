@@ -80,6 +80,7 @@ enum pf_interned {
 	PF_IS_KEY	= 2,	/* of an argument */
 	PF_IS_VALUE	= 3,	/* an argument that is a name */
 	PF_IS_COUNTER	= 4,	/* a track that was described */
+	PF_IS_METRIC	= 5,	/* the same of a device's counter */
 };
 
 #define PF_NAMES	16384u	/* places; three quarters of them are used */
@@ -190,6 +191,8 @@ uint64_t pf_alone(struct xsp_out *out, const struct xsprof_event *ev, uint32_t n
 uint64_t pf_counter_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name);
 /* A counter: how much of the memory of a device is in use. */
 uint64_t pf_memory_track(struct xsp_out *out, const struct xsprof_event *ev);
+/* A counter of the device itself, by its name. */
+uint64_t pf_metric_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t key);
 uint64_t pf_async_uuid(uint32_t producer, uint32_t name, uint64_t id);
 /* An async event's track, described unless it is @known: a range is open on it. */
 uint64_t pf_async_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name,

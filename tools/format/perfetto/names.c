@@ -130,13 +130,21 @@ const struct pf_name *pf_names_add(struct xsp_out *out, enum pf_interned kind, u
 	return entry;
 }
 
-bool pf_names_counter(struct xsp_out *out, uint32_t producer, uint32_t name)
+static bool describes(struct xsp_out *out, uint64_t key)
 {
-	uint64_t key = pf_name_key(PF_IS_COUNTER, producer, name);
-
 	if (pf_names_find(out, key))
 		return false;
 	pf_names_room(out, 1);
 	insert(pf_of(out), key)->len = 1;
 	return true;
+}
+
+bool pf_names_counter(struct xsp_out *out, uint32_t producer, uint32_t name)
+{
+	return describes(out, pf_name_key(PF_IS_COUNTER, producer, name));
+}
+
+bool pf_names_metric(struct xsp_out *out, uint64_t uuid)
+{
+	return describes(out, (uint64_t)PF_IS_METRIC << 60 | uuid >> 4);
 }

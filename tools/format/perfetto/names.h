@@ -15,6 +15,8 @@ const struct pf_name *pf_names_add(struct xsp_out *out, enum pf_interned kind, u
 				   uint32_t name);
 /* Remembers that a counter's track was described.  Return: false when it was already. */
 bool pf_names_counter(struct xsp_out *out, uint32_t producer, uint32_t name);
+/* The same of the track @uuid of a device's counter. */
+bool pf_names_metric(struct xsp_out *out, uint64_t uuid);
 /* All that was interned is forgotten. */
 void pf_names_forget(struct xsp_out *out);
 

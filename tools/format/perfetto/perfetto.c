@@ -84,6 +84,22 @@ static void put_in_use(struct xsp_out *out, const struct xsprof_event *ev)
 	pf_close(out, &pkt, wire_i64(p, PF_COUNTER_I64, (int64_t)bytes));
 }
 
+/* A sample of a device's counters: each at the time from which it is the mean. */
+static void put_metrics(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	struct xsprof_trace_arg arg;
+	struct pf_packet pkt;
+	uint64_t uuid;
+	size_t pos = 0;
+	char *p;
+
+	while (fmt_gpu_metric(ev, &pos, &arg)) {
+		uuid = pf_metric_track(out, ev, arg.key);
+		p = pf_open_uuid(out, &pkt, ev->begin_ns, PF_COUNTER, uuid);
+		pf_close(out, &pkt, wire_double(p, PF_COUNTER_F64, arg.u.f64));
+	}
+}
+
 /* The track of an instant that is not its thread's; 0: it is. */
 static uint64_t scope_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t scope)
 {
@@ -143,6 +159,10 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 		/* What its kernels say: "captured in". */
 		if (ev->aux == XSPROF_GPU_NODE) {
 			out->merged++;
+			break;
+		}
+		if (ev->aux == XSPROF_GPU_METRICS) {
+			put_metrics(out, ev);
 			break;
 		}
 		if (ev->aux == XSPROF_GPU_ALLOC || ev->aux == XSPROF_GPU_FREE)

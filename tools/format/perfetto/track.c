@@ -352,6 +352,21 @@ uint64_t pf_memory_track(struct xsp_out *out, const struct xsprof_event *ev)
 	return uuid;
 }
 
+uint64_t pf_metric_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t key)
+{
+	const struct xsprof_rec_gpu *gpu = (const struct xsprof_rec_gpu *)ev->rec;
+	/* Numbers of names have no such bits. */
+	uint64_t uuid = pf_hash_uuid(ev->producer, PF_COUNTERS,
+				     (gpu->device + 1ull) << 32 | key);
+	char text[FMT_METRIC_BYTES];
+
+	if (pf_names_metric(out, uuid))
+		named_track(out, ev->ns, uuid,
+			    pf_process_track(out, ev->producer, ev->pid, ev->ns), text,
+			    fmt_gpu_metric_name(out->trace, ev, key, text), true);
+	return uuid;
+}
+
 /* ---- async events -------------------------------------------------------------------------- */
 
 uint64_t pf_async_uuid(uint32_t producer, uint32_t name, uint64_t id)

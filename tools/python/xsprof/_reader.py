@@ -14,7 +14,7 @@ _SCOPES = ("thread", "process", "global")
 _KINDS = {_trace.BEGIN: "begin", _trace.COMPLETE: "complete", _trace.SPAN: "span",
           _trace.ASYNC_BEGIN: "async", _trace.GPU: "gpu", _trace.OP: "begin"}
 _GPU_KINDS = ("unknown", "kernel", "memcpy", "memset", "sync", "runtime", "driver", "overhead",
-              "graph", "unrecorded", "alloc", "free", "node")
+              "graph", "unrecorded", "alloc", "free", "node", "metrics")
 _HOWS = ("missed", "runs", "native", "lock", "off")
 _FLOWS = {_trace.FLOW_START: "begin", _trace.FLOW_STEP: "step", _trace.FLOW_END: "end"}
 
@@ -181,11 +181,12 @@ class Reader:
             mem.total_allocated, mem.total_reserved, ev.pid, ev.tid))
 
     def _gpu(self, ev: Any, args: Dict[str, Any]) -> None:
-        self._spread(ev, args)
+        kind = _GPU_KINDS[ev.aux if ev.aux < len(_GPU_KINDS) else 0]
+        if kind != "metrics":  # a sample of counters is no range
+            self._spread(ev, args)
         if ev.rec_size < 96:
             return
         gpu = _trace.GpuRecord.from_address(ev.rec + 32)
-        kind = _GPU_KINDS[ev.aux if ev.aux < len(_GPU_KINDS) else 0]
         self.tables.gpu.append((
             ev.producer, ev.name, kind, ev.begin_ns, ev.end_ns,
             max(0, ev.end_ns - ev.begin_ns), gpu.device, gpu.context, gpu.stream, gpu.bytes,

@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Usage: metrics-oracle.sh [all]
+#
+# How the collector samples counters, against CUPTI's own headers and library: of the first version
+# that samples and of a newer one, or of all. Each field is where its headers have it, and what the
+# collector chooses of three chips CUPTI itself says to be measured at one time. Sampling needs a
+# GPU. Headers and libraries are fetched when needed. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+. tests/viewers/packages.sh
+here=$PWD
+export LC_ALL=C
+
+skip() { echo "1..0 # SKIP $*"; exit 77; }
+[ "$(uname -m)" = x86_64 ] || skip "the wheels are for x86-64"
+
+# nvperf_fetch WHEEL...: headers and the libraries that know metrics, all in one folder
+nvperf_fetch()
+{
+	local wheel
+
+	python3 -m pip download -q --no-deps --only-binary :all: --no-cache-dir \
+		--disable-pip-version-check -d "$new/wheels" "$@" || return
+	for wheel in "$new"/wheels/*.whl; do
+		python3 -m zipfile -e "$wheel" "$new/all" || return
+	done
+	mkdir "$new/include" "$new/lib" || return
+	cp -r "$new"/all/nvidia/*/include/. "$new/include" || return
+	cp "$new"/all/nvidia/*/lib/libcupti.so.1* "$new"/all/nvidia/*/lib/libnvperf_host.so \
+		"$new/lib" || return
+	rm -r "$new/all" "$new/wheels"
+	# What headers of 12 include of C++, and do not use.
+	touch "$new/include/string"
+}
+
+check() # VERSION CUPTI-WHEEL RUNTIME-WHEEL
+{
+	local fields="CUDA $1: each field of what samples is where its headers have it"
+	local chosen="CUDA $1: its library has what is chosen, and measures it at one time"
+	local status
+
+	fetch "nvperf-$1" nvperf_fetch "$2" "$3" || {
+		skipped "$fields" "$why"
+		skipped "$chosen" "$why"
+		return
+	}
+	${CC:-cc} -O1 -D_GNU_SOURCE -DVERSION="${1%.*}0${1#*.}" -iquote "$here" -Ilib/include \
+		-Ikmod/uapi -isystem "$viewers/nvperf-$1/include" -o "$dir/oracle" \
+		tests/gpu/metrics-oracle.c gpu/cupti/pm.c gpu/cupti/metrics.c gpu/cupti/chip.c \
+		gpu/cupti/library.c -ldl >"$dir/log" 2>&1
+	status=$?
+	result "$fields" $status
+	[ $status = 0 ] || return
+	XSPROF_CUPTI=$(echo "$viewers/nvperf-$1"/lib/libcupti.so.1*) "$dir/oracle" \
+		>"$dir/log" 2>&1
+	status=$?
+	# That of 13.2 calls itself without an end then.
+	if [ $status = 3 ] || [ "$1 $status" = "13.2 139" ]; then
+		skipped "$chosen" "without a driver it says nothing"
+	else
+		result "$chosen" $status
+	fi
+}
+
+twelve=nvidia-cuda-runtime-cu12==12.4.127
+thirteen=nvidia-cuda-runtime==13.0.96
+check 12.6 nvidia-cuda-cupti-cu12==12.6.80 $twelve
+check 13.0 nvidia-cuda-cupti==13.0.85 $thirteen
+if [ "${1:-}" = all ]; then
+	check 12.8 nvidia-cuda-cupti-cu12==12.8.90 $twelve
+	check 12.9 nvidia-cuda-cupti-cu12==12.9.79 $twelve
+	check 13.1 nvidia-cuda-cupti==13.1.115 $thirteen
+	check 13.2 nvidia-cuda-cupti==13.2.86 $thirteen
+	check 13.3 nvidia-cuda-cupti==13.3.75 $thirteen
+	check 13.4 nvidia-cuda-cupti==13.4.92 $thirteen
+	check 13.5 nvidia-cuda-cupti==13.5.25 $thirteen
+fi
+finish

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The functions of CUPTI for counters of the hardware, as the stand-in has them.  A chip measures
+ * six metrics at one time, and each of them is, in a sample, ten times its number, and one more in
+ * each second sample.  Samples are of the time that has passed since sampling began.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "gpu/cupti/metrics-abi.h"
+#include "tests/gpu/replay.h"
+
+#define EXPORT		__attribute__((visibility("default")))
+#define INVALID		1
+#define FAILED		7
+#define NOT_SUPPORTED	27
+#define UNKNOWN		999
+#define AT_ONCE		6u
+#define NAMES		16u
+#define IMAGE_BYTES	4096u
+#define GIGA		1e9
+
+EXPORT uint32_t stand_in_sampled, stand_in_unsampled;
+
+/* Of these the chip has all that are no words of the collector's second choice. */
+static const struct {
+	const char	*name;
+	double		scale;
+} known[] = {
+	{ "gr__cycles_active.avg.pct_of_peak_sustained_elapsed", 1 },
+	{ "TPC.TriageCompute.sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 1 },
+	{ "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 1 },
+	{ "dram__read_throughput.avg.pct_of_peak_sustained_elapsed", 1 },
+	{ "dram__write_throughput.avg.pct_of_peak_sustained_elapsed", 1 },
+	{ "pcie__read_bytes.sum.per_second", GIGA },
+	{ "pcie__write_bytes.sum.per_second", GIGA },
+	{ "sm__inst_executed.avg.pct_of_peak_sustained_elapsed", 1 },
+	{ "sm__nothing.avg.pct", 0 },
+};
+
+#define KNOWN	(sizeof(known) / sizeof(known[0]))
+
+/* What a host knows; @wrong: a name that is not known was added. */
+struct host {
+	size_t	nr;
+	bool	wrong;
+	bool	configured;
+};
+
+struct sampling {
+	uint64_t	interval;
+	uint64_t	begin;		/* when the first of the samples that are left begins */
+	uint64_t	nr;		/* samples so far */
+	uint32_t	names;
+	uint64_t	held;		/* samples in a full buffer */
+	bool		on;
+	bool		full;
+};
+
+/* What samples are read to. */
+struct image {
+	uint32_t	room;
+	uint32_t	n;
+	uint64_t	begin;
+	uint64_t	interval;
+	uint64_t	first;		/* its number */
+	bool		suspect;	/* it is the first of all, and when it began is not known */
+};
+
+static struct sampling samplings[8];
+static bool initialized;
+
+EXPORT int cuptiProfilerInitialize(struct cupti_pm_init *p);
+EXPORT int cuptiDeviceGetChipName(struct cupti_pm_chip *p);
+EXPORT int cuptiPmSamplingGetCounterAvailability(struct cupti_pm_available *p);
+EXPORT int cuptiProfilerHostInitialize(struct cupti_pm_host *p);
+EXPORT int cuptiProfilerHostDeinitialize(struct cupti_pm_host_end *p);
+EXPORT int cuptiProfilerHostConfigAddMetrics(struct cupti_pm_add *p);
+EXPORT int cuptiProfilerHostGetConfigImageSize(struct cupti_pm_config_size *p);
+EXPORT int cuptiProfilerHostGetConfigImage(struct cupti_pm_config_image *p);
+EXPORT int cuptiProfilerHostGetNumOfPasses(struct cupti_pm_passes *p);
+EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct cupti_pm_values *p);
+EXPORT int cuptiPmSamplingEnable(struct cupti_pm_enable *p);
+EXPORT int cuptiPmSamplingSetConfig(struct cupti_pm_config *p);
+EXPORT int cuptiPmSamplingStart(struct cupti_pm_run *p);
+EXPORT int cuptiPmSamplingStop(struct cupti_pm_run *p);
+EXPORT int cuptiPmSamplingDecodeData(struct cupti_pm_decode *p);
+EXPORT int cuptiPmSamplingGetCounterDataSize(struct cupti_pm_data_size *p);
+EXPORT int cuptiPmSamplingCounterDataImageInitialize(struct cupti_pm_data_init *p);
+EXPORT int cuptiPmSamplingGetCounterDataInfo(struct cupti_pm_data_info *p);
+EXPORT int cuptiPmSamplingCounterDataGetSampleInfo(struct cupti_pm_sample *p);
+
+/* ---- metrics of a chip ----------------------------------------------------------------------- */
+
+int cuptiProfilerInitialize(struct cupti_pm_init *p)
+{
+	initialized = p->size == CUPTI_SIZE(cupti_pm_init, priv);
+	return initialized ? 0 : INVALID;
+}
+
+int cuptiDeviceGetChipName(struct cupti_pm_chip *p)
+{
+	if (p->size != CUPTI_SIZE(cupti_pm_chip, name) || !initialized)
+		return INVALID;
+	p->name = "SI100";
+	return 0;
+}
+
+int cuptiPmSamplingGetCounterAvailability(struct cupti_pm_available *p)
+{
+	if (p->size != CUPTI_SIZE(cupti_pm_available, image))
+		return INVALID;
+	if (stand_in.counters)
+		return stand_in.counters;
+	if (p->image)
+		memset(p->image, 'a', p->bytes);
+	p->bytes = 16;
+	return 0;
+}
+
+int cuptiProfilerHostInitialize(struct cupti_pm_host *p)
+{
+	if (p->size != CUPTI_SIZE(cupti_pm_host, host) || p->type != CUPTI_PM_SAMPLING ||
+	    strcmp(p->chip, "SI100") || !p->available || p->available[15] != 'a')
+		return INVALID;
+	p->host = calloc(1, sizeof(struct host));
+	return p->host ? 0 : UNKNOWN;
+}
+
+int cuptiProfilerHostDeinitialize(struct cupti_pm_host_end *p)
+{
+	free(p->host);
+	return p->host ? 0 : INVALID;
+}
+
+static int find(const char *name)
+{
+	for (size_t i = 0; i < KNOWN; i++)
+		if (!strcmp(known[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+/* What it says of a name that it does not know differs, and nothing is of use after that. */
+int cuptiProfilerHostConfigAddMetrics(struct cupti_pm_add *p)
+{
+	struct host *host = p->host;
+
+	if (p->size != CUPTI_SIZE(cupti_pm_add, nr) || host->wrong || host->nr)
+		return UNKNOWN;
+	for (size_t i = 0; i < p->nr; i++) {
+		if (find(p->names[i]) < 0) {
+			host->wrong = true;
+			return i ? UNKNOWN : INVALID;
+		}
+	}
+	host->nr = p->nr;
+	return 0;
+}
+
+int cuptiProfilerHostGetConfigImageSize(struct cupti_pm_config_size *p)
+{
+	const struct host *host = p->host;
+
+	if (p->size != CUPTI_SIZE(cupti_pm_config_size, bytes) || host->wrong)
+		return INVALID;
+	p->bytes = 8 + host->nr;
+	return 0;
+}
+
+int cuptiProfilerHostGetConfigImage(struct cupti_pm_config_image *p)
+{
+	struct host *host = p->host;
+
+	if (p->size != CUPTI_SIZE(cupti_pm_config_image, image) || p->bytes != 8 + host->nr)
+		return INVALID;
+	memset(p->image, 'c', p->bytes);
+	host->configured = true;
+	return 0;
+}
+
+int cuptiProfilerHostGetNumOfPasses(struct cupti_pm_passes *p)
+{
+	if (p->size != CUPTI_SIZE(cupti_pm_passes, passes) || p->image[p->bytes - 1] != 'c')
+		return INVALID;
+	p->passes = (p->bytes - 8 + AT_ONCE - 1) / AT_ONCE;
+	return 0;
+}
+
+int cuptiProfilerHostEvaluateToGpuValues(struct cupti_pm_values *p)
+{
+	const struct image *image = (const struct image *)p->image;
+	const struct host *host = p->host;
+
+	if (p->size != CUPTI_SIZE(cupti_pm_values, values) || !host->configured ||
+	    host->nr != p->nr || p->index >= image->n || p->bytes != IMAGE_BYTES)
+		return INVALID;
+	for (size_t i = 0; i < p->nr; i++) {
+		int k = find(p->names[i]);
+
+		p->values[i] = known[k].scale > 0 ?
+			       known[k].scale * (10.0 * (k + 1) +
+						 (double)((image->first + p->index) & 1)) : NAN;
+	}
+	return 0;
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	if (stand_in.sample_clock == STAND_IN_CALLBACK)
+		return stand_in_now();
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ((uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec) /
+	       (stand_in.sample_clock == STAND_IN_UNKNOWN ? 3 : 1);
+}
+
+int cuptiPmSamplingEnable(struct cupti_pm_enable *p)
+{
+	if (p->size != CUPTI_SIZE(cupti_pm_enable, sampling) || p->device >= 8)
+		return INVALID;
+	p->sampling = &samplings[p->device];
+	return 0;
+}
+
+int cuptiPmSamplingSetConfig(struct cupti_pm_config *p)
+{
+	struct sampling *s = p->sampling;
+
+	if (p->size != CUPTI_SIZE(cupti_pm_config, trigger) || p->image[p->bytes - 1] != 'c' ||
+	    p->hardware < 1 << 20 || !p->interval)
+		return INVALID;
+	if (stand_in.by_clocks && p->trigger != CUPTI_TRIGGER_CLOCK)
+		return NOT_SUPPORTED;
+	if ((p->bytes - 8) / (AT_ONCE + 1))
+		return NOT_SUPPORTED;
+	/* Of a clock of 2 GHz. */
+	s->interval = p->trigger == CUPTI_TRIGGER_CLOCK ? p->interval / 2 : p->interval;
+	s->names = (uint32_t)p->bytes - 8;
+	return 0;
+}
+
+int cuptiPmSamplingStart(struct cupti_pm_run *p)
+{
+	struct sampling *s = p->sampling;
+
+	if (p->size != CUPTI_SIZE(cupti_pm_run, sampling) || s->on || !s->interval)
+		return FAILED;
+	s->on = true;
+	s->full = false;
+	s->nr = 0;
+	s->begin = now();
+	stand_in_sampled++;
+	return 0;
+}
+
+int cuptiPmSamplingStop(struct cupti_pm_run *p)
+{
+	struct sampling *s = p->sampling;
+
+	if (p->size != CUPTI_SIZE(cupti_pm_run, sampling) || !s->on)
+		return FAILED;
+	s->on = false;
+	stand_in_unsampled++;
+	return 0;
+}
+
+int cuptiPmSamplingGetCounterDataSize(struct cupti_pm_data_size *p)
+{
+	const struct sampling *s = p->sampling;
+
+	if (p->size != CUPTI_SIZE(cupti_pm_data_size, bytes) || p->nr != s->names || !p->samples)
+		return INVALID;
+	p->bytes = IMAGE_BYTES;
+	return 0;
+}
+
+/* Fewer samples than there are at a time. */
+int cuptiPmSamplingCounterDataImageInitialize(struct cupti_pm_data_init *p)
+{
+	struct image *image = (struct image *)p->image;
+
+	if (p->size != CUPTI_SIZE(cupti_pm_data_init, image) || p->bytes != IMAGE_BYTES)
+		return INVALID;
+	*image = (struct image){ .room = 50 };
+	return 0;
+}
+
+/*
+ * A full buffer keeps the oldest, and takes no more until sampling begins anew.  It is told of
+ * once, and there may be more to read then.
+ */
+int cuptiPmSamplingDecodeData(struct cupti_pm_decode *p)
+{
+	struct image *image = (struct image *)p->image;
+	struct sampling *s = p->sampling;
+	uint64_t left = (now() - s->begin) / s->interval;
+
+	if (p->size != CUPTI_SIZE(cupti_pm_decode, overflow) || !image->room || image->n)
+		return INVALID;
+	p->overflow = !s->full && stand_in.samples && left > stand_in.samples;
+	if (p->overflow) {
+		s->full = true;
+		s->held = stand_in.samples;
+	}
+	left = s->full ? s->held : left;
+	image->n = left < image->room ? (uint32_t)left : image->room;
+	image->begin = s->begin;
+	image->interval = s->interval;
+	image->first = s->nr;
+	image->suspect = !s->nr;
+	s->nr += image->n;
+	s->begin += image->n * s->interval;
+	s->held -= s->full ? image->n : 0;
+	p->reason = image->n < left ? CUPTI_STOP_FULL : 2;
+	return 0;
+}
+
+int cuptiPmSamplingGetCounterDataInfo(struct cupti_pm_data_info *p)
+{
+	const struct image *image = (const struct image *)p->image;
+
+	if (p->size != CUPTI_SIZE(cupti_pm_data_info, completed))
+		return INVALID;
+	p->total = image->room;
+	p->populated = p->completed = image->n;
+	return 0;
+}
+
+int cuptiPmSamplingCounterDataGetSampleInfo(struct cupti_pm_sample *p)
+{
+	const struct image *image = (const struct image *)p->image;
+
+	if (p->size != CUPTI_SIZE(cupti_pm_sample, end) || p->index >= image->n)
+		return INVALID;
+	p->start = image->suspect && !p->index ? 1 : image->begin + p->index * image->interval;
+	p->end = image->begin + (p->index + 1) * image->interval;
+	return 0;
+}
