@@ -192,9 +192,10 @@ def check_recorder():
     got = run([XSPROF, "record", "-q", "--gpu", "-b", "64k", "-o", os.path.join(DIR.name, "gone"),
                "--", PROGRAM, "orphan"])
     for _ in range(600):
-        if not subprocess.run(["pgrep", "-x", "-f", f"{PROGRAM} orphan"],
-                              stdout=subprocess.DEVNULL, check=False).returncode:
-            time.sleep(0.1)
+        if subprocess.run(["pgrep", "-x", "-f", f"{PROGRAM} orphan"],
+                          stdout=subprocess.DEVNULL, check=False).returncode:
+            break
+        time.sleep(0.1)
     result(got.returncode == -9 and "orphan: 0" in got.stdout,
            "a recorder that was killed: the program gets CUPTI back", got)
 
