@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What ran of graphs, by the range that the program was in when it captured it.  All ranges have to
- * be followed for that, so it is read apart, and only where graphs were launched.
+ * What ran from CUDA graphs, by the range in which the program captured it. All ranges must be
+ * followed for that, so the trace is read once more, and only if graphs were launched.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@ struct capture {
 	struct gpu_report	*gpu;
 	struct xsp_tracks	*tracks;
 	struct xsp_captured	nodes;
-	struct xsp_map		rows;	/* + 1, by range and work */
+	struct xsp_map		rows;	/* index + 1, by range and work */
 };
 
 static struct gpu_captured_row *row_of(struct capture *r, uint32_t range, uint32_t work)

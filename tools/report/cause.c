@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the time of rows was for, as columns and as JSON: a table of its own below that of the
- * durations, with the same rows.  It never counts anything.
+ * Prints the causes of the time of rows, as columns and as JSON: a separate table below that of
+ * durations, with the same rows. Counts nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static const struct {
 	[CAUSE_UNKNOWN]	 = { "Unknown",	 "unknown" },
 };
 
-/* The order of the columns: what is asked for most first. */
+/* The order of the columns: the most important first. */
 static const uint8_t order[CAUSE_CLASSES] = {
 	CAUSE_CPU, CAUSE_RUNNABLE, CAUSE_BLOCKED, CAUSE_GIL, CAUSE_IO, CAUSE_SYSCALL, CAUSE_FAULT,
 	CAUSE_IRQ, CAUSE_SOFTIRQ, CAUSE_UNKNOWN,
@@ -53,7 +53,7 @@ static bool seen(const struct cause_stats *stats, size_t i)
 	return n > 0;
 }
 
-/* A recorder stops the tracer first, and is at its own end within less. */
+/* A recorder stops the tracer first, and ends itself within this time. */
 #define AFTER_SAID	10000000u	/* ns */
 
 void report_print_sources(const struct cause_stats *stats)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies that held up their caller: the call returned when the copy was over, or later.  Records
- * tell that much; whether the call had to is CUDA's to say.
+ * Copies that blocked their caller: the call returned at the end of the copy or later. Records show
+ * only that; whether the call had to wait is up to CUDA.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define BITS	16u
 
-/* A copy, or its call: whichever comes first waits for the other. */
+/* A copy, or its call: whichever is read first waits for the other. */
 struct half {
 	uint64_t	key;
 	uint64_t	begin;
@@ -78,7 +78,7 @@ void copies_event(struct copies *copies, const struct xsprof_event *ev,
 	struct half *other = &copies->waiting[half.key >> (64 - BITS)];
 	uint32_t category;
 
-	/* A graph's copies are not waited for by its launch. */
+	/* The launch of a graph does not wait for the graph's copies. */
 	if (!ev->value || ev->end_ns < ev->begin_ns || (half.copy && rec->graph) ||
 	    (!half.copy && !gpu_is_call(ev->aux)) ||
 	    !xsp_filter_time(filter, ev->end_ns))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The time of a thread that its ranges cover, each moment once.  Spans need not nest, and come when
- * they have ended: one may lie in a range that comes later, or overlap one that came before.  Of
- * each thread it remembers the latest times that were covered, so memory does not grow.
+ * The time of a thread that its ranges cover, each moment counted once. Spans need not nest, and
+ * are written when they have ended: one may lie in a range that comes later, or overlap an earlier
+ * one. For each thread the latest covered times are remembered, so memory does not grow.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define THREADS	4096u
 
-/* Times that are covered, in their order, and none of them touches another. */
+/* Covered times, sorted, no two of them adjacent. */
 struct thread {
 	uint32_t		n;
 	struct report_piece	v[REPORT_COVERED];
@@ -59,11 +59,11 @@ static struct thread *thread_of(struct report_cover *cover, uint32_t producer, u
 	return cover->threads[cover->n++];
 }
 
-/* In place of those from @from up to @to. */
+/* Replaces the pieces from @from up to @to. */
 static void put(struct thread *thread, uint32_t from, uint32_t to, struct report_piece piece)
 {
 	if (from == to && thread->n == REPORT_COVERED) {
-		/* The earliest is forgotten, and may be the new one. */
+		/* The earliest piece is dropped; it may be the new one. */
 		if (!from)
 			return;
 		memmove(thread->v, thread->v + 1, --from * sizeof(thread->v[0]));

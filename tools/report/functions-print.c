@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How the functions of sampled threads look, to people and to programs.
+ * Prints the functions of sampled threads, as a table and as JSON.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "report/functions.h"
 #include "text/json.h"
 
-/* Of the comparison, which gets nothing else. */
+/* For the comparison function, which gets no other argument. */
 static const struct functions *sorted;
 
 static const char *text_of(const struct functions *f, const struct function *row, size_t *len)
@@ -60,7 +60,7 @@ static bool is_wanted(const struct functions *f, const struct function *row)
 	return xsp_filter_text(&f->report->filter, "python", name, &match);
 }
 
-/* Rows that are shown come first, in their order.  Return: how many. */
+/* Sorts the rows; those that are shown come first. Return: their number. */
 static size_t sort(const struct functions *f)
 {
 	size_t n = 0;
@@ -146,7 +146,7 @@ static void put_hows(const char *key, const uint64_t *by_how)
 	putchar('}');
 }
 
-/* "file.py(12): function": the parts of what is not called so are not told. */
+/* Prints the parts of "file.py(12): function"; nothing for texts of another form. */
 static void put_parts(const char *text, size_t len)
 {
 	const char *end = memmem(text, len, "): ", 3), *line = end;

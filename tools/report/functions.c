@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * xsprof report --by function: where sampled threads were.  Reads the trace once, and keeps rows.
+ * xsprof report --by function: the functions in which sampled threads were. Reads the trace once,
+ * and keeps rows.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static uint32_t word_of(struct functions *f, uint32_t producer, uint32_t name)
 	return text;
 }
 
-/* A function that calls itself is in it once. */
+/* A recursive function counts once per sample. */
 static int add_total(struct functions *f, uint32_t word, uint32_t how, uint64_t number)
 {
 	struct function *row = row_of(f, word);
@@ -85,7 +86,7 @@ static int add(struct functions *f, const struct xsprof_event *ev)
 				   &left);
 	texts = fmt_stack_texts(f->report->source.trace, &f->frames, ev->producer, sample.stack,
 				&nr);
-	/* The innermost of all may be one of C. */
+	/* The innermost frame may be a C function. */
 	row = row_of(f, texts && nr ? word_of_text(f, texts[0]) :
 					  word_of(f, ev->producer, ev->name));
 	if (!row)
@@ -103,7 +104,7 @@ static int add(struct functions *f, const struct xsprof_event *ev)
 	return ret;
 }
 
-/* As its process said. */
+/* The sampling rate that the process recorded. */
 static void take_hz(struct functions *f, uint32_t producer)
 {
 	const char *text = xsprof_trace_fact(f->report->source.trace, producer, "python.hz");

@@ -11,10 +11,10 @@
 
 /**
  * struct function - a function
- * @word: number of its text; 0: of what has no name
- * @self: samples in which it was the innermost, by what the thread did
- * @total: in which it was one of the stack
- * @seen: the last of these
+ * @word: number of its text; 0: it has no name
+ * @self: samples in which it was the innermost function, by enum xsprof_sample_how
+ * @total: samples in which it was anywhere in the stack, likewise
+ * @seen: the last sample counted in @total
  */
 struct function {
 	uint32_t	word;
@@ -30,11 +30,11 @@ struct function {
  * @nr: how many
  * @room: for how many
  * @by_word: their places + 1, by words
- * @samples: by what the thread did; those that could not be taken as the first
- * @no_stack: of them, those whose stack found no room
- * @cut: those whose stack is not there as a whole
- * @frames: names of code, NULL before the first sample that has some
- * @hz: how often a second threads were looked at, 0: not known, or not the same for all
+ * @samples: by enum xsprof_sample_how; those that could not be taken count as the first
+ * @no_stack: samples whose stack did not fit
+ * @cut: samples with an incomplete stack
+ * @frames: names of code, NULL before the first sample that has frames
+ * @hz: sampling rate, 0: not known, or not the same for all threads
  */
 struct functions {
 	struct report	*report;

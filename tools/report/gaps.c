@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Late launches: the longest times between the outermost ranges of a thread, and those in which a
- * stream of a GPU had nothing to do because its next activity was not launched yet.  Why, it does
- * not know.  Its tables are of fixed size: of what finds no place nothing is said.
+ * stream of a GPU was idle because its next activity was not launched yet. It does not look for the
+ * reason. Its tables are of fixed size; what does not fit is ignored.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@
 #define PRODUCERS	(1u << 10)
 #define CANDIDATES	8192u
 
-/* What ended last on a thread; a key of 0 is a free place. */
+/* The latest end on a thread; key 0: a free slot. */
 struct thread {
 	uint64_t	key;
 	uint64_t	end;
-	uint64_t	runtime_end;	/* of its latest call of the runtime */
+	uint64_t	runtime_end;	/* of its latest runtime API call */
 	uint32_t	name;
 	uint32_t	epoch;
 };
@@ -34,7 +34,7 @@ struct stream {
 	uint32_t	epoch;
 };
 
-/* A launch and its activity, by correlation: whichever comes first waits for the other. */
+/* A launch and its activity, by correlation: whichever is read first waits for the other. */
 struct call {
 	uint64_t		key;
 	bool			launched;
@@ -44,7 +44,7 @@ struct call {
 	struct why_window	gap;
 };
 
-/* An activity, as far as it counts here. */
+/* The fields of an activity that are used here. */
 struct activity {
 	uint64_t	begin;
 	uint64_t	end;
@@ -109,7 +109,7 @@ static uint32_t *epoch_of(struct gaps *gaps, uint32_t producer)
 	return &gaps->epochs[producer % PRODUCERS];
 }
 
-/* The place of @key: its own, or what another one had there. */
+/* The slot of @key, which may be in use by another key. */
 static struct thread *get_thread(struct gaps *gaps, uint32_t producer, uint32_t tid)
 {
 	uint64_t key = mix(producer, tid);
@@ -133,7 +133,7 @@ static int by_wall(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* Keeps the longer half, in the order in which they came. */
+/* Keeps the longer half, in their order. */
 static void thin(struct gaps *gaps)
 {
 	uint32_t kept = 0, equal = gaps->nr / 2;
@@ -141,7 +141,7 @@ static void thin(struct gaps *gaps)
 	memcpy(gaps->sorted, gaps->list, gaps->nr * sizeof(*gaps->list));
 	qsort(gaps->sorted, gaps->nr, sizeof(*gaps->sorted), by_wall);
 	gaps->least = why_wall(&gaps->sorted[gaps->nr / 2]);
-	/* All may be as long as the shortest of that half: they fill it up. */
+	/* Gaps as long as the shortest one of that half fill it up. */
 	for (uint32_t i = 0; i < gaps->nr / 2; i++)
 		equal -= why_wall(&gaps->sorted[i]) > gaps->least;
 	for (uint32_t i = 0; i < gaps->nr; i++) {
@@ -176,7 +176,7 @@ static void add(struct gaps *gaps, const struct why_window *whole)
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
-/* A COMPLETE is known when it ends: what was between those inside of it was no gap. */
+/* A COMPLETE record is written when its range ends: gaps between ranges inside it were none. */
 static void take_back(struct gaps *gaps, const struct xsprof_range *range)
 {
 	uint32_t i = gaps->nr, kept;
@@ -200,7 +200,7 @@ static void take_back(struct gaps *gaps, const struct xsprof_range *range)
 	gaps->nr = kept;
 }
 
-/* What Python makes a thread wait for is why there is a gap, and not its end. */
+/* A wait for Python's lock is a reason for a gap, and does not end one. */
 static bool is_wait(const struct gaps *gaps, const struct xsprof_range *range)
 {
 	const struct xsprof_trace *trace = gaps->report->source.trace;
@@ -238,7 +238,7 @@ static void match(struct gaps *gaps, struct call *call)
 
 	w->tid = call->tid;
 	w->end = call->begin;
-	/* In a call of the runtime it was not late, but waited there. */
+	/* A thread inside a runtime call was not late, but waited there. */
 	if (w->begin < call->after)
 		w->begin = call->after;
 	add(gaps, w);
@@ -275,7 +275,9 @@ static void launch(struct gaps *gaps, const struct xsprof_event *ev,
 		call->launched = true;
 }
 
-/* Between two activities there may be others in a time in which devices were not recorded. */
+/*
+ *  There may be other activities between these two, in a time in which devices were not recorded.
+ */
 static bool is_unrecorded(const struct gaps *gaps, uint32_t producer, uint64_t begin, uint64_t end)
 {
 	for (uint32_t i = 0; i < UNRECORDED; i++) {
@@ -312,8 +314,8 @@ static void activity(struct gaps *gaps, const struct activity *a)
 }
 
 /*
- * Activities of one stream that several threads launched come in buffers of each thread: they wait
- * here, so that what lies between two of them is known.
+ * Activities of one stream that several threads launched come in one buffer per thread: they wait
+ * here to be sorted, so that the gap between two of them is known.
  */
 static void put_down(struct gaps *gaps, const struct activity *a)
 {
@@ -366,7 +368,7 @@ void gaps_event(struct gaps *gaps, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec_gpu *gpu = (const struct xsprof_rec_gpu *)ev->rec;
 
-	/* Where records are missing there may have been a range. */
+	/* If records are missing there may have been a range. */
 	if (ev->type == XSPROF_REC_CONTROL || ev->type == XSPROF_EV_LOST ||
 	    ev->flags & XSPROF_EVF_HOLE)
 		++*epoch_of(gaps, ev->producer);
@@ -384,7 +386,7 @@ void gaps_event(struct gaps *gaps, const struct xsprof_event *ev)
 		launch(gaps, ev, gpu);
 		break;
 	case XSPROF_GPU_UNRECORDED:
-		/* It is told of before what comes after it. */
+		/* It is written before the records that follow it in time. */
 		gaps->unrecorded[gaps->nr_unrecorded++ % UNRECORDED] = (struct unrecorded){
 			.producer = ev->producer, .begin = ev->begin_ns, .end = ev->end_ns,
 		};

@@ -26,7 +26,7 @@ struct word {
 	uint32_t	len;
 };
 
-/* What names may take of the words, or what other texts may. */
+/* Limits of the texts: one share for names, one for other texts. */
 struct share {
 	uint32_t	words;		/* left */
 	size_t		bytes;		/* likewise */
@@ -73,10 +73,10 @@ int xsp_groups_new(const struct xsprof_trace *trace, bool pattern, bool texts,
 	groups->trace = trace;
 	groups->seed = xsp_hash_seed(groups);
 	groups->pattern = pattern;
-	groups->nr_words = 1;	/* 0 is every text that found no room */
+	groups->nr_words = 1;	/* Word 0 stands for all texts that did not fit. */
 	groups->words[0] = (struct word){ "(other)", 7 };
 	groups->names = (struct share){ WORDS_MAX - 1, WORD_BYTES };
-	/* Half of it each: neither is to leave the other without room. */
+	/* Half each, so that neither can use up the other's space. */
 	if (texts)
 		groups->names = groups->texts = (struct share){ WORDS_MAX / 2 - 1, WORD_BYTES / 2 };
 	groups->other.min = UINT64_MAX;
@@ -161,7 +161,7 @@ static bool is_letter(char c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Bytes of the number at the begin of @s, decimal or 0x and hexadecimal; 0: there is none. */
+/* The length of the number at the begin of @s, decimal, or 0x and hexadecimal; 0: none. */
 static size_t number_len(const char *s, size_t len)
 {
 	bool hex = len > 2 && s[0] == '0' && s[1] == 'x';
@@ -170,11 +170,11 @@ static size_t number_len(const char *s, size_t len)
 	while (n < len && ((s[n] >= '0' && s[n] <= '9') ||
 			   (hex && (s[n] | 0x20) >= 'a' && (s[n] | 0x20) <= 'f')))
 		n++;
-	/* What goes on with a letter is a word, as 2d, and no number. */
+	/* If a letter follows, as in 2d, it is a word and no number. */
 	return (hex && n == 2) || (n < len && is_letter(s[n])) ? 0 : n;
 }
 
-/* A name with * for each number that is a word of its own: a pattern of --name. */
+/* Replaces each number that is a word of its own by *: the result is a pattern for --name. */
 static const char *make_pattern(struct xsp_groups *groups, const char *s, size_t *len)
 {
 	size_t i = 0, to = 0, n;
@@ -203,7 +203,7 @@ void xsp_groups_words(struct xsp_groups *groups, uint32_t producer, uint32_t nam
 			s = make_pattern(groups, s, &len);
 		memo->text = intern(groups, &groups->names, name ? s : "-", name ? len : 1);
 		memo->category = xsp_groups_category(groups, producer, name);
-		/* What the capture does not hold yet may come with a later chunk. */
+		/* A name that is missing so far may come with a later chunk. */
 		memo->key = name && !strcmp(xsprof_trace_name(groups->trace, producer, name), "?") ?
 			    0 : key;
 	}
@@ -246,7 +246,7 @@ struct xsp_group *xsp_groups_get(struct xsp_groups *groups, const struct xsp_key
 		if (same(&groups->slots[i]->key, key))
 			return groups->slots[i];
 	group = groups->nr_groups < GROUPS_MAX ? calloc(1, sizeof(*group)) : NULL;
-	/* What has no duration would not add up to anything in one row. */
+	/* Events without duration must not be added to one row. */
 	if (!group)
 		return key->type ? NULL : &groups->other;
 	group->key = *key;
@@ -257,8 +257,8 @@ struct xsp_group *xsp_groups_get(struct xsp_groups *groups, const struct xsp_key
 }
 
 /*
- * Octave 0 holds 0 to 63; octave k the numbers whose highest bit is k + 5, in 64 steps.  So
- * everything below 128 is exact.
+ * Octave 0 has 0 to 63; octave k the numbers whose highest bit is k + 5, in 64 steps. So everything
+ * below 128 is exact.
  */
 static uint32_t shift_of(uint64_t ns)
 {
@@ -273,7 +273,7 @@ static struct xsp_octave *get_octave(struct xsp_groups *groups, struct xsp_group
 	for (; (octave = *link); link = &octave->next) {
 		if (octave->shift != shift)
 			continue;
-		/* The next one is most likely of the same octave. */
+		/* The next duration is most likely in the same octave. */
 		*link = octave->next;
 		octave->next = group->octaves;
 		group->octaves = octave;
@@ -323,7 +323,7 @@ uint64_t xsp_group_quantile(const struct xsp_group *group, double part)
 	uint64_t rank = (uint64_t)(part * (double)group->timed), seen = 0, ns;
 	uint32_t shift, step;
 
-	/* The smallest duration that at least @part of all do not exceed. */
+	/* The smallest duration such that at least @part of all are not longer. */
 	if ((double)rank < part * (double)group->timed || !rank)
 		rank++;
 	for (shift = 0; shift <= 64 - XSP_HIST_BITS; shift++) {

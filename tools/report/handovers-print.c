@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How threads shared Python's lock, to people and to programs.
+ * Prints how threads shared Python's lock, as tables and as JSON.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 #define CELL	32
 
-/* Of the comparisons, which get nothing else. */
+/* For the comparison functions, which get no other argument. */
 static const struct handovers *sorted;
 
 static int by_number(uint64_t a, uint64_t b)
@@ -45,7 +45,7 @@ static int compare_pairs(const void *pa, const void *pb)
 	return order ? order : (a > b) - (a < b);
 }
 
-/* Those that have something to tell, in their order.  Return: NULL: no memory. */
+/* Rows that are not empty, sorted. Return: NULL: no memory. */
 static uint32_t *order_of(const struct handovers *h, bool pairs, uint32_t *n)
 {
 	uint32_t nr = pairs ? h->nr_pairs : h->nr_threads;
@@ -61,7 +61,7 @@ static uint32_t *order_of(const struct handovers *h, bool pairs, uint32_t *n)
 	return order;
 }
 
-/* "python3-4127"; with the lock's number where an interpreter has its own. */
+/* "python3-4127"; with the lock's number if an interpreter has its own lock. */
 static size_t label(const struct handovers *h, uint32_t at, char *to, size_t size)
 {
 	const struct handover_thread *t = &h->threads[at];

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * xsprof report --gil: which threads waited for Python's lock, which had it meanwhile, and to which
- * it went. Reads the trace once, and keeps rows.
+ * xsprof report --gil: which threads waited for Python's lock, which thread held it meanwhile, and
+ * which got it next. Reads the trace once, and keeps rows.
  *
- * A wait is divided among those that had the lock in it, so the times of a thread's pairs add up to
- * what it waited. A wait with a loss inside it is in no row: its end may be that of another one.
+ * A wait is divided among the threads that held the lock during it, so the times of a thread's
+ * pairs add up to its waiting time. A wait with lost records inside is in no row: its end may be
+ * that of another wait.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,13 +18,13 @@
 #define LOCKS	4096u
 #define THREADS	65536u
 #define PAIRS	262144u
-#define LISTED	1024u	/* of a lock's waiting threads: of more only the begin tells the holder */
+#define LISTED	1024u	/* waiting threads of a lock; threads beyond see only the first holder */
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 /*
- * The place of @key in rows of @size bytes, of which @most fit; a new one is all zeros.
- * Return: it, or -ENOSPC, -ENOMEM.
+ * Finds or adds @key in @rows, elements of @size bytes, at most @most; a new one is zeroed. Return:
+ * its index, or -ENOSPC, -ENOMEM.
  */
 static int64_t place_of(struct xsp_map *map, uint64_t key, void *rows, size_t size, uint32_t *nr,
 			uint32_t most)
@@ -125,7 +126,7 @@ static void unlist(struct handovers *h, uint32_t at)
 	h->locks[t->lock].nr--;
 }
 
-/* Until @ns its holder had the lock, of which what was before @from does not count. */
+/* The holder had the lock until @ns; time before @from does not count. */
 static void add_part(struct handover_thread *t, uint64_t from, uint64_t ns)
 {
 	uint64_t time;
@@ -145,7 +146,7 @@ static void add_part(struct handover_thread *t, uint64_t from, uint64_t ns)
 	t->parts[i].ns += time;
 }
 
-/* From @ns on another thread has the lock. */
+/* From @ns on another thread holds the lock. */
 static void changes(struct handovers *h, uint32_t lock, uint32_t holder, uint64_t ns)
 {
 	for (uint32_t i = h->locks[lock].first; i != HANDOVER_NONE; i = h->threads[i].next) {
@@ -180,7 +181,7 @@ static int begins(struct handovers *h, const struct xsprof_event *ev)
 	if (xsp_map_set(&h->waits_at, ((uint64_t)ev->producer << 32 | ev->tid) + 1,
 			(uint64_t)at))
 		return -ENOMEM;
-	/* Another one that it was in is over, or was never told to be. */
+	/* The thread's previous wait is over, or its end was never recorded. */
 	unlist(h, (uint32_t)at);
 	t = &h->threads[at];
 	t->waiting = true;
@@ -209,7 +210,7 @@ static void add_pairs(struct handovers *h, uint32_t at, bool ended)
 	}
 }
 
-/* Of the pairer: a wait is over. */
+/* Called by the pairer: a wait is over. */
 static void range(void *data, const struct xsprof_range *range)
 {
 	struct handovers *h = data;
@@ -279,7 +280,10 @@ static int holds(struct handovers *h, const struct xsprof_event *ev, enum gil_re
 	return 0;
 }
 
-/* What comes behind --to: who waited then waited until then, who had the lock says so later. */
+/*
+ *  Events after --to: a thread that waits then waited until --to; who held the lock is in later
+ * events.
+ */
 static int behind(struct handovers *h, struct xsprof_pairer *pairer)
 {
 	if (h->report->show.window)

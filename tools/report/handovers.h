@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How threads of Python programs shared their lock, the GIL: handovers.c reads, handovers-print.c
- * prints.
+ * How threads of Python programs shared the GIL: handovers.c reads, handovers-print.c prints.
  */
 #ifndef XSPROF_REPORT_HANDOVERS_H
 #define XSPROF_REPORT_HANDOVERS_H
@@ -9,36 +8,36 @@
 #include "cause/gil-record.h"
 #include "report/local.h"
 
-#define HANDOVER_NONE	UINT32_MAX	/* no thread, or it is not known which */
+#define HANDOVER_NONE	UINT32_MAX	/* no thread, or an unknown one */
 #define HANDOVER_PARTS	8u
 
-/* A part of a wait: how long one thread had the lock in it. */
+/* A part of a wait: how long one thread held the lock in it. */
 struct handover_part {
 	uint32_t	holder;
 	uint64_t	ns;
 };
 
 /**
- * struct handover_thread - a thread, and one lock
+ * struct handover_thread - a thread with respect to one lock
  * @producer: its process
- * @pid: the same, as the user knows it
- * @tid: its id
- * @lock: of handovers.locks
- * @waits: times that it waited
- * @waited: ns of these
- * @longest_wait: of these
- * @holds: times that it had the lock while others waited
+ * @pid: its process id
+ * @tid: its thread id
+ * @lock: index in handovers.locks
+ * @waits: number of waits
+ * @waited: ns of all waits
+ * @longest_wait: ns
+ * @holds: times that it held the lock while others waited
  * @held: ns of these
- * @longest_hold: of these
- * @waiting: it waits now; what follows is of that
- * @listed: it is in its lock's list of those
- * @next: there, HANDOVER_NONE at the end
- * @prev: the same
- * @since: from when on @holder has had the lock
+ * @longest_hold: ns
+ * @waiting: it waits now; the fields below are about this wait
+ * @listed: it is in the list of waiting threads of the lock
+ * @next: in that list, HANDOVER_NONE at the end
+ * @prev: in that list
+ * @since: begin of the current @holder's hold
  * @holder: thread or HANDOVER_NONE
- * @from: the last one that was known to have it
- * @nr: parts that are over
- * @parts: these, each of another holder; of too many all later ones are of HANDOVER_NONE
+ * @from: the last known holder
+ * @nr: number of complete parts
+ * @parts: one for each holder; beyond the limit all are of HANDOVER_NONE
  */
 struct handover_thread {
 	uint32_t		producer;
@@ -63,12 +62,12 @@ struct handover_thread {
 };
 
 /**
- * struct handover_pair - one thread that waited, and one that had the lock meanwhile
+ * struct handover_pair - a waiting thread, and one that held the lock meanwhile
  * @holder: a thread, or HANDOVER_NONE
  * @waiter: a thread
- * @count: times that the lock went from the one to the other
- * @waited: ns that the waiter waited while the holder had it
- * @longest: the most of one wait
+ * @count: times that the lock went from @holder to @waiter
+ * @waited: ns that @waiter waited while @holder held it
+ * @longest: the most in one wait
  */
 struct handover_pair {
 	uint32_t	holder;
@@ -80,9 +79,9 @@ struct handover_pair {
 
 /**
  * struct handover_lock - a lock
- * @number: 0: that of the process; else that of an interpreter of its own
- * @first: of the threads that wait
- * @nr: how many
+ * @number: 0: the lock of the process; else that of an interpreter with its own lock
+ * @first: first thread in the list of waiting threads
+ * @nr: length of that list
  */
 struct handover_lock {
 	uint32_t	number;
@@ -91,24 +90,24 @@ struct handover_lock {
 };
 
 /**
- * struct handovers - what was found
+ * struct handovers - the result
  * @report: the report that it is part of
- * @names: what names mean
+ * @names: which names are of the lock
  * @threads: rows
  * @nr_threads: how many
  * @pairs: rows
  * @nr_pairs: how many
  * @locks: locks
  * @nr_locks: how many
- * @thread_at: places + 1 by lock and thread
- * @pair_at: the same by holder and waiter
- * @lock_at: the same by process and number
- * @waits_at: the same of threads that wait, by process and thread
+ * @thread_at: index + 1 in @threads, by lock and thread
+ * @pair_at: index + 1 in @pairs, by holder and waiter
+ * @lock_at: index + 1 in @locks, by process and number
+ * @waits_at: index + 1 in @threads, by process and thread, of threads that wait
  * @waited: ns of all waits
- * @waits: their number
- * @open: of these, those that had no end
- * @doubtful: waits in no row: records were lost inside them
- * @left_out: records in no row: there are too many threads or locks
+ * @waits: number of waits
+ * @open: of these, those without an end
+ * @doubtful: waits in no row, as records were lost inside them
+ * @left_out: records in no row, as there are too many threads or locks
  */
 struct handovers {
 	struct report		*report;

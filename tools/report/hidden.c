@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ranges that a pause hid: see hidden.h.  A program may give any number of ends that are of none
- * of them: a table tells at once which are.
+ * Ranges that were open at a pause: see hidden.h. A program may write any number of ends that
+ * belong to none of them: hash tables find the matching range in constant time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 #define BUCKETS	8192u		/* a power of two */
 #define NONE	UINT32_MAX
 
-/* By thread or id, for an end without a name; and by that with the name. */
+/* By thread or id, for an end without a name; and by thread or id and name. */
 enum { BY_PLACE, BY_NAME, WAYS };
 
 /**
- * struct hidden_range - one of them, or one that is free
- * @range: it
- * @key: what it is found by
- * @next: the next one of its bucket; [0] of one that is free: the next such
+ * struct hidden_range - a kept range, or a free slot
+ * @range: the range
+ * @key: hash keys
+ * @next: the next one of its bucket; [0] of a free slot: the next free slot
  * @used: it is not free
  */
 struct hidden_range {
@@ -34,11 +34,11 @@ struct hidden_table {
 	uint64_t		seed;
 	uint32_t		first[WAYS][BUCKETS];
 	uint32_t		free;
-	uint32_t		top;	/* none is used from there on */
+	uint32_t		top;	/* slots from here on were never used */
 	struct hidden_range	at[HIDDEN_MAX];
 };
 
-/* Of the thread or the id, and of that with the name. */
+/* Hash keys of the thread or the id, without and with the name. */
 static void make_keys(uint64_t key[WAYS], uint64_t seed, uint32_t producer, bool async, uint64_t of,
 		      uint32_t name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Ranges that were open when their process' markers went off, until an end comes for them.  It
- * never knows what is made of those that have none.
+ * Ranges that were open when the markers of their process were switched off: kept until their end
+ * comes. What happens to those without an end is up to the caller.
  */
 #ifndef XSPROF_REPORT_HIDDEN_H
 #define XSPROF_REPORT_HIDDEN_H
@@ -17,22 +17,22 @@
 struct hidden_table;
 
 /**
- * struct hidden_ranges - in no order
+ * struct hidden_ranges - such ranges, unordered
  * @nr: how many
- * @table: them, by thread or id, and by that and the name
+ * @table: the ranges, by thread or id, without and with the name
  */
 struct hidden_ranges {
 	uint32_t		nr;
 	struct hidden_table	*table;
 };
 
-/* Return: 0; -ENOSPC: there are too many, -ENOMEM. */
+/* Return: 0; -ENOSPC: too many, -ENOMEM. */
 int hidden_add(struct hidden_ranges *hidden, const struct xsprof_range *range);
 
-/* An end with nothing open to end is that of the innermost of its thread, or of its id. */
+/* An end that matches no open range is that of the innermost hidden range of its thread or id. */
 void hidden_end(struct hidden_ranges *hidden, const struct xsprof_event *ev);
 
-/* Takes out those of @producer, ~0u: all, and gives each to @take. */
+/* Removes the ranges of @producer (~0u: all), and passes each to @take. */
 void hidden_take(struct hidden_ranges *hidden, uint32_t producer,
 		 void (*take)(void *data, const struct xsprof_range *range), void *data);
 

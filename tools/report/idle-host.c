@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What threads did while a device had nothing to do, until they launched what came next: calls of
- * the runtime that they were in; else whether they were off the CPU, where the scheduler was
- * recorded, and the innermost range that was open.
+ * What threads did while a device was idle, until they launched the next activity: the runtime
+ * calls they were in; else whether they were off the CPU, if the scheduler was recorded, and the
+ * innermost open range.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,15 +17,15 @@
 /**
  * struct host - the threads
  * @idle: idle times
- * @late: those that end with a late launch: by thread and device, then by begin
+ * @late: those that end with a late launch, sorted by thread and device, then by begin
  * @n: how many
  * @next: the next one to begin
- * @active: those that the time is in
+ * @active: those that have begun and not ended
  * @nr_active: how many
- * @cause: where threads were
- * @reader: what feeds it
- * @ranges: what they were in
- * @now: the time that all is known of
+ * @cause: scheduler state of threads
+ * @reader: feeds @cause
+ * @ranges: open ranges of threads
+ * @now: time up to which everything is accounted for
  */
 struct host {
 	struct idle		*idle;
@@ -90,7 +90,7 @@ static void add_call(struct idle *idle, struct idle_time *t, const struct idle_c
 	*link = ++idle->nr_calls;
 }
 
-/* The first idle time of the thread and the device that is launched for after @ns. */
+/* The first idle time of the thread and the device that ends by a launch after @ns. */
 static uint32_t launched_after(const struct host *h, uint32_t producer, uint32_t tid,
 			       uint32_t device, uint64_t ns)
 {
@@ -100,7 +100,10 @@ static uint32_t launched_after(const struct host *h, uint32_t producer, uint32_t
 		uint32_t mid = low + (high - low) / 2;
 		int order = compare_threads(h->late[mid], producer, tid, device);
 
-		/* Those of one device do not overlap: in the order of begins they are launched. */
+		/*
+		 *  Idle times of one device do not overlap: they are launched in the order of their
+		 * begins.
+		 */
 		if (order < 0 || (!order && h->late[mid]->launched <= ns))
 			low = mid + 1;
 		else
@@ -140,7 +143,7 @@ static bool is_off_cpu(uint32_t class)
 	       class == CAUSE_FAULT || class == CAUSE_GIL;
 }
 
-/* Time outside of calls. */
+/* Adds time outside of runtime calls. */
 static void add_plain(struct host *h, const struct idle_time *t, uint64_t ns, uint32_t class)
 {
 	uint32_t word = 0, category, name;
@@ -158,7 +161,7 @@ static void add_plain(struct host *h, const struct idle_time *t, uint64_t ns, ui
 		idle_add(h->idle, t, name ? GPU_IDLE_RANGE : GPU_IDLE_NO_RANGE, 0, word, ns);
 }
 
-/* The thread did that until @to: what it called there goes before. */
+/* The thread was in this state until @to; runtime calls take precedence. */
 static void did(struct host *h, struct idle_time *t, uint64_t to, uint32_t class)
 {
 	uint64_t at = t->at;
@@ -198,7 +201,7 @@ static void segment(void *data, const struct cause_segment *s)
 	}
 }
 
-/* All of the thread's time until @ns. */
+/* Accounts for the thread's time until @ns. */
 static void settle(struct host *h, struct idle_time *t, uint64_t ns)
 {
 	cause_flush(h->cause, t->task, ns);
@@ -226,7 +229,7 @@ static void leave_until(struct host *h, uint64_t ns)
 	}
 }
 
-/* Idle times that begin, or end by a launch, until @ns. */
+/* Handles idle times that begin, or end by a launch, before @ns. */
 static void advance(struct host *h, uint64_t ns)
 {
 	while (h->next < h->n && h->late[h->next]->begin <= ns) {
@@ -252,7 +255,7 @@ static void host_event(void *data, const struct xsprof_event *ev)
 		cause_reader_end(h->reader, ev->ns);
 	}
 	advance(h, ev->ns);
-	/* Until now the thread was in what it was in before. */
+	/* Until now each thread was in its previous state. */
 	for (uint32_t i = 0; i < h->nr_active; i++)
 		if (h->active[i]->producer == ev->producer && h->active[i]->tid == ev->tid &&
 		    ev->ns < h->active[i]->launched)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How reasons of idle times, and copies that held up their caller, look to people and to programs.
+ * Prints reasons of idle times, and copies that blocked their caller, as tables and as JSON.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "report/gpu.h"
 #include "text/json.h"
 
-#define SHOWN	12u	/* reasons of a device */
+#define SHOWN	12u	/* reasons per device */
 
 static void put_word(const struct gpu_report *gpu, uint32_t word)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reasons why devices were idle, as they are found, by device; and a trace read once more for them.
+ * Rows of reasons why devices were idle, by device; and reads the trace once more to find them.
  */
 #include "report/idle.h"
 
@@ -19,7 +19,7 @@ void idle_add(struct idle *idle, const struct idle_time *t, enum gpu_idle_why wh
 	       (row->device != t->device || row->why != why || row->class != class ||
 		row->word != word))
 		row++;
-	/* The last one has what finds no room. */
+	/* The last row collects what does not fit. */
 	if (row == gpu->idle + GPU_IDLE_ROWS) {
 		row--;
 		row->why = GPU_IDLE_OTHER;
@@ -42,7 +42,7 @@ int idle_read(struct gpu_report *gpu, void (*event)(void *data, const struct xsp
 	bool quiet = source->quiet;
 	int n = xsprof_trace_rewind(source->trace);
 
-	/* What there is to warn of was said the first time. */
+	/* Warnings were printed in the first pass. */
 	source->quiet = true;
 	while (!n && (n = xsprof_trace_next_batch(source->trace, evs, BATCH)) > 0) {
 		for (int i = 0; i < n; i++)

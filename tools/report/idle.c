@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Idle times of devices: the longest ones, the activity that ended each, and its call.  What is not
- * known of them, or not examined, is a row of its own: all rows together are the idle time.
+ * Idle times of devices: the longest ones, the activity that ended each, and its call. Idle time
+ * with an unknown reason, or that was not examined, has its own row: all rows together are the idle
+ * time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "base/hash.h"
 #include "report/idle.h"
 
-#define BITS	16u	/* of calls that wait for the activity */
+#define BITS	16u	/* calls that wait for their activity */
 
 struct launch {
 	uint64_t	key;
@@ -20,11 +21,11 @@ struct launch {
 };
 
 /**
- * struct search - the activities and calls that are looked for
- * @idle: the idle times, by device and end
+ * struct search - state of the search for activities and calls
+ * @idle: the idle times, sorted by device and end
  * @copies: copies and their calls
- * @first: by device: the first idle time, and after all the end
- * @keys: by producer and correlation: number + 1 of an idle time
+ * @first: by device: index of its first idle time; the last element is the end
+ * @keys: by producer and correlation: index + 1 of an idle time
  * @launches: the latest calls
  */
 struct search {
@@ -95,7 +96,7 @@ static void find_longest(struct search *s)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* The first idle time of the device that ends at @ns or later; the end of its list for none. */
+/* The first idle time of the device that ends at @ns or later, or the end of its list. */
 static uint32_t ends_from(const struct search *s, uint32_t device, uint64_t ns)
 {
 	uint32_t low = s->first[device], high = s->first[device + 1];
@@ -156,7 +157,7 @@ static void call(struct search *s, const struct xsprof_event *ev, const struct x
 		return;
 	for (uint32_t i = (uint32_t)*waiting; i; i = s->idle.v[i - 1].same)
 		is_launched(&s->idle.v[i - 1], &launch);
-	/* Once: a file may say that many calls have one id. */
+	/* Cleared: a file may have many calls of one id. */
 	*waiting = 0;
 }
 
@@ -197,13 +198,13 @@ static void add_device_part(struct idle *idle)
 			idle_add(idle, t, GPU_IDLE_UNRECORDED, 0, 0, t->end - t->begin);
 		else if (!t->known)
 			idle_add(idle, t, GPU_IDLE_UNKNOWN, 0, 0, t->end - t->begin);
-		/* An activity that begins before its call: the clocks are apart. */
+		/* An activity that begins before its call: the clocks differ. */
 		else if (launched < t->end)
 			idle_add(idle, t, GPU_IDLE_LAUNCHED, 0, 0, t->end - launched);
 	}
 }
 
-/* Of each device the idle time that is in no row yet. */
+/* Adds the idle time of each device that is in no row yet. */
 static void add_rest(struct gpu_report *gpu)
 {
 	for (uint32_t d = 0; d < gpu->nr_devices; d++) {

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why devices had nothing to do, and which copies held up their caller: idle.c looks for the
- * longest idle times and the calls that ended them, idle-host.c for what the threads of these calls
- * did before, copies.c for calls that returned after their copy; idle-rows.c has the reasons.
+ * Why devices were idle, and which copies blocked their caller: idle.c finds the longest idle times
+ * and the calls that ended them, idle-host.c what the calling threads did before, copies.c calls
+ * that returned after their copy; idle-rows.c has the rows.
  *
- * An idle time ends with an activity.  It was launched before the idle time began, or later; then
- * the thread that launched it did something else until it did.
+ * An idle time ends with an activity. Either the activity was launched before the idle time began,
+ * or later; then the launching thread did something else until the launch.
  */
 #ifndef XSPROF_REPORT_IDLE_H
 #define XSPROF_REPORT_IDLE_H
 
 #include "report/gpu.h"
 
-#define IDLE_TIMES	8192u	/* that are examined, the longest of all devices */
+#define IDLE_TIMES	8192u	/* examined: the longest of all devices */
 
 /**
- * struct idle_call - a call that the launching thread was in
+ * struct idle_call - a runtime call of the launching thread
  * @from: begin
  * @to: end
  * @word: its name
- * @next: number + 1 of the next one, in the order of begins; 0: none
+ * @next: index + 1 of the next one, by begin; 0: none
  */
 struct idle_call {
 	uint64_t	from;
@@ -29,22 +29,22 @@ struct idle_call {
 };
 
 /**
- * struct idle_time - a time in which a device did nothing
+ * struct idle_time - a time in which a device was idle
  * @begin: begin
  * @end: end
- * @device: its place in the list
+ * @device: index of the device
  * @producer: of the activity that ends it
  * @pid: its process
- * @tid: the thread that launched that; valid with @known
+ * @tid: the thread that launched that activity; valid with @known
  * @known: the call is known
- * @unrecorded: devices were not recorded in some of it
- * @partial: not all calls of the thread found memory
- * @key: of producer and correlation; 0: not known
- * @same: number + 1 of another idle time with that key
+ * @unrecorded: devices were not recorded in a part of it
+ * @partial: some calls of the thread were not stored, for lack of memory
+ * @key: hash of producer and correlation; 0: not known
+ * @same: index + 1 of another idle time with that key
  * @launched: begin of the call
- * @calls: number + 1 of the first call that the thread was in meanwhile
- * @task: the thread as cause.h has it
- * @at: until then its thread has been looked at
+ * @calls: index + 1 of the thread's first call in this time
+ * @task: the thread in cause.h
+ * @at: the thread's time is accounted for up to here
  */
 struct idle_time {
 	uint64_t	begin;
@@ -65,14 +65,14 @@ struct idle_time {
 };
 
 /**
- * struct idle - idle times that are examined
+ * struct idle - the examined idle times
  * @gpu: the report
- * @v: them
- * @n: how many
+ * @v: idle times
+ * @n: their number
  * @calls: of all of them
  * @nr_calls: how many
- * @room_calls: of @calls
- * @err: 0 or -errno, of what had no memory
+ * @room_calls: capacity of @calls
+ * @err: 0 or -errno, if memory ran out
  */
 struct idle {
 	struct gpu_report	*gpu;
@@ -84,22 +84,22 @@ struct idle {
 	int			err;
 };
 
-/* Launched after the idle time had begun. */
+/* The activity was launched after the idle time had begun. */
 static inline bool idle_is_late(const struct idle_time *t)
 {
 	return t->known && !t->unrecorded && t->launched > t->begin;
 }
 
-/* The thread that called. */
+/* The calling thread. */
 static inline uint32_t idle_thread(const struct xsprof_event *ev, const struct xsprof_rec_gpu *rec)
 {
 	return rec->thread ? (uint32_t)rec->thread : ev->tid;
 }
 
-/* idle-rows.c: @class: enum cause_class, or 0. */
+/* idle-rows.c: adds to a row. @class: enum cause_class, or 0. */
 void idle_add(struct idle *idle, const struct idle_time *t, enum gpu_idle_why why, uint32_t class,
 	      uint32_t word, uint64_t ns);
-/* Reads the trace once more.  Return: 0 or -errno. */
+/* Reads the trace once more. Return: 0 or -errno. */
 int idle_read(struct gpu_report *gpu, void (*event)(void *data, const struct xsprof_event *ev),
 	      void *data);
 

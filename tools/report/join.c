@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ranges in parts: see join.h.  Parts that go on are told innermost first, and their rests begin
- * outermost first, before anything else of the thread: what waits for its rest is a stack, and so
- * is what has one, as the rests are on the thread's.
+ * Ranges in parts: see join.h. Parts that continue end innermost first, and their continuations
+ * begin outermost first, before any other event of the thread: parts that wait for their
+ * continuation are a stack, and so are the continuations, which are on the thread's stack.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "ranges/losses.h"
 #include "report/join.h"
 
-#define PARTS_MAX	16384u	/* of all threads; of more each part counts */
-#define EPOCHS		1024u	/* of producers; of those with the same place one is for all */
+#define PARTS_MAX	16384u	/* of all threads; parts beyond are not joined */
+#define EPOCHS		1024u	/* of producers; a slot may be shared by several */
 
 /**
- * struct kept - a part that goes on
- * @part: it
- * @rest_ns: when its rest began
- * @gone: it is part of that
+ * struct kept - a part that continues
+ * @part: the part
+ * @rest_ns: begin of its continuation
+ * @gone: it is included in that
  */
 struct kept {
 	struct report_part	part;
@@ -34,11 +34,11 @@ struct stack {
 
 /**
  * struct join_thread - a thread with such parts
- * @waits: those that wait for their rest
- * @rests: those whose rest has begun, in the order of these begins
- * @pauses: of its producer, when the first of @waits came
- * @losses: likewise
- * @full: one found no room: which of the others a range is the rest of is not known
+ * @waits: parts that wait for their continuation
+ * @rests: parts whose continuation has begun, in the order of these begins
+ * @pauses: of its producer, at the time of the first of @waits
+ * @losses: of its producer, likewise
+ * @full: a part did not fit: continuations cannot be assigned safely
  */
 struct join_thread {
 	struct stack	waits;
@@ -49,17 +49,17 @@ struct join_thread {
 };
 
 /**
- * struct report_join - parts that go on
- * @lone: gets those of which the rest is missing
- * @data: passed to it
- * @threads: with parts
+ * struct report_join - parts of ranges
+ * @lone: called for parts without a continuation
+ * @data: passed to @lone
+ * @threads: threads with parts
  * @nr: how many
- * @room: for so many there is memory
- * @by_thread: their places + 1, by producer and thread
- * @parts: how many parts there are
- * @waiting: threads with @waits, or @full
- * @pauses: of producers: pauses, and ends
- * @losses: of producers
+ * @room: capacity of @threads
+ * @by_thread: index + 1, by producer and thread
+ * @parts: number of parts kept
+ * @waiting: number of threads with @waits, or @full
+ * @pauses: of producers: number of pauses, and ends
+ * @losses: of producers: number of losses
  */
 struct report_join {
 	void			(*lone)(void *data, const struct report_part *part);
@@ -151,7 +151,7 @@ static bool push(struct stack *stack, const struct kept *kept)
 	return true;
 }
 
-/* No rest comes any more: they end where they are. */
+/* No continuation can come any more: the parts end where they are. */
 static void let_go(struct report_join *join, struct stack *stack, uint32_t flags)
 {
 	while (stack->n) {
@@ -166,7 +166,7 @@ static void let_go(struct report_join *join, struct stack *stack, uint32_t flags
 	}
 }
 
-/* That of the latest rest that began at @ns, NULL: none did.  Rests begin one after the other. */
+/* The latest continuation that began at @ns; NULL: none. They begin one after the other. */
 static struct kept *rest_at(const struct stack *rests, uint64_t ns)
 {
 	uint32_t low = 0, high = rests->n;
@@ -179,7 +179,7 @@ static struct kept *rest_at(const struct stack *rests, uint64_t ns)
 		else
 			high = middle;
 	}
-	/* Of several that began at one time the innermost ends first. */
+	/* Of several with the same begin, the innermost ends first. */
 	while (low && rests->v[low - 1].rest_ns == ns && rests->v[low - 1].gone)
 		low--;
 	return low && rests->v[low - 1].rest_ns == ns ? &rests->v[low - 1] : NULL;
@@ -198,7 +198,7 @@ const struct report_part *report_join_before(struct report_join *join,
 	return kept && kept->part.range.name == range->name ? &kept->part : NULL;
 }
 
-/* Those in the middle stay until all behind them are gone. */
+/* Those in the middle stay until all above them are gone. */
 static void forget(struct report_join *join, struct stack *rests, struct kept *kept)
 {
 	kept->gone = true;
@@ -217,7 +217,7 @@ void report_join_to(struct report_join *join, const struct report_part *before,
 	range->begin_ns = before->range.begin_ns;
 	part->began = before->began;
 	range->flags |= before->range.flags & XSPROF_RANGEF_UNCERTAIN;
-	/* It is in none of its name: it outlives one that it began in. */
+	/* It is not inside another of its name: it outlives the one that it began in. */
 	range->flags &= ~XSPROF_RANGEF_RECURSIVE;
 	for (int i = 0; part->told && i < CAUSE_SUMS; i++)
 		part->cause.v[i] += before->cause.v[i];
@@ -226,7 +226,7 @@ void report_join_to(struct report_join *join, const struct report_part *before,
 	else if (before->uses)
 		part->used = before->used;
 	part->uses |= before->uses;
-	/* What it began with is told by its first part. */
+	/* The attributes from its begin are in its first part. */
 	part->words = before->words;
 	part->words.inside = false;
 	forget(join, &find(join, range->producer, range->tid)->rests, (struct kept *)before);
@@ -258,7 +258,7 @@ bool report_join_keep(struct report_join *join, const struct report_part *part)
 	return !th->full;
 }
 
-/* A range of the thread begins.  Return: true: it is the rest of one that waits. */
+/* A range of the thread begins. Return: true: it continues a part that waits. */
 static bool begins(struct report_join *join, struct join_thread *th, const struct xsprof_event *ev)
 {
 	bool lost = th->losses != join->losses[ev->producer % EPOCHS];
@@ -301,7 +301,7 @@ void report_join_finish(struct report_join *join)
 {
 	for (uint32_t i = 0; i < join->nr; i++) {
 		let_go(join, &join->threads[i].waits, 0);
-		/* Their rests were never given: they were too deep. */
+		/* Their continuations were dropped by the pairer, as they were too deep. */
 		let_go(join, &join->threads[i].rests, 0);
 	}
 	join->waiting = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Ranges in parts: one that goes on while the one around it ends is several ranges in a trace,
- * which has one stack a thread.  Here they become one again, with the times that it had.
+ * Joins ranges in parts: a range that outlives the one around it is several ranges in a trace, as
+ * there is one stack for each thread. Here the parts become one range again.
  */
 #ifndef XSPROF_REPORT_JOIN_H
 #define XSPROF_REPORT_JOIN_H
@@ -9,13 +9,13 @@
 #include "report/local.h"
 
 /**
- * struct report_part - a range, or a part of one, and what is known of it
- * @range: it, from --from on
- * @began: when it began
- * @cause: what its thread did, where @told
- * @used: what it used, where @uses
- * @words: its inputs and modules, and whether its time is in another range of its row
- * @told: the scheduler's events tell
+ * struct report_part - a range or a part of one, and its attributes
+ * @range: the range, from --from on
+ * @began: its begin
+ * @cause: what its thread did, valid with @told
+ * @used: what it used, valid with @uses
+ * @words: its inputs and modules, and whether it is inside another range of its row
+ * @told: the scheduler's events are known
  * @uses: it used something
  */
 struct report_part {
@@ -30,25 +30,25 @@ struct report_part {
 
 struct report_join;
 
-/* @lone: gets parts of which the rest is not in the trace. */
+/* @lone: called for parts whose continuation is not in the trace. */
 int report_join_new(void (*lone)(void *data, const struct report_part *part), void *data,
 		    struct report_join **join);
 void report_join_free(struct report_join *join);
 
-/* The part that @range goes on from, NULL: it is none's rest.  Valid until the next call. */
+/* The part that @range continues; NULL: none. Valid until the next call. */
 const struct report_part *report_join_before(struct report_join *join,
 					     const struct xsprof_range *range);
-/* Puts @before, which may be NULL, in front of @part, and forgets it. */
+/* Prepends @before, which may be NULL, to @part, and drops it. */
 void report_join_to(struct report_join *join, const struct report_part *before,
 		    struct report_part *part);
-/* Return: true: it goes on, and is kept until its rest comes. */
+/* Return: true: it continues, and is kept until its continuation ends. */
 bool report_join_keep(struct report_join *join, const struct report_part *part);
 /*
- * Any event of a program: after losses and pauses nothing is the rest of what was before.  Return:
- * true: it begins a rest.
+ * Handles an event of a program: after losses and pauses nothing continues an earlier part. Return:
+ * true: it begins a continuation.
  */
 bool report_join_event(struct report_join *join, const struct xsprof_event *ev);
-/* No rest comes any more. */
+/* No more continuations can come. */
 void report_join_finish(struct report_join *join);
 
 #endif /* XSPROF_REPORT_JOIN_H */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of `xsprof report` share: options.c knows what was asked for, report.c reads and
- * counts, steps.c counts by steps, shapes.c keeps inputs, modules.c modules, usage.c memory and
- * FLOPs of ranges; print.c, print-json.c and steps-print.c print the tables, usage-print.c that of
- * usage.c, threads.c one of threads where there is no range, waits.c one of waits, cause.c what the
- * time was for, words.c the words of a row; place.c knows where single ops were called.  Each calls
- * those after it.
+ * Shared by the files of `xsprof report`: options.c parses the options, report.c reads and counts,
+ * steps.c counts by steps, shapes.c keeps inputs, modules.c modules, usage.c memory and FLOPs of
+ * ranges; print.c, print-json.c and steps-print.c print the tables, usage-print.c that of usage.c,
+ * threads.c a table of threads if there are no ranges, waits.c a table of waits, cause.c the causes
+ * of time, words.c the words of a row; place.c finds where single ops were called. Each file calls
+ * only those after it.
  */
 #ifndef XSPROF_REPORT_LOCAL_H
 #define XSPROF_REPORT_LOCAL_H
@@ -22,11 +22,11 @@ enum report_by {
 	REPORT_BY_THREAD	= 0x2,
 	REPORT_BY_PROCESS	= 0x4,
 	REPORT_BY_CATEGORY	= 0x8,
-	REPORT_BY_PATTERN	= 0x10,	/* by name, with * for each number in it */
+	REPORT_BY_PATTERN	= 0x10,	/* by name, with each number replaced by * */
 	REPORT_BY_SHAPE		= 0x20,	/* by name and inputs */
-	REPORT_BY_MODULE	= 0x40,	/* of the program, in which an op was called */
-	REPORT_BY_LINE		= 0x80,	/* of the program, by which it was */
-	/* What a backward op shares with its forward op; one of them. */
+	REPORT_BY_MODULE	= 0x40,	/* the module of the program that called the op */
+	REPORT_BY_LINE		= 0x80,	/* the line of the program that called the op */
+	/* A backward op takes it from its forward op; one of these at most. */
 	REPORT_BY_PLACE		= REPORT_BY_MODULE | REPORT_BY_LINE,
 };
 
@@ -45,12 +45,12 @@ enum report_sort {
 };
 
 /**
- * struct report_threads - which threads are of the recorded programs
- * @tree: their numbers; empty: it is not known
- * @fork: kind of event that tells of a new one
- * @parent: its fields
- * @child: the same
- * @counting: the time that is asked for has begun
+ * struct report_threads - which threads belong to the recorded programs
+ * @tree: thread ids; empty: not known
+ * @fork: kind of the event of a new thread
+ * @parent: field of that event
+ * @child: field of that event
+ * @counting: the requested time has begun
  */
 struct report_threads {
 	struct xsp_map				tree;
@@ -61,39 +61,39 @@ struct report_threads {
 };
 
 /**
- * struct report - a report under way
- * @reading: the options that all verbs have; its limit is of rows in each table
- * @cause: where tasks were
- * @reader: what feeds it
- * @threads: of which programs tasks are
+ * struct report - a report
+ * @reading: options shared by all verbs; the limit is of rows in each table
+ * @cause: scheduler state of tasks
+ * @reader: feeds @cause
+ * @threads: which threads belong to the recorded programs
  * @by: REPORT_BY_*
- * @why: the ranges that are asked for with --why, else NULL
+ * @why: state of --why, else NULL
  * @gaps: --gaps was given
  * @gpu: --gpu was given
  * @gil: --gil was given
  * @functions: --by function was given
- * @samples: samples that --by function shows
+ * @samples: kinds of samples that --by function shows
  * @devices: there are activities of devices
- * @split: a name is in several categories: rows of ranges are by these too
- * @uncertain: --include-uncertain was given: times of ranges inside which records were lost count
- * @nr_uncertain: how many such ranges there were
- * @events: events read and wanted, those of ranges among them
+ * @split: a name is in several categories: rows of ranges are also by category
+ * @uncertain: --include-uncertain was given: ranges with lost records inside count with their times
+ * @nr_uncertain: number of such ranges
+ * @events: events that match the options, including those of ranges
  * @ranges: ranges counted, by enum xsprof_range_end
- * @unsure: of those, in no row: they were open when their processes ended, and when exactly that
- *	was is not known
- * @first_ns: time of the first event read
- * @last_ns: of the last
- * @lossy_ns: up to when records may be missing, 0 for none are
- * @unlisted: events that are no ranges and found no row
- * @open: what was open at the ends of processes
- * @show: what of it is wanted
- * @no_open: nothing of it
- * @waits: waits for synchronization objects that are under way
- * @by_step: --steps was given, for ranges of the name @step, NULL for what ends steps anyway
- * @steps: those
- * @shapes: inputs and modules of ranges that are open, NULL where rows are by neither
- * @cover: what ranges cover of their threads' time, NULL where rows are not of whole threads
- * @usage: what ranges that are open have used
+ * @unsure: of those, ranges in no row: open at the end of a process, whose time is not known
+ *	exactly
+ * @first_ns: time of the first event
+ * @last_ns: time of the last event
+ * @lossy_ns: records may be missing up to this time; 0: none are
+ * @unlisted: events other than of ranges that fit in no row
+ * @open: ranges open at the ends of processes
+ * @show: which of them are printed
+ * @no_open: print none of them
+ * @waits: current waits for synchronization objects
+ * @by_step: --steps was given, with the range name @step, NULL: ends of steps are found
+ * @steps: the steps
+ * @shapes: inputs and modules of open ranges, NULL if rows are by neither
+ * @cover: covered times of threads, NULL if rows are not of whole threads
+ * @usage: what open ranges have used
  * @join: parts of ranges
  */
 struct report {
@@ -139,7 +139,7 @@ struct report {
 };
 
 /**
- * struct report_width - how wide the words of rows are
+ * struct report_width - widths of the columns of words
  * @process: process
  * @thread: thread
  * @category: category
@@ -155,9 +155,9 @@ struct report_width {
 /* ---- print.c -------------------------------------------------------------------------------- */
 
 void report_print(struct report *report);
-/* All rows in their order; the first @ranges of them are ranges. */
+/* All rows, sorted; the first @ranges of them are of ranges. */
 struct xsp_group **report_sort(const struct report *report, size_t *n, size_t *ranges);
-/* The time that is shown: from --from on, to --to where there was more. */
+/* The duration that is shown: from --from to --to, or to the end. */
 uint64_t report_shown_ns(const struct report *report);
 
 static inline bool report_is_counter(uint32_t type)
@@ -170,12 +170,12 @@ static inline bool report_is_counter(uint32_t type)
 struct report_part;
 struct report_range_words;
 
-/* The row that something belongs to; NULL when it is not wanted. */
+/* Finds or adds the row of an event; NULL: the options exclude it. */
 struct xsp_group *report_row(struct report *report, uint32_t type, uint32_t producer, uint32_t pid,
 			     uint32_t tid, uint32_t name, const struct report_range_words *words);
-/* Of the pairer: a range, or a part of one. */
+/* Called by the pairer for each range or part of one. */
 void report_range(void *data, const struct xsprof_range *range);
-/* A whole range, @part. */
+/* Called for each whole range. */
 void report_whole(void *data, const struct report_part *part);
 
 /* ---- print-json.c --------------------------------------------------------------------------- */
@@ -184,18 +184,18 @@ void report_print_json(struct report *report);
 
 /* ---- start.c -------------------------------------------------------------------------------- */
 
-/* @first: event of the trace.  Return: 0, or the exit status after a message. */
+/* @first: first event of the trace. Return: 0, or the exit status after a message. */
 int report_start(struct report *report, const struct xsprof_event *first);
 
 /* ---- options.c ------------------------------------------------------------------------------ */
 
 void report_help(void);
-/* Return: -1 go on, else the exit status. */
+/* Return: -1: go on, else the exit status. */
 int report_options(struct report *report, int argc, char **argv);
 
 /* ---- cover.c ------------------------------------------------------------------------------- */
 
-/* How many times that are apart are remembered of a thread. */
+/* How many separate covered times are kept for each thread. */
 #define REPORT_COVERED	64u
 
 struct report_piece {
@@ -206,32 +206,32 @@ struct report_piece {
 int report_cover_new(struct report_cover **cover);
 void report_cover_free(struct report_cover *cover);
 /*
- * A range of the thread.  @pieces has room for REPORT_COVERED + 1, and gets what of its time was
- * covered by none before, as far as that is remembered.  Return: how many.
+ * Adds a range of the thread. @pieces has room for REPORT_COVERED + 1, and gets the parts of its
+ * time that no earlier range covered, as far as that is known. Return: their number.
  */
 uint32_t report_cover_add(struct report_cover *cover, uint32_t producer, uint32_t tid,
 			  uint64_t begin, uint64_t end, struct report_piece *pieces);
 
 /* ---- words.c ------------------------------------------------------------------------------- */
 
-/* A text in a terminal: @width columns at least. */
+/* Prints a text for a terminal, at least @width columns wide. */
 void report_print_text(const char *s, size_t len, size_t width);
-/* The heads of the columns of words, and the words of a row: both end the line. */
+/* Print the heads of the columns of words, and the words of a row: both end the line. */
 void report_print_heads(const struct report *report, const struct report_width *width, bool bold);
 void report_print_words(const struct report *report, const struct xsp_group *group,
 			const struct report_width *width);
-/* What of inputs and modules is in no row; @ranges: there are rows. */
+/* Prints which inputs and modules are in no row; @ranges: there are rows. */
 void report_print_left(const struct report *report, bool ranges);
-/* Sets @split.  Return: 0 or -ENOMEM. */
+/* Sets @split. Return: 0 or -ENOMEM. */
 int report_split(struct report *report);
-/* @width is what @row needs at least. */
+/* Widens @width for @row. */
 void report_widen(const struct report *report, const struct xsp_group *row,
 		  struct report_width *width);
-/* "train.py-12", in @buf or not. */
+/* "train.py-12", in @buf or static. */
 const char *report_process(const struct report *report, const struct xsp_group *group, char *buf,
 			   size_t size);
 bool report_colours(void);
-/* Is its time in no other range of its row? */
+/* Does the time of the range count in its row? Not if another range of the row contains it. */
 bool report_counts_once(const struct report *report, const struct xsprof_range *range);
 
 static inline size_t report_max(size_t a, size_t b)
@@ -241,17 +241,17 @@ static inline size_t report_max(size_t a, size_t b)
 
 /* ---- steps.c -------------------------------------------------------------------------------- */
 
-/* @range: the name, or pattern, of the ranges that are steps; NULL: see xsprof-report(1). */
+/* @range: name or pattern of the ranges that are steps; NULL: see xsprof-report(1). */
 int report_steps_new(struct report *report, const char *range, struct report_steps **steps);
 void report_steps_free(struct report_steps *steps);
-/* Any event of a program, after the pairer has had it. */
-/* @rest: the begin of a range that goes on from another. */
+/* Handles an event of a program, after the pairer has. */
+/* @rest: it begins the continuation of a range in parts. */
 void report_steps_event(struct report_steps *steps, const struct xsprof_event *ev, bool rest);
-/* What the pairer ended. */
+/* Handles a range that the pairer ended. */
 void report_steps_range(struct report_steps *steps, const struct xsprof_range *range);
-/* There are no more. */
+/* No more events follow. */
 void report_steps_finish(struct report_steps *steps);
-/* Was there one that was asked for? */
+/* Was there a step that matches the options? */
 bool report_steps_any(const struct report_steps *steps);
 void report_print_steps(const struct report_steps *steps);
 void report_json_steps(const struct report_steps *steps);
@@ -259,24 +259,24 @@ void report_json_steps(const struct report_steps *steps);
 /* ---- shapes.c ------------------------------------------------------------------------------- */
 
 /*
- * @by: REPORT_BY_*: what of ranges is kept.  @flat: only some names are counted: each of these for
- * itself, whatever it is inside of.
+ * @by: REPORT_BY_*: what is kept. @flat: rows of some names only: ranges inside others count as
+ *	well.
  */
 int report_shapes_new(struct xsprof_trace *trace, struct xsp_groups *groups, unsigned int by,
 		      bool flat, struct report_shapes **shapes);
 void report_shapes_free(struct report_shapes *shapes);
-/* Any event of a program, after the pairer has had it. */
+/* Handles an event of a program, after the pairer has. */
 void report_shapes_event(struct report_shapes *shapes, const struct xsprof_event *ev);
-#define REPORT_OUTER	32u	/* modules that a module may be in */
+#define REPORT_OUTER	32u	/* nesting of modules */
 
 /**
- * struct report_range_words - what a range's row is by
- * @shape: text of its inputs, 0 for none
- * @module: of its module
- * @inside: it lies in another range of its row
- * @outer: where rows are by modules alone: those that its module is in, as far as it lies in no
- *	other range in them
- * @nr_outer: how many
+ * struct report_range_words - keys of the row of a range
+ * @shape: number of the text of its inputs, 0: none
+ * @module: number of the text of its module
+ * @inside: it is inside another range of its row
+ * @outer: if rows are by module alone: modules around its module, unless another range of the same
+ *	module contains it
+ * @nr_outer: their number
  */
 struct report_range_words {
 	uint32_t	shape;
@@ -286,13 +286,13 @@ struct report_range_words {
 	uint32_t	nr_outer;
 };
 
-/* Of what the pairer ended: to be asked once, for all. */
+/* For a range that the pairer ended: to be called once for each. */
 void report_shapes_of(struct report_shapes *shapes, const struct xsprof_range *range,
 		      struct report_range_words *words);
-/* Ops with inputs that there was no room for. */
+/* Number of ops whose inputs did not fit. */
 uint64_t report_shapes_crowded(const struct report_shapes *shapes);
 bool report_shapes_any(const struct report_shapes *shapes);
-/* NULL where rows are not by module. */
+/* NULL if rows are not by module. */
 const struct report_modules *report_shapes_modules(const struct report_shapes *shapes);
 
 /* ---- modules.c ------------------------------------------------------------------------------ */
@@ -300,13 +300,13 @@ const struct report_modules *report_shapes_modules(const struct report_shapes *s
 struct report_modules;
 
 /**
- * struct report_module - the module of a range that is open
- * @sequence: of an op that has a backward, else -1
- * @word: number of its text, 0 for none
- * @called_in: the module that it or what is around it was called in, whatever it is of
- * @own: the op itself said so
- * @backward: it is a backward op, or inside of one
- * @linked: it is one, with the number of its forward op
+ * struct report_module - the module of an open range
+ * @sequence: sequence number of an op that has a backward op, else -1
+ * @word: number of the module's text, 0: none
+ * @called_in: the module that called it or a range around it, also if @word is another one
+ * @own: the op itself has a module
+ * @backward: it is a backward op, or inside one
+ * @linked: it is a backward op with the sequence number of its forward op
  */
 struct report_module {
 	int64_t		sequence;
@@ -317,40 +317,40 @@ struct report_module {
 	bool		linked;
 };
 
-/* @lines: lines are what it is about, in the place of modules. */
+/* @lines: keep lines instead of modules. */
 int report_modules_new(struct xsprof_trace *trace, struct xsp_groups *groups, bool lines,
 		       struct report_modules **modules);
 void report_modules_free(struct report_modules *modules);
-/* A range begins inside of @outer, NULL for none. */
+/* A range begins inside @outer, NULL: none. */
 void report_modules_begin(struct report_modules *modules, const struct xsprof_event *ev,
 			  struct report_module *outer, struct report_module *to);
-/* More of the arguments that the op has. */
+/* Handles further arguments of the op. */
 void report_modules_args(struct report_modules *modules, const struct xsprof_event *ev,
 			 struct report_module *to);
-/* The module that it is in, by its name; 0: none.  @module: number of its text. */
+/* The module around @module, by its name; 0: none. @module: number of its text. */
 uint32_t report_modules_outer(struct report_modules *modules, uint32_t module);
 bool report_modules_any(const struct report_modules *modules);
-/* Texts that found no room. */
+/* Number of texts that did not fit. */
 uint64_t report_modules_crowded(const struct report_modules *modules);
-/* Backward ops, the forward ops of which are not known. */
+/* Number of backward ops with an unknown forward op. */
 uint64_t report_modules_unlinked(const struct report_modules *modules);
 
 /* ---- usage.c -------------------------------------------------------------------------------- */
 
 struct report_usage;
 
-/* @rows: what ranges use is kept for rows; else it is only told what found no memory. */
+/* @rows: keep the usage of ranges for rows; else only failed allocations are collected. */
 int report_usage_new(struct report *report, struct xsprof_pairer *pairer, bool rows,
 		     struct report_usage **usage);
 void report_usage_free(struct report_usage *usage);
-/* Any event of a program, after the pairer has had it. */
+/* Handles an event of a program, after the pairer has. */
 void report_usage_event(struct report_usage *usage, const struct xsprof_event *ev);
 
 /**
  * struct report_used - what a range has used
- * @used: of the range; @flops are its own
- * @all_flops: those of what was inside as well
- * @unknown: its own are not known
+ * @used: by the range; @flops are its own
+ * @all_flops: including inner ranges
+ * @unknown: its own FLOPs are not known
  */
 struct report_used {
 	struct xsp_used	used;
@@ -358,28 +358,28 @@ struct report_used {
 	bool		unknown;
 };
 
-/* Two parts of a range. */
+/* Adds the usage of a part of the range. */
 void report_used_add(struct report_used *to, const struct report_used *part);
-/* Of each range that the pairer gives, while it does.  Return: false: nothing; @used is not set. */
+/* For a range that the pairer just ended. Return: false: it used nothing; @used is not set. */
 bool report_usage_of(struct report_usage *usage, struct report_used *used);
-/* It is in no row, or its time is in none, because of losses. */
+/* The range is in no row, or its time does not count, because of losses. */
 void report_usage_doubt(struct report_usage *usage, const struct report_used *used);
-/* Adds @used to a row, which has a name or not: @inside of another of its row. */
+/* Adds @used to a row; @inside: the range is inside another of the row. */
 void report_usage_add(struct report_usage *usage, struct xsp_group *row,
 		      const struct report_used *used, bool named, bool inside);
-/* Did any op say more of itself than its name? */
+/* Did any op have arguments? */
 bool report_usage_said(const struct report_usage *usage);
-/* Adds it to a row that is around that of the range. */
+/* Adds it to a row of something around the range. */
 void report_usage_add_around(struct xsp_group *row, const struct report_used *used);
 
 /* ---- usage-print.c -------------------------------------------------------------------------- */
 
-/* "-1.5 kB", "-" for nothing. */
+/* "-1.5 kB"; "-" for 0. */
 const char *report_bytes(char *buf, size_t size, int64_t bytes);
-/* A table with the same rows as that of the times; nothing where there is nothing to tell. */
+/* Prints a table with the same rows as that of times; nothing if all is 0. */
 void report_print_usage(const struct report *report, struct xsp_group **rows, size_t n,
 			const struct report_width *width);
-/* What found no memory. */
+/* Prints the allocations that failed. */
 void report_print_out_of_memory(const struct report *report);
 void report_json_usage(const struct report *report);
 void report_json_row_usage(const struct report *report, const struct xsp_group *row);
@@ -387,12 +387,12 @@ void report_json_row_usage(const struct report *report, const struct xsp_group *
 /* ---- threads.c ------------------------------------------------------------------------------ */
 
 void report_threads_begin(struct report *report);
-/* Any event, in order of time. */
+/* Handles any event, in order of time. */
 void report_threads_event(struct report *report, const struct xsprof_event *ev);
-/* The time that is shown has come, if @ns is no earlier: from then on it is counted. */
+/* Counting begins when @ns reaches the begin of the time that is shown. */
 void report_threads_count(struct report *report, uint64_t ns);
 void report_threads_free(struct report *report);
-/* Is there nothing but the scheduler's events to tell where time went? */
+/* Are the scheduler's events all that the capture has? */
 bool report_threads_wanted(const struct report *report, size_t ranges);
 void report_print_threads(const struct report *report);
 void report_json_threads(const struct report *report);
@@ -403,44 +403,44 @@ int report_waits_new(struct report_waits **waits);
 void report_waits_free(struct report_waits *waits);
 #define REPORT_NO_WAIT	UINT64_MAX
 /*
- * An XSPROF_REC_SYNC.  Return: how long the wait took that it ends, from @from on, in ns, or
- * REPORT_NO_WAIT.
+ * Handles an XSPROF_REC_SYNC. Return: the duration in ns of the wait that it ends, from @from on,
+ * or REPORT_NO_WAIT.
  */
 uint64_t report_waits_event(struct report_waits *waits, const struct xsprof_event *ev,
 			    uint64_t from);
 void report_waits_add(struct xsp_group *group, uint64_t ns);
-/* Waits that there was no room for. */
+/* Number of waits that did not fit. */
 uint64_t report_waits_crowded(const struct report_waits *waits);
 /* Records of @ev's producer were lost. */
 void report_waits_lost(struct report_waits *waits, const struct xsprof_event *ev);
-/* The table of them, where there was any in @rows. */
+/* Prints the table of waits, if @rows has any. */
 void report_print_waits(const struct report *report, struct xsp_group **rows, size_t n);
 
 /* ---- cause.c ------------------------------------------------------------------------------- */
 
-#define CAUSE_COLUMNS	(CAUSE_CLASSES + 1)	/* wall, and the classes */
+#define CAUSE_COLUMNS	(CAUSE_CLASSES + 1)	/* wall time, and the classes */
 
-/* How wide the columns of a table are. */
+/* The widths of the columns of a table. */
 struct cause_columns {
 	size_t	wide[CAUSE_COLUMNS];
 };
 
-/* For the heads, and for a row. */
+/* Widens them for the heads, and for a row. */
 void cause_columns_widen(struct cause_columns *columns, uint64_t wall,
 			 const struct cause_sum *sum);
 void cause_columns_heads(const struct cause_columns *columns);
 void cause_columns_print(const struct cause_columns *columns, uint64_t wall,
 			 const struct cause_sum *sum);
-/* What the time of @n rows was for; nothing where nobody knows. */
+/* Prints the causes of the time of @n rows; nothing if none are known. */
 void report_print_cause(const struct report *report, struct xsp_group **rows, size_t n,
 			const struct report_width *width);
 void report_json_cause(const struct report *report);
 void report_json_row_cause(const struct report *report, const struct xsp_group *row);
 /* ",\"on_cpu_ns\":1,..." of all classes. */
 void report_json_sum(const struct cause_sum *sum);
-/* Lines "# ...": what there was to tell it from, and what was lost. */
+/* Lines "# ...": what was recorded, and what was lost. */
 void report_print_sources(const struct cause_stats *stats);
-/* "\"recorded\":[\"sched\",...]": what there was to tell it from. */
+/* "\"recorded\":[\"sched\",...]": what was recorded. */
 void report_json_recorded(const struct cause_stats *stats);
 /* "on_cpu" */
 const char *report_class_word(uint32_t class);

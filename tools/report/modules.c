@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which module of the program a range was for, or which of its lines. An op says in which it was
- * called; what a module's ops have as backward was called by none, and is known by the number that
- * an op shares with its backward op. All that runs inside of one is for the same module.
+ * The module or line of the program to which a range belongs. An op has the module that called it;
+ * backward ops are called by none, and are found by the sequence number that they share with their
+ * forward op. All ranges inside a range belong to the same module.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,29 +12,29 @@
 #include "report/local.h"
 
 #define THREADS_MAX	4096u
-#define SEQUENCES	(1u << 16)	/* of a thread that are kept, the latest */
+#define SEQUENCES	(1u << 16)	/* kept for each thread, the latest */
 #define BACKWARD	" (backward)"
 
-/* The forward ops of a thread, by their numbers. */
+/* The forward ops of a thread, by sequence number. */
 struct forward {
 	struct forward	*next;
-	uint64_t	sequence[SEQUENCES];	/* + 1; memory that is not touched costs nothing */
+	uint64_t	sequence[SEQUENCES];	/* + 1; untouched memory costs nothing */
 	uint32_t	word[SEQUENCES];
 };
 
 /**
  * struct report_modules - modules of ops
  * @trace: the trace
- * @groups: texts are theirs
- * @key: of the argument of an op that says it
- * @by_thread: those of @all, from producer and thread
- * @outer: what a module is in, from its text to that one's
+ * @groups: holds the texts
+ * @key: key of the argument that has the module or line
+ * @by_thread: index in @all, by producer and thread
+ * @outer: number of a module's text to that of the module around it
  * @all: the forward ops of threads
- * @nr: how many
+ * @nr: number of threads
  * @any: an op had a module
- * @full: text for modules that found no room
- * @crowded: how often one did not
- * @unlinked: backward ops, the forward ops of which are not known any more
+ * @full: number of the text for modules that do not fit
+ * @crowded: number of modules that did not fit
+ * @unlinked: backward ops whose forward op is not known any more
  */
 struct report_modules {
 	struct xsprof_trace	*trace;
@@ -100,7 +100,7 @@ static struct forward *forward_of(struct report_modules *modules, uint32_t produ
 	return forward;
 }
 
-/* The latest one with a number is the one that has the backward: it takes the number away. */
+/* The latest op with a sequence number has the backward op: it replaces earlier ones. */
 static void remember(struct report_modules *modules, const struct xsprof_event *ev,
 		     int64_t sequence, uint32_t word)
 {
@@ -134,7 +134,7 @@ static uint32_t backward_word(struct report_modules *modules, uint32_t word)
 	size_t len;
 	const char *s = xsp_groups_word(modules->groups, word, &len);
 
-	/* The backward of a backward is of the same module. */
+	/* The backward of a backward belongs to the same module. */
 	if (word == modules->full || is_backward(s, len))
 		return word;
 	len = (size_t)snprintf(text, sizeof(text), "%.*s" BACKWARD,
@@ -183,13 +183,13 @@ uint32_t report_modules_outer(struct report_modules *modules, uint32_t module)
 	const uint64_t *known = xsp_map_get(&modules->outer, module);
 	uint32_t outer;
 
-	/* A line is in no other. */
+	/* Lines do not nest. */
 	if (modules->key == XSPROF_KEY_LINE)
 		return 0;
 	if (known)
 		return (uint32_t)*known;
 	outer = find_outer(modules, module);
-	/* Without memory for it it is found again. */
+	/* If memory runs out it is computed again next time. */
 	(void)xsp_map_set(&modules->outer, module, outer);
 	return outer;
 }
@@ -219,8 +219,8 @@ static uint32_t own_module(struct report_modules *modules, const struct xsprof_e
 }
 
 /*
- * In a backward op: a module that it was called in too says nothing of what is inside of it.
- * Another one does, where a forward is computed again.
+ * In a backward op: the module that called the backward says nothing about the ops inside. Another
+ * module does, if a forward is computed again.
  */
 static void begin_in_backward(struct report_modules *modules, const struct xsprof_event *ev,
 			      const struct xsprof_trace_op *op, const struct report_module *outer,
@@ -255,7 +255,9 @@ void report_modules_begin(struct report_modules *modules, const struct xsprof_ev
 	if (find_forward(modules, ev, &op, &to->word)) {
 		to->backward = to->linked = true;
 		to->called_in = own_module(modules, ev);
-		/* What evaluates a backward op begins before it, without its number. */
+		/*
+		 *  The range that evaluates a backward op begins before the op, without its number.
+		 */
 		if (outer && !outer->linked && outer->sequence < 0)
 			*outer = *to;
 		return;

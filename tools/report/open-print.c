@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How open ranges look: a sentence a thread for people, objects for programs.
+ * Prints open ranges: a sentence for each thread, or JSON objects.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,10 +16,10 @@
 #include "report/local.h"
 #include "text/json.h"
 
-#define THREADS_SHOWN	16u	/* of a process, unless all are asked for */
-#define AROUND		8u	/* ranges shown around one, from without and from within */
-#define SILENT_SHOWN	4u	/* processes, likewise */
-#define SILENT_NS	1000000000u	/* one that wrote nothing for so long may hang */
+#define THREADS_SHOWN	16u	/* of a process, unless --open */
+#define AROUND		8u	/* ranges shown around one: the outermost and the innermost */
+#define SILENT_SHOWN	4u	/* processes, unless --open */
+#define SILENT_NS	1000000000u	/* a process without a record for so long may hang */
 
 /* Ranges [@from, @to) of one thread, or one range with an id. */
 struct stack {
@@ -87,7 +87,7 @@ static void put_end(const struct open_ranges *open, const struct open_show *show
 		break;
 	case XSPROF_HOW_KILLED:
 		fputs("when killed", stdout);
-		/* A ring file tells that it was, not by what. */
+		/* A ring file shows that it was killed, not by which signal. */
 		if (p->status) {
 			fputs(" by ", stdout);
 			put_signal(p->status);
@@ -128,12 +128,12 @@ static uint64_t since(uint64_t begin, uint64_t ns)
 	return ns > begin ? ns - begin : 0;
 }
 
-/* "3.200 s"; where the end is known to an interval only, "3.151 s to 3.200 s", "at most ..." */
+/* "3.200 s"; if the end is known to an interval only, "3.151 s to 3.200 s", "at most ..." */
 static void put_duration(const struct open_ranges *open, uint32_t producer, uint64_t begin,
 			 uint64_t end)
 {
 	uint64_t ran = xsprof_trace_ran_ns(open->trace, producer), most = since(begin, end);
-	/* A process that has no end in the capture ran as long as it is seen. */
+	/* A process without an end in the capture ran at least to its last record. */
 	uint64_t least = ran && ran < end ? since(begin, ran) : most;
 	char from[32], to[32];
 
@@ -147,7 +147,7 @@ static void put_duration(const struct open_ranges *open, uint32_t producer, uint
 		printf("%s to %s", from, to);
 }
 
-/* " (in step > forward) ": the outermost and the innermost of many. */
+/* " (in step > forward) ": of many, the outermost and the innermost. */
 static void put_around(const struct open_ranges *open, const struct stack *s)
 {
 	size_t around = s->n - 1, left_out = around > 2 * AROUND ? around - 2 * AROUND : 0;
@@ -181,7 +181,7 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 	if (is_async(inner))
 		printf(" with id %#" PRIx64 ", open", inner->id);
 	fputs(" for ", stdout);
-	/* Until when its markers were on is known, and when its thread ended. */
+	/* The time when its markers were switched off, or its thread ended, is known. */
 	if (inner->doubt == OPEN_PAUSED || inner->gone)
 		fputs(tool_format_time(time, sizeof(time), since(inner->begin_ns, inner->end_ns)),
 		      stdout);
@@ -204,7 +204,7 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 	putchar('\n');
 }
 
-/* @what was: "Open at the end" of it. */
+/* @what: the process, in "Open at the end of ...". */
 static void print_process(const struct open_ranges *open, const char *what, uint32_t producer,
 			  uint32_t pid)
 {
@@ -226,8 +226,7 @@ static void print_process(const struct open_ranges *open, const char *what, uint
 /* ---- with nothing open ---------------------------------------------------------------------- */
 
 /*
- * Its latest record, where the process had nothing open, and was killed or ended long after that;
- * or NULL.
+ * The latest record of a process with nothing open that was killed or ended long after it; or NULL.
  */
 static const struct open_latest *silent(const struct open_ranges *open,
 					const struct open_show *show, uint32_t producer,
@@ -327,7 +326,7 @@ void open_ranges_print(const struct open_ranges *open, const struct open_show *s
 	if (open->dropped + open->left_out)
 		printf("  ... and %" PRIu64 " more open ranges than can be kept\n",
 		       open->dropped + open->left_out);
-	/* What was not kept may have been of any process. */
+	/* Ranges that were not kept may be of any process. */
 	if (!open->dropped)
 		print_silent(open, show);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which ranges were open when their processes ended, and how sure that is.  The pairer says what
- * is open, and where lost records leave doubt; this adds pauses and damage.  It never prints.
+ * Which ranges were open when their processes ended, and how certain that is. The pairer reports
+ * open ranges and the effect of lost records; this file adds pauses and damage. It prints nothing.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -86,13 +86,13 @@ void open_ranges_add(struct open_ranges *open, const struct xsprof_range *range)
 		hide(open, range);
 }
 
-/* Its process has ended: no end of it can come any more. */
+/* The process has ended: no end of the range can come any more. */
 static void keep_hidden(void *data, const struct xsprof_range *range)
 {
 	keep(data, make(range, OPEN_PAUSED));
 }
 
-/* What goes on with the record before is part of that, and what the kernel wrote not of it. */
+/* Ignores continuations of the record before, and records of the kernel. */
 static void note_latest(struct open_ranges *open, const struct xsprof_event *ev)
 {
 	uint32_t n = (ev->producer / 64 + 1) * 64;
@@ -117,7 +117,7 @@ static void note_latest(struct open_ranges *open, const struct xsprof_event *ev)
 	};
 }
 
-/* Who held Python's lock: what the begin of a wait for it says. */
+/* The begin of a wait for Python's lock says which thread holds it. */
 static void note_holder(struct open_ranges *open, const struct xsprof_event *ev)
 {
 	uint64_t key = thread_key(ev->producer, ev->tid), *known;
@@ -162,10 +162,10 @@ static int compare(const void *pa, const void *pb)
 
 	if (a->producer != b->producer)
 		return a->producer < b->producer ? -1 : 1;
-	/* What a thread left long ago is behind what was open at the end. */
+	/* Ranges of threads that ended earlier come after those open at the end. */
 	if (a->gone != b->gone)
 		return a->gone ? 1 : -1;
-	/* Ranges with an id are no thread's: behind all threads. */
+	/* Ranges with an id are on no thread: they come last. */
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
 	if (a->tid != b->tid)
@@ -198,7 +198,7 @@ int open_ranges_finish(struct open_ranges *open)
 		}
 		if (!range->gone && producer < open->nr_latest)
 			open->latest[producer].open = true;
-		/* A record that makes no sense may have been an end, of any time. */
+		/* A damaged record may have been an end, at any time. */
 		if (range->doubt == OPEN_CERTAIN && p.bad_slots)
 			range->doubt = OPEN_LOST;
 	}

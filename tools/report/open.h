@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ranges that were open when their processes ended: what each thread was in, and for how
- * long.  Used by report and info; it never reads a trace by itself.
+ * The ranges that were open when their processes ended: in which ranges each thread was, and for
+ * how long. Used by report and info; it does not read the trace itself.
  */
 #ifndef XSPROF_REPORT_OPEN_H
 #define XSPROF_REPORT_OPEN_H
@@ -19,11 +19,11 @@
 
 #define OPEN_RANGES_MAX	65536u	/* ranges kept; more are counted */
 
-/* Why it is not known that a range was open until the end. */
+/* Why it is not certain that a range was open until the end. */
 enum open_doubt {
 	OPEN_CERTAIN,
-	OPEN_LOST,	/* records of its process were lost after it began */
-	OPEN_PAUSED,	/* its markers were off from @end_ns on */
+	OPEN_LOST,	/* records of its process were lost after its begin */
+	OPEN_PAUSED,	/* its markers were switched off at @end_ns */
 };
 
 /*
@@ -45,7 +45,7 @@ struct open_range {
 	bool		gone;
 };
 
-/* The latest record of a process, for one with nothing open (not @open); @pid: 0 for none. */
+/* The latest record of a process, for processes with nothing open (not @open); @pid 0: none. */
 struct open_latest {
 	uint64_t	ns;
 	uint32_t	pid;
@@ -59,21 +59,21 @@ struct open_latest {
 /**
  * struct open_ranges - collected while a trace is read
  * @trace: the trace
- * @list: what was open at the end of its process, or of its thread
- * @nr: how many
- * @room: room in @list
- * @dropped: more that were not kept
- * @left_out: of those that ended with their threads, likewise: they take half of the room at most
- * @hidden: what was open when its markers went off, with no end since
+ * @list: ranges open at the end of their process or thread
+ * @nr: number of ranges
+ * @room: capacity of @list
+ * @dropped: ranges not kept
+ * @left_out: ranges of ended threads that were not kept: these use at most half of @list
+ * @hidden: ranges open when the markers were switched off, without an end since
  * @latest: by producer
- * @nr_latest: room in @latest
- * @type: of the event that the pairer is at
+ * @nr_latest: capacity of @latest
+ * @type: type of the pairer's current event
  * @ended: name of the range that it ended
- * @emitted: ranges that it ended
- * @failed: no memory
+ * @emitted: number of ranges that it ended
+ * @failed: memory ran out
  * @lock: which names are of Python's lock
- * @holders: by thread that waited for it last: the thread that held it
- * @places: where in their program they were called; NULL: nobody asked
+ * @holders: by thread that waited for the lock: the holder, as of its last wait
+ * @places: where the ranges were called; NULL: not requested
  */
 struct open_ranges {
 	struct xsprof_trace	*trace;
@@ -95,8 +95,8 @@ struct open_ranges {
 };
 
 /**
- * open_ranges_event - hand an event to a pairer whose ranges come to open_ranges_add()
- * @open: what is collected
+ * open_ranges_event - pass an event to a pairer that calls open_ranges_add()
+ * @open: result
  * @pairer: the pairer
  * @ev: the event
  *
@@ -104,13 +104,13 @@ struct open_ranges {
  */
 int open_ranges_event(struct open_ranges *open, struct xsprof_pairer *pairer,
 		      const struct xsprof_event *ev);
-/* Every range that the pairer ends. */
+/* To be called for each range that the pairer ends. */
 void open_ranges_add(struct open_ranges *open, const struct xsprof_range *range);
-/* Once the pairer has finished: in order, by process, thread and begin. */
+/* Sorts by process, thread and begin, once the pairer has finished. */
 int open_ranges_finish(struct open_ranges *open);
 /*
- * Asks for the places of all, once they are in order: @places wants to have all events of the trace
- * then.  Return: 0 or -ENOMEM.
+ * Requests the places of all ranges, once they are sorted: then pass all events of the trace to
+ * @places. Return: 0 or -ENOMEM.
  */
 int open_ranges_ask(struct open_ranges *open);
 void open_ranges_free(struct open_ranges *open);
@@ -124,12 +124,12 @@ static inline struct report_op open_range_op(const struct open_range *range)
 }
 
 /**
- * struct open_show - which of them are printed
- * @all: of all processes and threads: not only of those that did not end by themselves, and not
- *	only the first threads of each; of those without an open range, not only of silent ones
+ * struct open_show - which open ranges are printed
+ * @all: all processes and threads, also those that ended by themselves, and all threads of each;
+ *	without open ranges, also processes that are not silent
  * @window: reading stopped before the processes ended
- * @wanted: is this thread wanted?  NULL: all are
- * @data: passed to it
+ * @wanted: does the thread match the options? NULL: all do
+ * @data: passed to @wanted
  */
 struct open_show {
 	bool	all;
@@ -138,11 +138,11 @@ struct open_show {
 	const void *data;
 };
 
-/* A line a thread on stdout, and one a process above them. */
+/* Prints a line for each thread below one for its process. */
 void open_ranges_print(const struct open_ranges *open, const struct open_show *show);
 /* A JSON array of threads. */
 void open_ranges_json(const struct open_ranges *open, const struct open_show *show);
-/* Of processes with none, their latest records. */
+/* The latest records of processes without open ranges. */
 void open_silent_json(const struct open_ranges *open, const struct open_show *show);
 
 #endif /* XSPROF_REPORT_OPEN_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where in their program ops were called: see place.h.
+ * Where in the program ops were called: see place.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "report/place.h"
 #include "text/json.h"
 
-/* An op, and its module and line: names of its process, 0 for none. */
+/* An op, and its module and line: name ids of its process, 0: none. */
 struct place {
 	struct report_op	op;
 	uint32_t		module;
@@ -18,12 +18,12 @@ struct place {
 };
 
 /**
- * struct report_places - those that are asked for
- * @list: by the begins of their ops
- * @nr: how many
- * @next: the first that may yet begin
- * @open: places of those in @list that have more to say
- * @nr_open: how many
+ * struct report_places - requested places
+ * @list: sorted by the begins of their ops
+ * @nr: number of places
+ * @next: the first whose op has not begun
+ * @open: places whose op's record continues
+ * @nr_open: their number
  */
 struct report_places {
 	struct place	*list;
@@ -72,13 +72,13 @@ static int compare(const void *pa, const void *pb)
 
 void report_places_begin(struct report_places *places)
 {
-	/* Its op is the first of a place. */
+	/* The op is the first member of struct place. */
 	qsort(places->list, places->nr, sizeof(*places->list), compare);
 }
 
 /* ---- the second reading --------------------------------------------------------------------- */
 
-/* Return: another record of the thread goes on with it. */
+/* Return: the next record of the thread continues this one. */
 static bool take(struct place *place, const struct xsprof_event *ev)
 {
 	struct xsprof_trace_arg arg;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How a report looks to programs: JSON, with all numbers in nanoseconds and bytes.  It never counts
- * anything.
+ * Prints a report as JSON, with all numbers in nanoseconds and bytes. Counts nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How a report looks to people: tables, and the order of their rows.  It never counts anything.
+ * Prints a report as tables, and sorts the rows. Counts nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 #include "report/local.h"
 
 #define NUMBERS		9	/* columns of numbers, before the words */
-#define UNCERTAIN	8	/* the last of them: only where there are such ranges */
+#define UNCERTAIN	8	/* the last of them: printed only if there are such ranges */
 
-static const struct report *sorted;	/* qsort() passes nothing to its function */
+static const struct report *sorted;	/* for the function of qsort(), which gets no argument */
 
-/* In the order of signed numbers. */
+/* Maps signed numbers to unsigned ones in the same order. */
 static uint64_t signed_value(uint64_t value)
 {
 	return value ^ 1ull << 63;
@@ -61,7 +61,7 @@ static int by_word(uint32_t a, uint32_t b)
 	return ret ? ret : (la > lb) - (la < lb);
 }
 
-/* The order is the same on every run: what is equal goes by name, process, thread. */
+/* The order is the same in every run: equal rows are sorted by name, process, thread. */
 static int compare(const void *pa, const void *pb)
 {
 	const struct xsp_group *a = *(struct xsp_group *const *)pa;
@@ -97,7 +97,7 @@ static void numbers(const struct xsp_group *group, char cell[NUMBERS][32])
 	snprintf(cell[UNCERTAIN], 32, "%" PRIu64, group->uncertain);
 	for (int c = 1; c < UNCERTAIN; c++)
 		strcpy(cell[c], "-");
-	/* A module may have all of its time in those that it has. */
+	/* A module's time may be all in inner modules. */
 	if (group->timed || group->total)
 		tool_format_time(cell[1], 32, group->total);
 	if (!group->timed)
@@ -151,7 +151,7 @@ static void print_ranges(const struct report *report, struct xsp_group **rows, s
 		printf("... and %zu more rows\n", n - (size_t)report->reading.limit);
 }
 
-/* Whole numbers in full, as far as a double has them. */
+/* Integers with all digits, as far as a double holds them. */
 static void print_value(double value)
 {
 	bool whole = value > -1e15 && value < 1e15 && value == (double)(int64_t)value;
@@ -208,7 +208,7 @@ struct xsp_group **report_sort(const struct report *report, size_t *n, size_t *r
 
 	sorted = report;
 	qsort(rows, *n, sizeof(rows[0]), compare);
-	/* Their type is 0. */
+	/* Rows of ranges have type 0. */
 	for (*ranges = 0; *ranges < *n && !rows[*ranges]->key.type; (*ranges)++)
 		;
 	return rows;
@@ -227,7 +227,7 @@ uint64_t report_shown_ns(const struct report *report)
 
 #define UNRECORDED_MAX	8u
 
-/* How much these would have written nobody knows. */
+/* How many events these would have written is not known. */
 static void print_unrecorded(const struct report *report)
 {
 	uint32_t index = 0, n = 0;
@@ -268,7 +268,7 @@ void report_print(struct report *report)
 	       " slots, %" PRIu64 " chunks%s\n", info.lost_records, info.lost_slots, info.bad_slots,
 	       info.bad_chunks, info.truncated ? "; the file is cut off" : "");
 	print_unrecorded(report);
-	/* Of a snapshot that is what its rings hold in full. */
+	/* In a snapshot this is the time for which the rings have all records. */
 	if (report->lossy_ns && report->lossy_ns < report->last_ns) {
 		uint64_t from = report->lossy_ns + 1 - report->first_ns;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * xsprof report: where the time went.  Reads a capture once, pairs begins and ends, and counts
- * ranges per name, thread, process or category; it keeps rows, never events.
+ * xsprof report: where the time went. Reads a capture once, pairs begins and ends, and counts
+ * ranges per name, thread, process or category; keeps rows, never events.
  */
 #include <errno.h>
 #include <math.h>
@@ -35,7 +35,7 @@ static void add_value(struct xsp_group *group, double value)
 		group->high = value;
 }
 
-/* What is no range: counted by type and name. */
+/* Counts an event other than of a range, by type and name. */
 static void add_event(struct report *report, const struct xsprof_event *ev)
 {
 	struct xsp_group *group;
@@ -48,11 +48,11 @@ static void add_event(struct report *report, const struct xsprof_event *ev)
 		waited = report_waits_event(report->waits, ev, report->filter.from_ns);
 	if (!xsp_filter_time(&report->filter, xsp_event_when(ev)))
 		return;
-	/* That processes come and go is told by the decoder, and is no event of theirs. */
+	/* The decoder adds events for begins and ends of processes: these do not count. */
 	report->events += xsp_event_counts(ev);
 	if (xsp_event_is_range(ev) || ev->type == XSPROF_REC_ARGS || xsp_event_nameless(ev))
 		return;
-	/* Rows of their own are those of functions. */
+	/* Samples are in the rows of functions. */
 	if (ev->type == XSPROF_REC_SAMPLE) {
 		report->samples++;
 		return;
@@ -72,15 +72,15 @@ static void add_event(struct report *report, const struct xsprof_event *ev)
 }
 
 /*
- * What is behind the window.  Activities of devices are told of late: where there are any, those
- * that were in the window come behind its end.  Return: true when nothing more of it can come.
+ * Handles events after --to. Activities of devices are written late: if there are any, some of the
+ * time shown may follow. Return: true when no more of them can follow.
  */
 static bool behind(struct report *report, struct xsprof_pairer *pairer,
 		   const struct xsprof_event *ev)
 {
 	if (!report->show.window) {
 		report->show.window = true;
-		/* Where no event is in the window, threads ran all the same. */
+		/* Also if the time shown has no event, threads ran. */
 		report_threads_count(report, ev->ns);
 	}
 	if (ev->type == XSPROF_REC_GPU && xsp_filter_time(&report->filter, ev->end_ns)) {
@@ -115,7 +115,7 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 			report->last_ns = evs[i].ns;
 			report_threads_event(report, &evs[i]);
 			cause_reader_event(report->reader, &evs[i]);
-			/* What the kernel's tracer saw is no range of a program. */
+			/* Events of the kernel's tracer are not of a program. */
 			if (evs[i].producer == XSPROF_NO_PRODUCER)
 				continue;
 			report->lossy_ns = xst_losses_until(&evs[i], report->lossy_ns);
@@ -134,7 +134,7 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 	return n < 0 ? xsp_source_error(&report->source, n) : 0;
 }
 
-/* Where what was open at the end was called: ops said it when they began. */
+/* Finds where ranges open at the end were called: their begins say so. */
 static int place_open(struct report *report)
 {
 	static struct xsprof_event evs[BATCH];
@@ -146,7 +146,7 @@ static int place_open(struct report *report)
 	ret = open_ranges_ask(&report->open);
 	if (!ret)
 		ret = xsprof_trace_rewind(report->source.trace);
-	/* What there is to warn of was said the first time. */
+	/* Warnings were printed in the first pass. */
 	report->source.quiet = true;
 	while (!ret && (n = xsprof_trace_next_batch(report->source.trace, evs, BATCH)) != 0) {
 		if (n < 0)
@@ -203,7 +203,7 @@ static int run(struct report *report)
 	report_threads_begin(report);
 	status = read_all(report, pairer);
 	if (!status) {
-		/* What is open at the end of what is shown was open until then. */
+		/* Ranges open at --to count as open until then. */
 		if (report->show.window) {
 			cause_reader_end(report->reader, report->filter.to_ns);
 			xsprof_pairer_pass(pairer, report->filter.to_ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rows of ranges: which one a range is counted in, and what is counted of it.  report.c reads the
- * events; the rest of what they tell is its own.
+ * Rows of ranges: finds the row of a range, and adds the range to it. report.c reads the events,
+ * and counts the others.
  */
 #include <string.h>
 
@@ -29,12 +29,12 @@ struct xsp_group *report_row(struct report *report, uint32_t type, uint32_t prod
 
 	if (!is_wanted(report, producer, pid, tid, name))
 		return NULL;
-	/* Names that are no rows of their own take no room for words. */
+	/* Names without rows of their own use no memory for words. */
 	if (type || report->by & REPORT_BY_NAME)
 		xsp_groups_words(report->groups, producer, name, &key.name, &key.category);
 	else if (report->by & REPORT_BY_CATEGORY)
 		key.category = xsp_groups_category(report->groups, producer, name);
-	/* In another category it is another thing of the same name: see report_split(). */
+	/* The same name in another category is a different row: see report_split(). */
 	if (!(report->by & REPORT_BY_CATEGORY) && (type || !(report->by & REPORT_BY_NAME)))
 		key.category = 0;
 	if (report->by & (REPORT_BY_PROCESS | REPORT_BY_THREAD))
@@ -56,7 +56,7 @@ static void add_cause(struct xsp_group *group, const struct cause_sum *sum, uint
 	group->wall += ns;
 }
 
-/* Of modules around its own it is a part. */
+/* Adds the range to the modules around its own. */
 static void add_outer(struct report *report, const struct xsprof_range *range,
 		      const struct report_range_words *words, const struct cause_sum *sum,
 		      const struct report_used *used, uint64_t ns)
@@ -79,8 +79,8 @@ static void add_outer(struct report *report, const struct xsprof_range *range,
 }
 
 /*
- * The row of a thread or process has the time that its ranges cover.  @sum is that of the whole
- * range, NULL: not told.
+ * Adds to the row of a thread or process the time that its ranges cover. @sum: causes of the whole
+ * range, NULL: not known.
  */
 static void add_covered(struct report *report, struct xsp_group *group,
 			const struct xsprof_range *range, const struct cause_sum *sum)
@@ -89,7 +89,7 @@ static void add_covered(struct report *report, struct xsp_group *group,
 	struct cause_sum part;
 	uint32_t n;
 
-	/* What is inside another is no news. */
+	/* Time inside another range is covered already. */
 	if (why_on_thread(range) && range->depth)
 		return;
 	n = report_cover_add(report->cover, range->producer, range->tid, range->begin_ns,
@@ -110,7 +110,7 @@ static void add_covered(struct report *report, struct xsp_group *group,
 	}
 }
 
-/* Open when its process ended, at a time that is known to be in an interval only. */
+/* Was it open at the end of its process, of which only an interval is known? */
 static bool is_unsure(struct report *report, const struct xsprof_range *range)
 {
 	struct xsprof_trace_producer p = { 0 };
@@ -118,18 +118,18 @@ static bool is_unsure(struct report *report, const struct xsprof_range *range)
 	if (range->how != XSPROF_RANGE_OPEN ||
 	    xsprof_trace_get_producer(report->source.trace, range->producer, &p))
 		return false;
-	/* Open at the end of what is shown, it has nothing to do with that of its process. */
+	/* A range open at the end of the time shown has nothing to do with the process's end. */
 	return p.exit_within_ns && range->end_ns >= p.exit_ns;
 }
 
-/* What a range used is in no row's sums: its times are in none, because of losses. */
+/* A range whose times do not count because of losses: neither does its usage. */
 static void leave_out(struct report *report, const struct report_part *part)
 {
 	if (part->uses)
 		report_usage_doubt(report->usage, &part->used);
 }
 
-/* Its row has room for it; @unsure: it has no known end.  Return: false: its times do not count. */
+/* Adds to a row; @unsure: its end is not known. Return: false: its times do not count. */
 static bool count(struct report *report, struct xsp_group *group, const struct report_part *part,
 		  bool unsure)
 {
@@ -159,7 +159,7 @@ static void add_times(struct report *report, struct xsp_group *group,
 	group->timed++;
 	group->sum += ns;
 	group->of_thread += why_has_thread(range);
-	/* Where ranges need not nest, it is not known what is inside: no time is its own. */
+	/* If ranges need not nest, inner ranges are not known: no own time. */
 	if (why_on_thread(range)) {
 		group->on_thread++;
 		group->self += range->self_ns;
@@ -196,7 +196,7 @@ void report_whole(void *data, const struct report_part *part)
 		report->nr_uncertain += !!(range->flags & XSPROF_RANGEF_UNCERTAIN);
 		return;
 	}
-	/* How long it took is not known: it is told with what was open at the end. */
+	/* Its duration is not known: it is printed with the ranges open at the end. */
 	unsure = is_unsure(report, range);
 	if (unsure && !(range->flags & XSPROF_RANGEF_UNCERTAIN)) {
 		if (is_wanted(report, range->producer, range->pid, range->tid, range->name)) {
@@ -212,7 +212,7 @@ void report_whole(void *data, const struct report_part *part)
 		add_times(report, group, part);
 }
 
-/* From the end of the part before, which was not before --from, to the end of this one. */
+/* From the end of the part before, but not before --from, to the end of this one. */
 static void find_cause(struct report *report, struct report_part *part, uint64_t from)
 {
 	const struct xsprof_range *range = &part->range;
@@ -235,7 +235,7 @@ static void clip(const struct report *report, struct xsprof_range *range)
 	range->begin_ns = xsp_filter_begin(&report->filter, range->begin_ns, range->end_ns);
 }
 
-/* Its own time is that between two parts as well, but for what was before --from. */
+/* Its own time includes that between two parts, except before --from. */
 static void join(struct report *report, const struct report_part *before,
 		 struct report_part *part)
 {
@@ -253,7 +253,7 @@ static void add_open(struct report *report, const struct report_part *part)
 {
 	struct xsprof_range range = part->range;
 
-	/* It was in there all the time. */
+	/* It was in the outer range all the time. */
 	range.begin_ns = part->began;
 	open_ranges_add(&report->open, &range);
 }
@@ -266,7 +266,7 @@ void report_range(void *data, const struct xsprof_range *range)
 
 	clip(report, &part.range);
 	part.uses = report_usage_of(report->usage, &part.used);
-	/* What is of no thread has no time there. */
+	/* A range without a thread has no time on a thread. */
 	part.told = why_has_thread(range) && cause_get_stats(report->cause)->switches;
 	if (part.told)
 		find_cause(report, &part, before ? before->range.end_ns : UINT64_MAX);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What ranges had as inputs, and of which module they were, for rows by these.  Both are in an op's
- * begin, and its row is found when it ends: between the two its thread keeps them.
+ * The inputs and modules of ranges, for rows by these. Both are in the begin of an op, and its row
+ * is found at its end: they are kept for each thread in between.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,10 +19,10 @@
  * struct shape_open - a range that is open
  * @begin: ns
  * @name: name id
- * @word: its inputs, 0 for none
+ * @word: number of the text of its inputs, 0: none
  * @module: its module
- * @left: elements to come of a list among these
- * @first: none of them has come
+ * @left: elements to come of a list among the inputs
+ * @first: the next element is the list's first
  */
 struct shape_open {
 	uint64_t	begin;
@@ -36,9 +36,9 @@ struct shape_open {
 /**
  * struct shape_thread - a thread with ranges
  * @open: those that are open
- * @depth: how many
- * @room: room in @open
- * @fresh: the innermost one's arguments may go on in the thread's next record
+ * @depth: their number
+ * @room: capacity of @open
+ * @fresh: the next record of the thread may continue the arguments of the innermost
  */
 struct shape_thread {
 	struct shape_open	*open;
@@ -48,18 +48,18 @@ struct shape_thread {
 };
 
 /**
- * struct report_shapes - inputs of ranges that are open
+ * struct report_shapes - inputs of open ranges
  * @trace: the trace
- * @groups: texts are theirs
+ * @groups: holds the texts
  * @by: REPORT_BY_*
- * @flat: none of its ranges is inside of another
- * @modules: NULL where rows are not by these
- * @by_thread: places of threads
- * @threads: those
+ * @flat: ranges inside others count as well
+ * @modules: NULL if rows are not by module
+ * @by_thread: index in @threads
+ * @threads: threads
  * @nr: how many
- * @room: room for ranges of all of them
- * @full: text for inputs that there was no room for
- * @crowded: ops with inputs that there was no room for
+ * @room: total capacity of all threads
+ * @full: number of the text for inputs that do not fit
+ * @crowded: ops whose inputs did not fit
  * @any: a range had inputs
  */
 struct report_shapes {
@@ -123,7 +123,7 @@ static struct shape_thread *get(struct report_shapes *shapes, const struct xspro
 
 	if (th || shapes->nr == THREADS_MAX)
 		return th;
-	/* Room doubles at each power of two. */
+	/* Capacity doubles at each power of two. */
 	if (!(shapes->nr & (shapes->nr - 1))) {
 		th = realloc(shapes->threads, (shapes->nr ? shapes->nr * 2 : 1) * sizeof(*th));
 		if (!th)
@@ -167,14 +167,14 @@ static bool is_item(const struct xsprof_trace_arg *arg)
 	return arg->key >= XSPROF_KEY_ITEM && arg->key < XSPROF_KEY_ITEM + XSPROF_KEY_PLACES;
 }
 
-/* Also one of a list. */
+/* Also an element of a list. */
 static bool is_input(const struct xsprof_trace_arg *arg)
 {
 	return (arg->key >= XSPROF_KEY_INPUT &&
 		arg->key < XSPROF_KEY_INPUT + XSPROF_KEY_PLACES) || is_item(arg);
 }
 
-/* Of a number its value is no shape. */
+/* The value of a number is not a shape. */
 static size_t put_input(const struct report_shapes *shapes, uint32_t producer,
 			const struct xsprof_trace_arg *arg, char *p, size_t room)
 {
@@ -183,7 +183,7 @@ static size_t put_input(const struct report_shapes *shapes, uint32_t producer,
 
 	switch (arg->type) {
 	case XSPROF_ARG_TENSOR:
-		/* Strides are no shape either. */
+		/* Nor are strides. */
 		len = xsprof_trace_arg_text(shapes->trace, producer, arg, p, room);
 		end = memchr(p, ']', len);
 		return end ? (size_t)(end + 1 - p) : len;
@@ -201,7 +201,7 @@ static size_t put_comma(char *p, size_t len)
 	return len ? len + 2 : 0;
 }
 
-/* A list of tensors is "[...]" around them, one of anything else a "-".  Return: bytes of @p. */
+/* A list of tensors is printed as "[...]", other lists as "-". Return: bytes written to @p. */
 static size_t put_listed(const struct report_shapes *shapes, struct shape_open *open,
 			 uint32_t producer, const struct xsprof_trace_arg *arg, char *p,
 			 size_t len)
@@ -217,7 +217,7 @@ static size_t put_listed(const struct report_shapes *shapes, struct shape_open *
 		return len;
 	open->left--;
 	if (open->first && arg->type != XSPROF_ARG_TENSOR) {
-		/* None of its other elements is of interest. */
+		/* Its other elements are ignored. */
 		open->left = 0;
 		p[len - 1] = '-';
 		return len;
@@ -231,7 +231,7 @@ static size_t put_listed(const struct report_shapes *shapes, struct shape_open *
 	return len;
 }
 
-/* The inputs in a record behind those that the range has. */
+/* Adds the inputs in a further record of the range. */
 static void add_inputs(struct report_shapes *shapes, struct shape_thread *th,
 		       const struct xsprof_event *ev)
 {
@@ -251,7 +251,7 @@ static void add_inputs(struct report_shapes *shapes, struct shape_thread *th,
 	}
 	had = len;
 	while (xsprof_trace_args(ev, &pos, &arg) && len < TEXT_MAX) {
-		/* A string that goes on is one input. */
+		/* A string in several records is one input. */
 		if (!is_input(&arg) || arg.flags & XSPROF_ARGF_CONT)
 			continue;
 		if (arg.type == XSPROF_ARG_LIST || is_item(&arg)) {
@@ -283,7 +283,7 @@ void report_shapes_event(struct report_shapes *shapes, const struct xsprof_event
 		shapes->crowded += begins && ev->flags & XSPROF_EVF_OP;
 		return;
 	}
-	/* The ends of those that are too deep find nothing. */
+	/* Ends of ranges that are too deep find no range. */
 	if (begins) {
 		th->fresh = push(shapes, th, ev);
 		shapes->crowded += !th->fresh && ev->flags & XSPROF_EVF_OP;
@@ -307,7 +307,7 @@ const struct report_modules *report_shapes_modules(const struct report_shapes *s
 	return shapes->modules;
 }
 
-/* Is a range of its row open below @at? */
+/* Is a range of the same row open below @at? */
 static bool is_inside(const struct report_shapes *shapes, const struct shape_thread *th,
 		      uint32_t at, const struct shape_open *open)
 {
@@ -321,16 +321,16 @@ static bool is_inside(const struct report_shapes *shapes, const struct shape_thr
 	return false;
 }
 
-/* Takes it out of those that are open: of a pause it may be in the middle. */
+/* Removes a range; because of pauses it may be in the middle. */
 static void take(struct report_shapes *shapes, struct shape_thread *th, uint32_t at)
 {
 	th->depth--;
-	/* What another thread switches off, or the end of the process, ends it as well. */
+	/* A pause by another thread, or the end of the process, ends it as well. */
 	th->fresh &= at < th->depth;
 	memmove(&th->open[at], &th->open[at + 1], (th->depth - at) * sizeof(th->open[0]));
 	if (th->depth)
 		return;
-	/* Threads come and go: what is not needed is given back. */
+	/* Threads come and go: memory that is not used is freed. */
 	shapes->room -= th->room;
 	free(th->open);
 	th->open = NULL;
@@ -344,7 +344,7 @@ static bool is_in(const struct report_shapes *shapes, uint32_t module, uint32_t 
 	return module;
 }
 
-/* What of the modules around its own it adds to; what is open below @at is around it. */
+/* The modules around its own to which it adds; ranges below @at are around it. */
 static void find_outer(const struct report_shapes *shapes, const struct shape_thread *th,
 		       uint32_t at, uint32_t module, struct report_range_words *words)
 {
@@ -352,7 +352,7 @@ static void find_outer(const struct report_shapes *shapes, const struct shape_th
 
 	if (shapes->flat)
 		at = 0;
-	/* As nearly always: what is around it adds to all of them. */
+	/* The usual case: the range around it adds to all of them. */
 	if (at && th->open[at - 1].module.word == module)
 		return;
 	while (words->nr_outer < REPORT_OUTER &&
@@ -364,7 +364,7 @@ static void find_outer(const struct report_shapes *shapes, const struct shape_th
 	}
 }
 
-/* Its module, and what that is in.  Rows by names as well are of one module each. */
+/* Its module, and the modules around it. With names, a row is of one module. */
 static void add_module(const struct report_shapes *shapes, const struct shape_thread *th,
 		       uint32_t at, const struct shape_open *open,
 		       struct report_range_words *words)
@@ -374,7 +374,7 @@ static void add_module(const struct report_shapes *shapes, const struct shape_th
 		find_outer(shapes, th, at, words->module, words);
 }
 
-/* One that was written when it was over: what is open is around it. */
+/* A range that was written at its end: open ranges are around it. */
 static void of_whole(const struct report_shapes *shapes, const struct shape_thread *th,
 		     const struct xsprof_range *range, struct report_range_words *words)
 {

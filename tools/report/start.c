@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where the trace starts, which --from and --to count from.
+ * The start of the trace, the origin of --from and --to.
  */
 #include "cli/tool.h"
 #include "report/local.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Steps as JSON: each, and the medians of each thread.
+ * Prints steps as JSON, and the medians of each thread.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static void json_thread(const struct report_steps *steps, const struct xsp_ranks
 	if (ranks)
 		xsp_ranks_get(ranks, list->pid, &rank);
 	printf("{\"producer\":%u,\"pid\":%u,\"tid\":%u", list->producer, list->pid, list->tid);
-	/* Without memory for them, or for ranks, none is stated. */
+	/* If memory for them or for ranks ran out, none are printed. */
 	if (known)
 		printf(",\"whole_steps\":%zu", m.nr);
 	if (rank.known)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a usual step of a thread is: medians, and which steps are slow beside them.
+ * Medians of the steps of a thread, and which steps are slow compared with these.
  */
 #include <stdlib.h>
 
 #include "report/steps.h"
 
-/* A number of @step: the wall time, then phases, then causes. */
+/* A number of @step by index: the wall time, phases, causes. */
 static uint64_t value_of(const struct report_step *step, size_t which)
 {
 	if (!which)
@@ -42,7 +42,7 @@ static uint64_t median(const struct report_step *steps, size_t n, size_t which, 
 		values[nr / 2 - 1] + (values[nr / 2] - values[nr / 2 - 1]) / 2;
 }
 
-/* Without ops all of the time is in none of them, which says nothing. */
+/* Without ops all time is outside of ops: no phases. */
 static int columns_of(const struct report_step *steps, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -72,7 +72,7 @@ bool steps_find_medians(const struct report_step *steps, size_t n, struct step_m
 
 bool steps_is_slow(const struct report_step *step, const struct step_medians *m)
 {
-	/* What comes behind the last step of a process that exits is no step. */
+	/* The time after the last step of a process that exits is no step. */
 	if (step->how == STEP_PROCESS + XSPROF_HOW_EXITED)
 		return false;
 	return m->nr > 2 && !step->uncertain && !step->switched && !step->first &&

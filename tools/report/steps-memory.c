@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The most memory that was allocated in each step. Each record of an allocator has what it has
- * given out by then; steps begin and end on any number of threads, and a record is of the steps of
- * all of them. So what is kept is, for each begin of a step, the most since then: as that of an
- * earlier begin is never less, those to which a record adds are the latest ones, and become one.
+ * The peak of allocated memory in each step. Each record of an allocator has the bytes allocated at
+ * that time; steps of several threads overlap, and a record counts for all steps that are under
+ * way. For each begin of a step the peak since then is kept: peaks of earlier begins are never
+ * lower, so a record raises only the latest ones, and these become one entry.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +13,19 @@
 
 #define DEVICES_MAX	64u	/* of a process */
 
-/* The most since the begin of a step. */
+/* The peak since the begin of a step. */
 struct peak {
-	uint64_t	begin;		/* number of the first step that it is of */
+	uint64_t	begin;		/* number of its first step */
 	uint64_t	bytes;
 };
 
-/* Peaks fall from one to the next, and their numbers rise. */
+/* Peaks decrease, and step numbers increase, from one to the next. */
 struct peaks {
 	struct peak	*list;
 	uint32_t	nr;
 	uint32_t	room;
 	bool		known;
-	bool		failed;		/* one found no room: none is known any more */
+	bool		failed;		/* memory ran out: no peak is known any more */
 	uint64_t	now;
 };
 
@@ -35,11 +35,11 @@ struct device {
 };
 
 /**
- * struct step_memory - what a process has allocated
- * @peaks: on the host, on all devices
- * @devices: what is allocated on each now
- * @nr: how many
- * @begins: steps that have begun
+ * struct step_memory - memory allocated by a process
+ * @peaks: of the host, and of all devices
+ * @devices: bytes allocated now, by device
+ * @nr: number of devices
+ * @begins: number of steps that have begun
  */
 struct step_memory {
 	struct peaks	peaks[XSP_USED_KINDS];
@@ -69,7 +69,7 @@ static void push(struct peaks *peaks, uint64_t begin, uint64_t bytes)
 		peaks->failed = true;
 }
 
-/* The last that began at or before @begin. */
+/* The last one that began at or before @begin. */
 static uint32_t find(const struct peaks *peaks, uint64_t begin)
 {
 	uint32_t low = 0, high = peaks->nr;
@@ -91,12 +91,12 @@ static void reach(struct peaks *peaks, uint64_t bytes)
 	peaks->now = bytes;
 	while (peaks->nr && peaks->list[peaks->nr - 1].bytes <= bytes)
 		begin = peaks->list[--peaks->nr].begin;
-	/* The first one is of all steps that began before anything was known. */
+	/* The first one covers all steps that began before the first record. */
 	if (peaks->nr != before || !before)
 		push(peaks, begin, bytes);
 }
 
-/* Makes room: those are left that a step needs which goes on. */
+/* Makes room: keeps those that a step under way needs. */
 static void thin(struct report_steps *steps, const struct step_process *process,
 		 struct peaks *peaks)
 {
@@ -113,7 +113,7 @@ static void thin(struct report_steps *steps, const struct step_process *process,
 			peaks->list[kept++] = peaks->list[i];
 	peaks->nr = kept;
 	free(needed);
-	/* The next time is as far away as what this one took. */
+	/* At least as many peaks fit until the next pass as this one kept. */
 	if (kept > peaks->room / 2)
 		grow(peaks);
 }
@@ -145,7 +145,7 @@ void steps_memory_event(struct report_steps *steps, const struct xsprof_event *e
 
 	if (!process || !xsr_mem_event(steps->report->source.trace, ev, &mem) || mem.failed)
 		return;
-	/* 0 where it is not known, also behind an allocation. */
+	/* 0 means not known, also after an allocation. */
 	if (!mem.allocated && (!process->memory || ev->type == XSPROF_REC_ALLOC))
 		return;
 	if (!process->memory)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The arguments of events in Chrome's JSON: those of the program, and the fields of a record as
- * arguments.  Numbers that a viewer's double would round are strings of digits.
+ * Arguments of events in Chrome's JSON: those of the program, and the fields of a record as
+ * arguments. Numbers that a double would round are written as strings of digits.
  */
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ static char *put_name(struct xsp_out *out, const struct xsprof_event *ev, uint32
 	size_t len;
 	const char *s = xsprof_trace_name_len(out->trace, ev->producer, name, &len);
 
-	/* A name as a value is cut where a viewer would not show it anyway. */
+	/* A name used as a value is truncated where viewers would truncate it. */
 	return json_string(p, s, len < XSPROF_TEXT_MAX ? len : XSPROF_TEXT_MAX, NULL);
 }
 
@@ -89,7 +89,7 @@ char *chrome_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *
 
 /* ---- notes --------------------------------------------------------------------------------- */
 
-/* A note begins with the keys that its range has already, as this and the hash of each. */
+/* A note begins with this byte and the hash of each key that the range's begin has. */
 #define KEY	'~'
 #define KEY_LEN	9u
 
@@ -102,12 +102,12 @@ void chrome_note_keys(struct xsp_out *out, struct xsp_range *range)
 		*p = KEY;
 		memcpy(p + 1, &keys->v[i].hash, KEY_LEN - 1);
 	}
-	/* Without memory for them the end may have a key that the begin has. */
+	/* If memory runs out, the end may repeat a key of the begin. */
 	if (p > text)
 		(void)xsp_tracks_note(out->tracks, range, 0, text, (size_t)(p - text));
 }
 
-/* Behind the keys. */
+/* The arguments in the note, after the keys. */
 static const char *arguments(const struct xsp_range *range)
 {
 	const char *p = range->note, *end = p + range->note_len;
@@ -146,7 +146,7 @@ char *chrome_put_note(struct xsp_out *out, const struct xsp_range *range, char *
 	return p;
 }
 
-/* A string that goes on loses the quote that the part before ended with, and its own. */
+/* For a string in several records, the closing quote of the previous part is removed. */
 static bool note_arg(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_range *range,
 		     const struct xsprof_trace_arg *arg)
 {
@@ -174,7 +174,7 @@ bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev, struct
 	return xsp_each_plain(out, ev, range, note_arg);
 }
 
-/* Named as PyTorch's profiler names them, so that tools for its traces find them. */
+/* Keys are those of PyTorch's profiler, so that tools for its traces find them. */
 static char *put_mem(const struct xsprof_event *ev, char *p, bool *any)
 {
 	const struct xsprof_rec_mem *mem = xsp_record(ev, struct xsprof_rec_mem);
@@ -286,7 +286,7 @@ static char *put_sched(const struct xsprof_event *ev, char *p, bool *any)
 	return comm ? json_string(put_lit(comma(p, any), "\"other_comm\":"), comm, len, NULL) : p;
 }
 
-/* Named as PyTorch's profiler names them. */
+/* Keys are those of PyTorch's profiler. */
 static char *put_op(const struct xsprof_event *ev, char *p, bool *any)
 {
 	struct xsprof_trace_op op;

@@ -2,11 +2,11 @@
 /*
  * Arrows from calls to what they started on a device, as PyTorch's profiler draws them (ac2g).
  *
- * Collectors report calls and activities in any order.  So the places of the latest of both are
- * kept, and an arrow is written once both of its ends are in the file.  Each arrow has an id of its
- * own: a call that launches a graph starts many activities, and viewers end an arrow at its first
- * end.  An activity has one arrow at most, whatever a file says; one that begins before its call
- * has none.
+ * Collectors write calls and activities in any order. So the places of the latest ones of both are
+ * kept, and an arrow is written when both of its ends are in the file. Each arrow has its own id: a
+ * call that launches a graph starts many activities, and viewers end an arrow at its first end. An
+ * activity has at most one arrow, even if the file repeats a correlation; an activity that begins
+ * before its call has none.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,15 +17,15 @@
 #define BITS	15u
 #define KEPT	(1u << BITS)
 
-#define NO_PRODUCER	UINT32_MAX	/* so ids differ from those of the program's flows */
+#define NO_PRODUCER	UINT32_MAX	/* makes ids differ from those of the program's flows */
 
 /**
  * struct place - one end of an arrow
- * @key: of the process and the correlation
+ * @key: hash of process and correlation
  * @ns: begin of the range
- * @before: number of the place before it in the same slot, 0 for none
+ * @before: number of the previous place in the same slot, 0: none
  * @len: of @prefix
- * @prefix: process and track, as they stand in the file
+ * @prefix: process and track, as in the file
  */
 struct place {
 	uint64_t	key;
@@ -36,10 +36,10 @@ struct place {
 };
 
 /**
- * struct side - all calls, or activities whose call is not known yet
- * @n: how many there were; their numbers begin at 1
- * @heads: by slot: the number of the latest
- * @v: the latest KEPT
+ * struct side - one side: all calls, or all activities whose call is not known yet
+ * @n: number of places so far; they are numbered from 1
+ * @heads: by slot: number of the latest place
+ * @v: the latest KEPT places
  */
 struct side {
 	uint64_t	n;
@@ -53,13 +53,13 @@ struct chrome_arrows {
 	uint64_t	drawn;
 };
 
-/* The place with the number, or NULL where there is none or a later one has its room. */
+/* The place of that number; NULL: none, or it was overwritten. */
 static const struct place *place_at(const struct side *side, uint64_t number)
 {
 	return number && side->n - number < KEPT ? &side->v[number % KEPT] : NULL;
 }
 
-/* The latest one of @key. */
+/* The latest place of @key. */
 static const struct place *find(const struct side *side, uint64_t key)
 {
 	const struct place *place = place_at(side, side->heads[xsp_hash_slot(key, BITS)]);
@@ -101,7 +101,7 @@ static void put_arrow(struct xsp_out *out, const struct place *call, const struc
 	put_end(out, 'f', work, id);
 }
 
-/* To all activities that waited for @call: they wait no more. */
+/* Writes arrows to all activities that wait for @call; they wait no more. */
 static void put_arrows(struct xsp_out *out, struct side *work, const struct place *call)
 {
 	uint64_t *link = &work->heads[xsp_hash_slot(call->key, BITS)];

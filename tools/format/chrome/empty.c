@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ranges of no length in Chrome's JSON.  Perfetto sorts the end of a range in front of a begin of
- * the same time, unless the file is in order of time, which it is not where it has ranges that were
- * written when they ended.  The range would seem to go on to the end of the one around it.  So the
- * begin, which is still in the buffer, becomes an "X" of no duration when its end comes.
+ * Ranges of zero length in Chrome's JSON. Perfetto sorts the end of a range before a begin of the
+ * same time, unless the file is sorted by time, which it is not if it has ranges that were written
+ * at their end. The range would then seem to last until the end of the range around it. So the
+ * begin, which is still in the buffer, is changed to an "X" of duration 0 when its end follows.
  */
 #include "format/chrome/local.h"
 
-/* Of an event's text: behind the comma, a new line and `{"ph":"`. */
+/* Offset of the phase in an event's text: after the comma, a newline and `{"ph":"`. */
 #define PHASE	9u
 
-/* Until the buffer is written out. */
+/* Space left before the buffer is written out. */
 static size_t left(const struct xsp_out *out)
 {
 	return out->buf.p < out->buf.limit ? (size_t)(out->buf.limit - out->buf.p) : 0;
@@ -23,7 +23,7 @@ void chrome_empty_open(struct xsp_out *out, uint64_t ns)
 	ns = chrome_rel(out, ns);
 	if (empty->n && (empty->ns != ns || empty->total != out->buf.total))
 		empty->n = 0;
-	/* The end is to find its begin in the buffer, unless there is that much between them. */
+	/* The begin must still be in the buffer when its end follows. */
 	if (!empty->n && left(out) < CHROME_ROOM)
 		xsp_buf_flush(&out->buf);
 	empty->ns = ns;
@@ -58,7 +58,7 @@ void chrome_empty_forget(struct xsp_out *out, const struct xsp_track *thread)
 	empty->n = n;
 }
 
-/* The innermost range of the thread that begins at @ns, taken out.  Return: false without one. */
+/* Removes the innermost range of the thread that begins at @ns. Return: false: none. */
 static bool take(struct xsp_out *out, const struct xsp_track *thread, uint64_t ns,
 		 struct chrome_begin *begin)
 {
@@ -76,7 +76,7 @@ static bool take(struct xsp_out *out, const struct xsp_track *thread, uint64_t n
 	return true;
 }
 
-/* Those behind it have moved. */
+/* Adjusts the positions after @at. */
 static void moved(struct xsp_out *out, size_t at, size_t by)
 {
 	struct chrome_empty *empty = &((struct chrome *)out->priv)->empty;
@@ -89,7 +89,7 @@ static void moved(struct xsp_out *out, size_t at, size_t by)
 	}
 }
 
-/* `"}` is the end of an event without arguments, `"}}` that of one with some. */
+/* An event without arguments ends in `"}`, one with arguments in `"}}`. */
 bool chrome_empty_end(struct xsp_out *out, const struct xsp_track *thread, uint64_t begin,
 		      uint64_t ns, size_t end, size_t args)
 {
@@ -105,7 +105,7 @@ bool chrome_empty_end(struct xsp_out *out, const struct xsp_track *thread, uint6
 	if (len + between + 64 > XSP_SCRATCH)
 		return false;
 	had = base[b.to - 2] == '}';
-	/* What takes the place of the brackets that close the begin. */
+	/* The text that replaces the closing brackets of the begin. */
 	if (len == 1) {
 		p = had ? put_lit(p, "}") : p;
 	} else if (had) {

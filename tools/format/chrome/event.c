@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One event of Chrome's JSON: its head, its name, its arguments.  What xsprof says of an event has
- * its own keys; a key of the program that is there already gets a number.
+ * One event of Chrome's JSON: its head, its name, its arguments. Fields of xsprof have fixed keys;
+ * an argument of the program with the same key gets a number.
  */
 #include "format/chrome/local.h"
 
@@ -68,8 +68,8 @@ static void claim_text(struct xsp_keys *keys, const char *text, const char *end)
 }
 
 /*
- * Viewers make one event of a begin and its end: what the one of an op has the other may not have,
- * nor a begin what may have to be said of its range at its end.
+ * Viewers merge a begin and its end into one event: keys of an op's begin must not be used at its
+ * end, and a begin must not use keys that its range may need at its end.
  */
 static void claim_both(struct xsp_keys *keys, bool begin)
 {
@@ -92,7 +92,7 @@ void chrome_close(struct xsp_out *out, const struct xsprof_event *ev,
 	struct xsp_keys *keys = &((struct chrome *)out->priv)->keys;
 	const char *own;
 
-	/* Room first: where there turns out to be no argument, the key is taken back. */
+	/* Makes room first: if there are no arguments, the key is removed again. */
 	out->buf.p = p;
 	p = xsp_buf_room(&out->buf, CHROME_ROOM);
 	p = put_lit(p, ",\"args\":{");

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arrows in Chrome's JSON: which range each end is bound to.
+ * Flow arrows in Chrome's JSON: which range each end is bound to.
  *
- * Viewers draw an arrow from range to range, and drop one whose end is in none.  An end is bound
- * to the innermost range that is open in its thread.  It gets a range of its own instead, of one
- * step, at its very time, where Perfetto would bind it to another or turn the arrow around:
+ * Viewers draw an arrow from range to range, and drop one with an end outside of ranges. An end is
+ * bound to the innermost open range of its thread. It gets its own range of one time step, at its
+ * time, in cases where Perfetto would bind it to another range or reverse the arrow:
  *
  * - no range is open, or its begin is not shown;
- * - an instant or a range that one record tells was drawn last: Perfetto takes it for open until
- *   something begins or ends;
- * - the next event of the thread has the same time: Perfetto sorts an end to the front;
- * - the range of an end began before the arrow did: Perfetto lets an arrow begin in that of the two
- *   ranges that began earlier;
- * - the arrow has arguments, which viewers show of ranges alone.
+ * - the last event drawn was an instant or a range in one record: Perfetto takes it for open until
+ * another event begins or ends;
+ * - the next event of the thread has the same time: Perfetto sorts ends first;
+ * - the range at the end began before the arrow did: Perfetto starts an arrow in the range that
+ * began earlier;
+ * - the arrow has arguments, which viewers show for ranges only.
  *
- * To Perfetto a range of one step has no length, and speedscope ends none before its begin.
+ * Perfetto shows a range of one time step without length, and speedscope ends no range before its
+ * begin.
  */
 #include "base/hash.h"
 #include "format/chrome/local.h"
@@ -24,7 +25,7 @@ static bool is_flow(uint32_t type)
 	return type >= XSPROF_REC_FLOW_START && type <= XSPROF_REC_FLOW_END;
 }
 
-/* A range of one step at the end of an arrow. */
+/* A range of one time step at the end of an arrow. */
 static void put_own_range(struct xsp_out *out, const struct xsp_view *view)
 {
 	char *p = chrome_open(out, view->thread, 'X', view->ev->ns);
@@ -45,7 +46,7 @@ static void put_flow(struct xsp_out *out, const struct xsp_view *view)
 	chrome_close_plain(out, chrome_put_name(out, ev, view->name, p));
 }
 
-/* Did the arrow begin, or come by last, before @begin?  No where it has been forgotten. */
+/* Was the arrow's latest event before @begin? No if the arrow was dropped from the table. */
 static bool came_before(struct chrome *chrome, const struct xsprof_event *ev, uint64_t begin)
 {
 	uint64_t id = xsp_hash_flow(ev->producer, ev->value);
@@ -63,7 +64,9 @@ void chrome_put_flow(struct xsp_out *out, const struct xsp_view *view)
 	const struct xsp_range *range = xsp_stack_top(&view->thread->opens.stack);
 	bool before = came_before(out->priv, view->ev, range ? range->begin : 0);
 
-	/* A range that is told late, and ended before, is drawn elsewhere: it nests with this. */
+	/*
+	 * A range that was written late, and ended before, is drawn elsewhere: it nests with this.
+	 */
 	if (range && range->shown && before && !view->thread->stale && !chrome_has_args(view->ev) &&
 	    xsp_tracks_complete(out->tracks, view->thread, view->ev->ns, view->ev->ns) &&
 	    fmt_hold_plain(view))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What stands in Chrome's JSON before the events and behind them: rank, clock, what is missing,
- * and the lines of the kernel's tracer.
+ * The parts of Chrome's JSON before and after the events: rank, clock, losses, and the lines of the
+ * kernel's tracer.
  */
 #include "decode/rank.h"
 #include "format/chrome/local.h"
 
-/* HolisticTraceAnalysis looks for the rank on a line of its own, before anything like it. */
+/* HolisticTraceAnalysis expects the rank on its own line, before any similar text. */
 static void put_rank(struct xsp_out *out)
 {
 	struct xsp_rank rank;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of the kernel's tracer in Chrome's JSON: viewers take them as "systemTraceEvents", one
- * string with the lines of the kernel's own trace file.  A string cannot stand in the middle of
- * the array of events, so the lines wait in a spool; times are those of the other events.
+ * Events of the kernel's tracer in Chrome's JSON: viewers read them as "systemTraceEvents", one
+ * string with the lines of the kernel's trace file. As a string cannot be inside the array of
+ * events, the lines are kept in a spool until the end; their times are on the same clock as the
+ * other events.
  *
  *	            comm-TID     (   TGID) [CPU] FLAGS SECONDS.MICROS: NAME: what it says
  */
@@ -12,7 +13,7 @@
 #include "format/chrome/local.h"
 #include "format/common/sched.h"
 
-/* Viewers tell the text by this line, whichever tracer it was. */
+/* Viewers recognize the text by this line, for any tracer. */
 static const char header[] =
 	"# tracer: nop\\n#\\n"
 	"#           TASK-PID     (  TGID)  CPU#  ||||   TIMESTAMP  FUNCTION\\n";
@@ -25,7 +26,7 @@ static const char header[] =
 #define PREEMPT_RESCHED	0x20u
 #define NMI		0x40u
 
-/* "d.h2": as the kernel has them, with the letters that every viewer knows. */
+/* "d.h2": as the kernel prints them, with only the letters that all viewers know. */
 static char *put_flags(char *p, uint32_t aux)
 {
 	uint32_t flags = aux & 0xff, depth = aux >> 8 & 0xf, resched;
@@ -67,7 +68,7 @@ static char *put_task(char *p, const char *comm, uint32_t tid, uint32_t tgid)
 	return put_lit(p, ") ");
 }
 
-/* As the kernel itself says it between the lines. */
+/* As the kernel prints losses between the lines. */
 static char *put_lost(const struct xsprof_event *ev, char *p)
 {
 	p = put_u32(put_lit(p, "CPU:"), (uint32_t)ev->cpu);
@@ -79,8 +80,8 @@ static char *put_lost(const struct xsprof_event *ev, char *p)
 }
 
 /*
- * A text that somebody wrote into the trace is told as "FUNCTION: text", and has no name but the
- * function's.
+ * Text written into the trace by trace_printk() is printed as "FUNCTION: text", without a name of
+ * the event.
  */
 static bool names_itself(const struct xsp_kernel_kind *kind, const char *info, const char *end)
 {
@@ -90,7 +91,7 @@ static bool names_itself(const struct xsp_kernel_kind *kind, const char *info, c
 	       !strcmp(kind->kind->system, "ftrace") && space > info + 1 && space[-1] == ':';
 }
 
-/* The name, one word whatever it is, goes in front of what it says, which is there already. */
+/* Inserts the name, one word, before the text that is already there. */
 static char *put_name(const struct xsp_kernel_kind *kind, char *info, char *end)
 {
 	memmove(info + kind->name_len + 2, info, (size_t)(end - info));
@@ -100,7 +101,7 @@ static char *put_name(const struct xsp_kernel_kind *kind, char *info, char *end)
 	return end + kind->name_len + 2;
 }
 
-/* What follows the task: CPU, flags, time. */
+/* The columns after the task: CPU, flags, time. */
 static char *put_when(struct xsp_out *out, const struct xsprof_event *ev, uint32_t flags, char *p)
 {
 	uint64_t micros = chrome_rel(out, ev->ns) / 1000;
@@ -119,7 +120,7 @@ static char *put_when(struct xsp_out *out, const struct xsprof_event *ev, uint32
 	return put_lit(p, ": ");
 }
 
-/* A process that a line names gets its own name at the end, when that is known. */
+/* A process in a line gets its name at the end, if it is known. */
 static void is_shown(struct xsp_out *out, uint32_t pid)
 {
 	if (pid && pid < CHROME_PIDS)
@@ -151,7 +152,7 @@ static void failed(struct xsp_out *out, int err)
 
 _Static_assert((2 + 2 * XSP_ESCAPE_MAX) * XSP_KERNEL_ROOM <= XSP_SCRATCH, "a line and its JSON");
 
-/* The line is at the begin of the scratch; behind it goes what JSON makes of it. */
+/* The line is at the begin of the scratch buffer; its JSON follows there. */
 static void keep_line(struct xsp_out *out, char *end)
 {
 	char *line = out->scratch, *json = out->scratch + 2 * XSP_KERNEL_ROOM;
@@ -172,8 +173,8 @@ static void keep_line(struct xsp_out *out, char *end)
 }
 
 /*
- * To Perfetto a thread is called as the last of its lines says, whatever else names it: a line of
- * our own says it as well.
+ * Perfetto names a thread as in the last of its lines, whatever other names it has: so xsprof adds
+ * a line with the thread's name.
  */
 void chrome_kernel_thread(struct xsp_out *out, struct xsp_track *thread)
 {
@@ -182,7 +183,7 @@ void chrome_kernel_thread(struct xsp_out *out, struct xsp_track *thread)
 	uint32_t tid = xsp_track_tid(out->trace, thread);
 	char *p;
 
-	/* A pid that is given twice is not the kernel's. */
+	/* A pid used twice is not the kernel's. */
 	if (!((struct chrome *)out->priv)->spool || thread->kind != XSP_LANE_THREAD ||
 	    !thread->shown || !*name ||
 	    chrome_pid(out, thread->producer, thread->pid) != thread->pid)
@@ -223,7 +224,7 @@ static char *put_pid(char *p, const char *key, const struct xsp_task *task)
 	return put_u32(stpcpy(p, key), task->tid);
 }
 
-/* As the kernel prints it, for readers that know its lines by heart. */
+/* As the kernel prints it, for readers that parse these lines. */
 static char *put_sched(const struct fmt_sched_event *e, uint32_t cpu, char *p)
 {
 	if (e->kind == FMT_SCHED_SWITCH) {
@@ -266,7 +267,7 @@ bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
 		out->merged++;
 		return true;
 	}
-	/* The process has the number that its other events have. */
+	/* The process has the pid of its other events. */
 	if (e.by.own)
 		pid = chrome_pid(out, ev->producer, e.by.tgid);
 	p = put_task(out->scratch, !e.by.tid ? "<idle>" : *e.by.comm ? e.by.comm : "<...>",
@@ -285,7 +286,7 @@ static char *put_from(struct xsp_out *out, const struct xsp_task *task)
 	return put_task(out->scratch, comm, task->tid, pid);
 }
 
-/* A switch that the tracer left out: a line of it, and one that marks it. */
+/* A switch that the tracer left out: its line, and an instant that marks it. */
 static void put_inferred(struct xsp_out *out, const struct xsprof_event *ev,
 			 const struct fmt_inferred *inferred)
 {
@@ -367,7 +368,7 @@ void chrome_kernel_end(struct xsp_out *out)
 
 	if (!chrome->spool)
 		return;
-	/* Catapult opens lines of the kernel only where the other events have their clock. */
+	/* Catapult shows lines of the kernel only if the other events have this clock. */
 	xsp_buf_puts(&out->buf, ",\n\"metadata\":{\"clock-domain\":\"LINUX_FTRACE_GLOBAL\"}");
 	xsp_buf_puts(&out->buf, ",\n\"systemTraceEvents\":\"");
 	xsp_buf_puts(&out->buf, header);

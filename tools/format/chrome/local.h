@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the Chrome format share: chrome.c turns events into JSON, range.c those that
- * are ranges, flow.c arrows of flows, arrow.c arrows from calls to activities, empty.c ranges of no
- * length, event.c writes one, head.c what stands around them, kernel.c the lines of the kernel's
- * tracer, args.c arguments, track.c has the processes and tracks that events are drawn on.
- * Each calls those after it.
+ * Shared by the files of the Chrome format: chrome.c turns events into JSON, range.c ranges, flow.c
+ * flow arrows, arrow.c arrows from calls to activities, empty.c ranges of zero length, event.c
+ * writes one event, head.c the parts around the events, kernel.c the lines of the kernel's tracer,
+ * args.c arguments, track.c the processes and tracks. Each file calls only those after it.
  */
 #ifndef XSPROF_CHROME_LOCAL_H
 #define XSPROF_CHROME_LOCAL_H
@@ -17,10 +16,10 @@
 #include "text/json.h"
 #include "text/keys.h"
 
-/* What a range is: struct xsp_range's kind. */
+/* Kind of a range, for struct xsp_range. */
 #define CHROME_OP	1
 
-/* A kind of tracks of its own: what the scheduler did with a thread. */
+/* Kind of the tracks with the scheduler state of a thread. */
 #define CHROME_SCHED	XSP_LANE_OWN
 
 struct chrome_process {
@@ -28,7 +27,7 @@ struct chrome_process {
 	uint32_t	real;
 };
 
-/* In the buffer, from its start: the begin of a range. */
+/* The begin of a range: its position in the buffer. */
 struct chrome_begin {
 	const struct xsp_track	*thread;
 	size_t			from;
@@ -38,19 +37,19 @@ struct chrome_begin {
 #define CHROME_EMPTY	64u
 #define CHROME_FLOWS	4096u	/* a power of 2 */
 
-/* An arrow that goes on: by its id, when it was last at a thread. */
+/* An arrow that continues: its id, and when it was last at a thread. */
 struct chrome_flow {
 	uint64_t	id;
 	uint64_t	ns;
 };
 
 /**
- * struct chrome_empty - begins of one time, whose ranges may turn out to have no length
- * @ns: that time, since the start of the trace
- * @total: bytes that were written out before the buffer
- * @from: where the begin under way starts
- * @n: how many
- * @v: the latest of them, in their order
+ * struct chrome_empty - begins at the current time, whose ranges may turn out to have zero length
+ * @ns: that time, from the start of the trace
+ * @total: bytes written before the buffer
+ * @from: position of the current begin
+ * @n: number of begins
+ * @v: the latest begins, in their order
  */
 struct chrome_empty {
 	uint64_t		ns;
@@ -61,24 +60,24 @@ struct chrome_empty {
 };
 
 /**
- * struct chrome - what the Chrome format keeps
- * @sep: what stands before the next event
+ * struct chrome - state of the Chrome format
+ * @sep: separator before the next event
  * @processes: by producer number
- * @used: bits of viewer pids up to 2^22
- * @others: likewise of processes that are in the kernel's events
- * @given: viewer pids beyond
- * @next_tid: the next number for a track that is no thread
- * @next_id: the next id of an async range that the format makes
- * @to_async: ranges drawn as async ones because no track had room
- * @pairs: ranges in one record drawn as a begin and an end
- * @spool: lines of the kernel's tracer, NULL before there is one
- * @kernel_lines: how many
- * @keys: those of the arguments under way
- * @sched: the module's records of the scheduler, NULL without
- * @running: what the tracer's events tell of running tasks, NULL without
- * @empty: ranges that may have no length
+ * @used: bitmap of viewer pids up to 2^22
+ * @others: the same for processes in the kernel's events
+ * @given: number of viewer pids beyond
+ * @next_tid: next number of a track that is not a thread
+ * @next_id: next id of an async range created by the format
+ * @to_async: ranges drawn as async ones because they fit on no track
+ * @pairs: ranges in one record that are drawn as a begin and an end
+ * @spool: lines of the kernel's tracer, NULL before the first
+ * @kernel_lines: number of lines
+ * @keys: keys of the current arguments
+ * @sched: the module's scheduler records, NULL: none
+ * @running: running tasks by the tracer's events, NULL: none
+ * @empty: ranges that may have zero length
  * @arrows: places of calls and activities, NULL before the first
- * @flows: arrows that go on, the latest of those that share a place, see flow.c
+ * @flows: arrows that continue, the latest of those with the same slot, see flow.c
  */
 struct chrome {
 	char			sep;
@@ -102,8 +101,8 @@ struct chrome {
 };
 
 /*
- * Viewers keep microseconds in a double, which holds single nanoseconds up to here: 26 days.
- * What is said to be later stays there; the order of times is kept, so ranges still nest.
+ * Viewers store microseconds in a double, which holds single nanoseconds up to here: 26 days. Later
+ * times are set to this time; their order is kept, so ranges still nest.
  */
 #define CHROME_LAST	(1ull << 51)
 
@@ -115,16 +114,16 @@ static inline uint64_t chrome_rel(const struct xsp_out *out, uint64_t ns)
 }
 
 #define CHROME_ROOM	XSP_BUF_ROOM
-#define CHROME_PIDS	(1u << 22)	/* Linux' own limit of pids and tids */
+#define CHROME_PIDS	(1u << 22)	/* Linux's limit of pids and tids */
 
 /* track.c */
 void chrome_tracks_start(struct chrome *chrome);
 uint32_t chrome_pid(struct xsp_out *out, uint32_t producer, uint32_t pid);
-/* "pid":1,"tid":2,"ts": of the thread. */
+/* Writes "pid":1,"tid":2,"ts": of the thread. */
 char *chrome_put_thread(struct xsp_out *out, struct xsp_track *thread, char *p);
 /*
- * The track on which the range is to be drawn, the thread itself or one of its kind's.  NULL:
- * on none, it would not nest.
+ * The track to draw the range on: that of the thread, or another one of @kind. NULL: it nests on
+ * none.
  */
 struct xsp_track *chrome_lane(struct xsp_out *out, const struct xsprof_event *ev, uint32_t kind,
 			      uint64_t key, uint64_t begin, uint64_t end);
@@ -144,21 +143,21 @@ static inline bool chrome_has_args(const struct xsprof_event *ev)
 }
 
 /*
- * args.c: the arguments of a record, each with a comma in front where there was @any, and with a
- * number where its key is one of struct chrome's @keys.
+ * args.c: writes the arguments of a record, each after a comma if there was @any, and with a number
+ * if its key is already in struct chrome's @keys.
  */
 char *chrome_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any);
-/* The arguments of a record into the note of @range, and all that the note has. */
+/* Adds the arguments of a record to the note of @range; all that the note can hold. */
 bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev,
 		      struct xsp_range *range);
 bool chrome_has_note(const struct xsp_range *range);
 char *chrome_put_note(struct xsp_out *out, const struct xsp_range *range, char *p, bool *any);
-/* The begin of @range, written right before, has all keys that are known: its end has others. */
+/* The begin of @range, just written, has all keys known so far: the end must use others. */
 void chrome_note_keys(struct xsp_out *out, struct xsp_range *range);
-/* What the type's own fields say, under keys of their own. */
+/* Writes the fields of the record's type, with their own keys. */
 char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any);
 
-/* Where the next event goes, from the start of the buffer. */
+/* Position of the next event, from the start of the buffer. */
 static inline size_t chrome_offset(struct xsp_out *out)
 {
 	return (size_t)(xsp_buf_room(&out->buf, CHROME_ROOM) - out->buf.base);
@@ -166,12 +165,12 @@ static inline size_t chrome_offset(struct xsp_out *out)
 
 /* event.c: up to the name; the name; the arguments, where there are any, and the end. */
 char *chrome_open(struct xsp_out *out, struct xsp_track *thread, char ph, uint64_t ns);
-/* On the track that @prefix names, as chrome_put_thread() writes it. */
+/* On the track with @prefix, as chrome_put_thread() writes it. */
 char *chrome_open_at(struct xsp_out *out, const char *prefix, size_t len, char ph, uint64_t ns);
 char *chrome_put_name(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name, char *p);
 /*
- * @more: in front of all, in JSON; the note of @range; the fields and arguments of @ev.  Each may
- * be NULL.
+ * @more: JSON to put first; then the note of @range; then the fields and arguments of @ev. Each may
+ *	be NULL.
  */
 void chrome_close(struct xsp_out *out, const struct xsprof_event *ev,
 		  const struct xsp_range *range, const char *more, char *p);
@@ -191,38 +190,40 @@ void chrome_async_closed(void *data, struct xsp_track *thread, const struct xspr
 			 enum xsp_why why);
 
 /*
- * arrow.c: the call or activity @ev was written on @track, from @begin on: an arrow to or from it,
- * where its other end was written before.
+ * arrow.c: the call or activity @ev was written on @track, with begin @begin: writes an arrow to or
+ * from it, if the other end is already written.
  */
 void chrome_arrow(struct xsp_out *out, const struct xsprof_event *ev,
 		  const struct xsp_track *track, uint64_t begin);
 
 /* flow.c */
 void chrome_put_flow(struct xsp_out *out, const struct xsp_view *view);
-/* Writes the end of an arrow that waits, before what comes next in its thread, at @ns. */
+/* Writes the end of an arrow that waits, before the next event of its thread, at @ns. */
 void chrome_flow_done(struct xsp_out *out, struct xsp_track *thread, uint64_t ns);
 
-/* empty.c: in front of a begin at @ns, and behind it. */
+/* empty.c: to be called before a begin at @ns, and after it. */
 void chrome_empty_open(struct xsp_out *out, uint64_t ns);
 void chrome_empty_begin(struct xsp_out *out, const struct xsp_track *thread);
 /*
- * Behind an end at @ns, which is in the buffer from @end on and its arguments from @args on: makes
- * one event of it and the begin, at @begin, if the range has no length.  Return: whether it did.
+ * To be called after an end at @ns, which is in the buffer from @end on, its arguments from @args
+ * on: merges it with the begin, at @begin, if the range has zero length. Return: true if merged.
  */
 bool chrome_empty_end(struct xsp_out *out, const struct xsp_track *thread, uint64_t begin,
 		      uint64_t ns, size_t end, size_t args);
-/* The thread is no more. */
+/* The thread has ended. */
 void chrome_empty_forget(struct xsp_out *out, const struct xsp_track *thread);
 
-/* kernel.c: names, events, and at the end, behind otherData, what became of all. */
+/* kernel.c: names, events, and after otherData the spooled lines. */
 void chrome_kernel_thread(struct xsp_out *out, struct xsp_track *thread);
 void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
-/* Of the scheduler, the tracer's or the module's, before the time that is shown; and its begin. */
+/*
+ * A scheduler event of the tracer or the module before the time shown; and the begin of that time.
+ */
 void chrome_kernel_before(struct xsp_out *out, const struct xsprof_event *ev);
 void chrome_kernel_begin(struct xsp_out *out, uint64_t ns);
-/* An event of a program may tell of a switch that the tracer left out. */
+/* An event of a program may prove a switch that the tracer left out. */
 void chrome_kernel_marker(struct xsp_out *out, const struct xsprof_event *ev);
-/* A record of the module's, told as the tracer would.  Return: false when it is to be shown. */
+/* Writes a record of the module as a tracer event. Return: false: show it as a record. */
 bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev);
 void chrome_kernel_end(struct xsp_out *out);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ranges in Chrome's JSON: a begin and an end are "B" and "E"; those with both times in one record
- * are "X" where they nest, on a track of their own where they do not, and an async pair where no
- * track has room.  Perfetto's order of events of one time is part of whether they nest.  Viewers
- * make one event of both ends: a key is in one of them.
+ * Ranges in Chrome's JSON: a begin and an end are "B" and "E"; ranges with both times in one record
+ * are "X" if they nest, on a separate track if they do not, and an async pair if they fit on no
+ * track. Whether they nest depends also on how Perfetto sorts events of one time. Viewers merge
+ * both ends into one event: a key is in only one of them.
  */
 #include <string.h>
 
 #include "format/chrome/local.h"
 
-/* A begin and its end have the same name, also where they have none. */
+/* A begin and its end have the same name, even if it is empty. */
 static char *put_name(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name, char *p)
 {
 	if (!name)
@@ -29,7 +29,7 @@ static void put_begin(struct xsp_out *out, const struct xsp_view *view)
 		return;
 	}
 	view->range->kind = op ? CHROME_OP : 0;
-	/* A string may go on in the next record: then all of it stands at the end. */
+	/* If the string may continue in the next record, all of it is written at the end. */
 	if (ev->rec->size >> 4 & XSPROF_RECF_MORE && chrome_note_args(out, ev, view->range)) {
 		chrome_close_fields(out, ev, p);
 		return;
@@ -52,13 +52,13 @@ void chrome_put_begin(struct xsp_out *out, const struct xsp_view *view)
 	chrome_empty_begin(out, view->thread);
 }
 
-/* What is said of a range inside which records were lost; NULL: nothing. */
+/* The remark for a range with lost records inside; NULL: none. */
 static const char *uncertain(const struct xsp_range *range)
 {
 	return range->lost ? "\"uncertain\":\"lost\"" : NULL;
 }
 
-/* Up to the name. */
+/* The event up to its name. */
 static char *put_dur(struct xsp_out *out, struct xsp_track *thread, uint64_t begin, uint64_t end)
 {
 	char *p = chrome_open(out, thread, 'X', begin);
@@ -86,7 +86,7 @@ void chrome_put_end(struct xsp_out *out, const struct xsp_view *view)
 	size_t end, args;
 	char *p;
 
-	/* Its range was cut before, or is cut now and closes where what is inside it has ended. */
+	/* Its range was cut before, or is cut now and closes where the ranges inside it end. */
 	if (view->earlier || (!range && !view->unmatched)) {
 		out->merged++;
 		return;
@@ -96,7 +96,7 @@ void chrome_put_end(struct xsp_out *out, const struct xsp_view *view)
 		return;
 	}
 	if (!range->shown) {
-		/* It began before what was asked for; what is inside it was left out too. */
+		/* It began before the time shown; the ranges inside it were left out too. */
 		put_complete(out, view, view->thread, range->begin, ev->ns, range);
 		return;
 	}
@@ -115,7 +115,7 @@ void chrome_put_end(struct xsp_out *out, const struct xsp_view *view)
 
 #define CLOSED_MAX	128u
 
-/* Why a range has no end of its own, and where it may have ended before: arguments as text. */
+/* Why a range has no end of its own, and its earliest possible end: arguments as text. */
 static void say_closed(const struct xsp_out *out, char *more, uint32_t producer,
 		       const struct xsp_range *range, uint64_t ns, enum xsp_why why)
 {
@@ -132,7 +132,7 @@ static void say_closed(const struct xsp_out *out, char *more, uint32_t producer,
 	*p = '\0';
 }
 
-/* A range that nothing ended, or that another's end ended. */
+/* A range without an end, or ended by the end of another. */
 void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range *range, uint64_t ns,
 		   enum xsp_why why)
 {
@@ -186,7 +186,7 @@ void chrome_put_async(struct xsp_out *out, const struct xsp_view *view)
 	chrome_close(out, ev, NULL, more, p);
 }
 
-/* An async range that had no end. */
+/* An async range without an end. */
 void chrome_async_closed(void *data, struct xsp_track *thread, const struct xsprof_range *range,
 			 enum xsp_why why)
 {
@@ -204,7 +204,7 @@ void chrome_async_closed(void *data, struct xsp_track *thread, const struct xspr
 	chrome_close(out, NULL, NULL, more, put_name(out, &ev, range->name, p));
 }
 
-/* A range that nests nowhere: a pair with an id that nothing else has. */
+/* A range that nests on no track: an async pair with a unique id. */
 static void put_async_range(struct xsp_out *out, const struct xsp_view *view, uint64_t begin,
 			    uint64_t end)
 {
@@ -220,7 +220,7 @@ static void put_async_range(struct xsp_out *out, const struct xsp_view *view, ui
 	chrome_close_plain(out, put_name(out, ev, view->name, p));
 }
 
-/* Does one of those that it is around, which are in the file already, begin when it does? */
+/* Does a range inside it, already in the file, begin at the same time? */
 static bool begins_with_another(const struct xsp_stack *stack, uint64_t begin)
 {
 	const struct xsp_range *range = stack->v + stack->n - stack->run;
@@ -232,9 +232,9 @@ static bool begins_with_another(const struct xsp_stack *stack, uint64_t begin)
 }
 
 /*
- * Perfetto sorts an "X" in front of a "B" of the same time: one that begins with the range that it
- * is inside of would be around it.  So it is a "B" and an "E"; those of the same time stay in the
- * order of the file.
+ * Perfetto sorts an "X" before a "B" of the same time: an "X" that begins with the range around it
+ * would become the outer one. So it is written as a "B" and an "E"; events of the same time stay in
+ * the order of the file.
  */
 static bool begins_with_open(const struct xsp_stack *stack, const struct xsp_place *at)
 {
@@ -254,7 +254,7 @@ static void put_pair(struct xsp_out *out, const struct xsp_view *view, const str
 	chrome_close_plain(out, put_name(out, ev, view->name, p));
 }
 
-/* Where a range with times of its own is drawn. */
+/* Draws a range with its own times. */
 void chrome_put_range(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Processes and tracks of Chrome's JSON: which numbers they have in the viewer, and what they
- * are called.
+ * Processes and tracks of Chrome's JSON: their numbers and names in the viewer.
  *
- * Viewers know a process by its pid alone.  A pid that the system gave twice, or a process that
- * turned into another program by exec, gets a number of its own, above any real one.
+ * Viewers identify a process by its pid only. If the system reused a pid, or a process executed
+ * another program, the second one gets a new number above any real pid.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -99,7 +98,7 @@ static void name_metadata(struct xsp_out *out, const char *what, uint32_t pid, u
 {
 	char *p = put_lit(put_metadata(out, what, pid, tid), "\"name\":");
 
-	/* Half of the room is enough for what a viewer shows. */
+	/* Viewers show no more than half of the room. */
 	p = json_string(p, name, len < XSPROF_TEXT_MAX ? len : XSPROF_TEXT_MAX, NULL);
 	out->buf.p = put_lit(p, "}}");
 }
@@ -117,7 +116,7 @@ void chrome_thread_name(struct xsp_out *out, struct xsp_track *thread)
 	const char *comm;
 	uint32_t pid, tid;
 
-	/* Tracks that are no threads were named when they were made. */
+	/* Tracks that are no threads are named when they are created. */
 	if (thread->kind != XSP_LANE_THREAD || !thread->shown)
 		return;
 	pid = chrome_pid(out, thread->producer, thread->pid);
@@ -167,7 +166,7 @@ struct xsp_track *chrome_lane(struct xsp_out *out, const struct xsprof_event *ev
 	return NULL;
 }
 
-/* A label is drawn on every line of its process: as much of the command as a line holds. */
+/* A label is drawn on every line of its process: the part of the command that fits. */
 #define LABEL_MAX	120u
 
 static size_t label_len(const char *text)
@@ -180,7 +179,7 @@ static size_t label_len(const char *text)
 	return len;
 }
 
-/* And what sets it apart from another of the same pid. */
+/* And a suffix if another process has the same pid. */
 static void process_name(struct xsp_out *out, uint32_t producer, const struct chrome_process *proc)
 {
 	const char *cmdline = xsprof_trace_fact(out->trace, producer, "cmdline");
@@ -210,8 +209,8 @@ static void process_name(struct xsp_out *out, uint32_t producer, const struct ch
 }
 
 /*
- * They are called as their first thread is, and are behind the programs.  Catapult draws interrupts
- * in process 0.
+ * They are named as their first thread, and are sorted after the programs. Catapult draws
+ * interrupts in process 0.
  */
 static void other_names(struct xsp_out *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The memory that a dump (apart.c) and the process that prints for it (apart-serve.c) have both.
+ * Memory shared by a dump (apart.c) and the process that formats events for it (apart-serve.c).
  */
 #ifndef XSPROF_OUT_APART_LOCAL_H
 #define XSPROF_OUT_APART_LOCAL_H
@@ -20,13 +20,13 @@ enum apart_what {
 };
 
 /**
- * struct apart_shared - a batch
- * @nr: events of it
- * @done: those before it have been printed
- * @ask: where each event is, and of which kind
- * @said: where its text is
- * @events: the dump writes
- * @texts: the process writes, each into a place of its own
+ * struct apart_shared - a batch of events
+ * @nr: number of events
+ * @done: number of events formatted
+ * @ask: position and kind of each event
+ * @said: position of its text
+ * @events: written by the dump
+ * @texts: written by the process, each at a fixed place
  */
 struct apart_shared {
 	uint32_t		nr;
@@ -34,7 +34,7 @@ struct apart_shared {
 	struct {
 		uint32_t	id;
 		uint32_t	at;
-		uint32_t	size;	/* 0: it is not asked for any more */
+		uint32_t	size;	/* 0: not requested any more */
 	} ask[XSP_APART_EVENTS];
 	struct apart_said {
 		uint32_t	what;
@@ -44,7 +44,7 @@ struct apart_shared {
 	char			texts[XSP_APART_EVENTS][XSP_LIBRARY_TEXT];
 };
 
-/* The process: prints a batch for each byte from @fd, until @parent ends. */
+/* Main loop of the process: formats a batch for each byte from @fd, until @parent ends. */
 void apart_serve(const struct xsprof_trace *trace, struct apart_shared *shared, int fd,
 		 pid_t parent) __attribute__((noreturn));
 

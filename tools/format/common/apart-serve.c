@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The process that prints events by libtraceevent: see apart.h.  It is a fork of the dump and has
- * the trace as that had it then; it keeps no file but the socket.
+ * The process that formats events by libtraceevent: see apart.h. It is a fork of the dump with the
+ * trace as of that time; it keeps no descriptor but the socket.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -21,10 +21,10 @@
 #define SYS_close_range	436
 #endif
 
-#define MEMORY		(256ul << 20)	/* more than what the dump has */
+#define MEMORY		(256ul << 20)	/* in addition to what the dump uses */
 #define SOCKET		3
 
-/* The libraries that were opened, by the id of their kind. */
+/* The library handles, by the id of their kind. */
 struct server {
 	const struct xsprof_trace	*trace;
 	struct apart_shared		*shared;
@@ -32,7 +32,7 @@ struct server {
 	struct xsp_library		*libraries[UINT16_MAX + 1];
 };
 
-/* Bytes of private memory that we have already. */
+/* Bytes of private memory in use. */
 static uint64_t own_memory(void)
 {
 	unsigned long pages = 0;
@@ -55,7 +55,7 @@ static void limit(void)
 	}
 }
 
-/* A crash is an end without a word, and an interrupt from the terminal is for the dump. */
+/* A crash must end the process without output; SIGINT is handled by the dump. */
 static void set_signals(void)
 {
 	static const int ends[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP };
@@ -67,14 +67,14 @@ static void set_signals(void)
 		signal(others[i], SIG_IGN);
 }
 
-/* @fd becomes SOCKET; the others go, so that no pipe stays open for us. */
+/* Moves @fd to SOCKET and closes the others, so that this process keeps no pipe open. */
 static void keep_socket(int fd)
 {
 	int null;
 
 	if (fd != SOCKET && dup2(fd, SOCKET) < 0)
 		_exit(1);
-	/* Linux 5.9 has it, and glibc a name for it from 2.34 on. */
+	/* The system call is in Linux 5.9, its wrapper in glibc 2.34. */
 	if (syscall(SYS_close_range, SOCKET + 1, ~0u, 0))
 		for (long i = SOCKET + 1, n = sysconf(_SC_OPEN_MAX); i < n; i++)
 			close((int)i);
@@ -136,7 +136,7 @@ void apart_serve(const struct xsprof_trace *trace, struct apart_shared *shared, 
 	while (recv(SOCKET, &byte, 1, 0) == 1) {
 		for (uint32_t i = shared->done; i < shared->nr; i++) {
 			print(s, i);
-			/* Whoever sees it sees the text. */
+			/* Publishes the text. */
 			atomic_store_explicit(&shared->done, i + 1, memory_order_release);
 		}
 		if (send(SOCKET, "", 1, MSG_NOSIGNAL) != 1)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The side of a dump: see apart.h.  Events and texts are in memory that both processes have; bytes
- * over a socket say whose turn it is.  It believes nothing that the other process wrote: every
- * text is copied, and its place checked, before it is used.
+ * The dump's side: see apart.h. Events and texts are in shared memory; bytes over a socket pass the
+ * turn. Nothing that the other process writes is trusted: every text is copied, and its position
+ * checked, before it is used.
  */
 #include <errno.h>
 #include <poll.h>
@@ -19,26 +19,26 @@
 #include "format/common/apart.h"
 #include "format/common/kernel.h"
 
-#define DEATHS_MAX	16u		/* of the process; then it is not started again */
+#define DEATHS_MAX	16u		/* after these the process is not started again */
 #define CPU_NS		2000000000u	/* for one event */
-#define LOOK_MS		100		/* how often a slow process is looked at */
-#define STILL_LOOKS	600u		/* so often without a step: it waits for nothing */
+#define LOOK_MS		100		/* interval of checks of a slow process */
+#define STILL_LOOKS	600u		/* checks without progress: it is taken for hung */
 
 /**
- * struct xsp_apart - the process, and the batch that it is asked for
- * @trace: what it reads
- * @shared: the memory of both
- * @pid: the process, 0 for none
+ * struct xsp_apart - the process, and the batch requested from it
+ * @trace: the trace
+ * @shared: memory shared with the process
+ * @pid: the process, 0: none
  * @fd: our end of the socket
- * @deaths: how many processes ended at an event, each of another kind
- * @refused: the last of these
- * @err: -errno: none can be started
+ * @deaths: number of processes that died, each at an event of another kind
+ * @refused: the kind of the last of these
+ * @err: -errno: no process can be started
  * @fresh: the process was started in this batch
- * @ran: the batch was printed
- * @nr: events of it
- * @next: of them, what is likely to be used next
- * @used: bytes of them in @shared
- * @asked: which they are; the other process cannot change it
+ * @ran: the batch was formatted
+ * @nr: events in the batch
+ * @next: the event that is likely to be used next
+ * @used: bytes used in @shared
+ * @asked: a private copy of the request, which the other process cannot change
  * @text: of the latest event
  */
 struct xsp_apart {
@@ -135,8 +135,8 @@ static uint64_t cpu_ns(pid_t pid)
 }
 
 /*
- * How many events it says are done, of those that it can have done: not fewer than @from, which
- * it has said before.
+ * The number of events that the process says are done, limited to possible values: at least @from,
+ * the number it said before.
  */
 static uint32_t done(const struct xsp_apart *a, uint32_t from)
 {
@@ -145,7 +145,7 @@ static uint32_t done(const struct xsp_apart *a, uint32_t from)
 	return n < from ? from : n > a->nr ? a->nr : n;
 }
 
-/* Return: true when it has printed all, false when it ended, or does not get on. */
+/* Return: true: all are formatted, false: it ended or makes no progress. */
 static bool wait_for_it(struct xsp_apart *a, uint32_t from)
 {
 	struct pollfd pfd = { .fd = a->fd, .events = POLLIN };
@@ -171,7 +171,7 @@ static bool wait_for_it(struct xsp_apart *a, uint32_t from)
 	}
 }
 
-/* Event @at ended it: no more of its kind. */
+/* Event @at killed it: no more events of its kind. */
 static void refuse(struct xsp_apart *a, uint32_t at)
 {
 	struct xsp_kernel_kind *kind = a->asked[at].kind;
@@ -184,7 +184,7 @@ static void refuse(struct xsp_apart *a, uint32_t at)
 			a->shared->ask[i].size = 0;
 }
 
-/* The events from @from on.  Return: the one behind the last that it dealt with. */
+/* Formats the events from @from on. Return: index after the last one handled. */
 static uint32_t run_from(struct xsp_apart *a, uint32_t from)
 {
 	uint32_t at;
@@ -194,7 +194,7 @@ static uint32_t run_from(struct xsp_apart *a, uint32_t from)
 	if (a->err)
 		return a->nr;
 	a->shared->nr = a->nr;
-	/* Read by the process after it got the byte. */
+	/* The process reads it after it got the byte. */
 	atomic_store_explicit(&a->shared->done, from, memory_order_relaxed);
 	if (send(a->fd, "", 1, MSG_NOSIGNAL) == 1 && wait_for_it(a, from))
 		return a->nr;
@@ -208,7 +208,7 @@ static uint32_t run_from(struct xsp_apart *a, uint32_t from)
 	return at + 1;
 }
 
-/* Prints the batch, by as many processes as it takes. */
+/* Formats the batch, with as many processes as needed. */
 static void run(struct xsp_apart *a, uint32_t from)
 {
 	a->ran = true;
@@ -252,7 +252,7 @@ static bool find(struct xsp_apart *a, const void *rec)
 	return false;
 }
 
-/* What was said of event @at; its place is read once, and the text copied. */
+/* The text of event @at; its position is read once, and the text copied. */
 static const char *take(struct xsp_apart *a, uint32_t at, size_t *len)
 {
 	struct apart_said said;
@@ -278,7 +278,7 @@ const char *xsp_apart_text(struct xsp_apart *a, struct xsp_kernel_kind *kind,
 	}
 	if (!a->ran)
 		run(a, a->next);
-	/* Its trace is that of its start: the file has grown since. */
+	/* The process's trace is that of its start: the file has grown since. */
 	if (a->shared->said[a->next].what == APART_UNKNOWN && !a->fresh) {
 		stop(a);
 		run(a, a->next);

@@ -13,7 +13,7 @@ static bool goes_on(const struct xsprof_event *ev)
 
 static struct fmt_held *held_of(struct xsp_track *thread)
 {
-	/* Of a thread for which there was no memory nothing is remembered. */
+	/* If memory for a thread ran out nothing is kept for it. */
 	if (!thread->priv && thread->opens.stack.floor != UINT64_MAX)
 		thread->priv = calloc(1, sizeof(struct fmt_held));
 	return thread->priv;

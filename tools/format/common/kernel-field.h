@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fields of the kernel's events for outputs that write each by itself: what an array is made of,
- * and where a field is that goes to the event's end.  It never trusts a length.
+ * Fields of the kernel's events, for outputs that write each field: the element type of an array,
+ * and the extent of a field up to the event's end. No length in the capture is trusted.
  */
 #ifndef XSPROF_OUT_KERNEL_FIELD_H
 #define XSPROF_OUT_KERNEL_FIELD_H
@@ -12,13 +12,13 @@
 
 #include <xsprof/trace.h>
 
-/* One of those that every event begins with: outputs have them under names of their own. */
+/* One of the common fields at the begin of every event: outputs have their own names for these. */
 bool xsp_field_common(const struct xsprof_kernel_field *field);
 
-/* Bytes of an element of an array of numbers; 0: not known what it is made of. */
+/* Bytes of an element of an array of numbers; 0: the element type is not known. */
 uint32_t xsp_field_width(const struct xsprof_kernel_field *field);
 
-/* As xsprof_kernel_bytes(); a field without a size has what is left of the event. */
+/* Like xsprof_kernel_bytes(); a field without a size extends to the event's end. */
 const char *xsp_field_bytes(const struct xsprof_event *ev, const struct xsprof_kernel_field *field,
 			    size_t *len);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The common kinds of the kernel's events as text.  It checks no size.
+ * Common kinds of the kernel's events as text. Sizes have been checked by the caller.
  */
 #include "format/common/kernel-print.h"
 #include "text/escape.h"
@@ -19,7 +19,7 @@ static char *put_int(char *p, const char *data, uint16_t at)
 	return put_i64(p, (int32_t)xsp_kernel_get32(data, at));
 }
 
-/* Most names are plain letters: a look at sixteen bytes finds that out. */
+/* Most names are plain letters, which a test of sixteen bytes finds out. */
 static char *put_comm(char *p, const char *data, uint16_t at)
 {
 	const char *s = data + at;
@@ -65,7 +65,7 @@ static char *put_switch(char *p, const char *d, const uint16_t *at)
 	return put_int(put_lit(p, " next_prio="), d, at[6]);
 }
 
-/* Three digits at least. */
+/* At least three digits. */
 static char *put_cpu(char *p, uint32_t cpu)
 {
 	return cpu < 1000 ? put_d3(p, cpu) : put_u32(p, cpu);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kinds of the kernel's events that are printed here, as the kernel itself prints them.
+ * The kinds of the kernel's events that are formatted here, as the kernel itself prints them.
  */
 #ifndef XSPROF_OUT_KERNEL_PRINT_H
 #define XSPROF_OUT_KERNEL_PRINT_H
@@ -12,7 +12,7 @@
 
 /* How a kind is printed. */
 enum printer {
-	BY_NOBODY,		/* the trace does not say what it is */
+	BY_NOBODY,		/* the trace does not describe the event */
 	BY_LIBRARY,
 	SWITCH,
 	WAKEUP,
@@ -33,8 +33,8 @@ static inline uint32_t xsp_kernel_get32(const char *data, uint16_t at)
 }
 
 /*
- * What an event of a kind of @printer, above BY_LIBRARY, says; its fields are at @at of @data, in
- * the order of the recipe, and were checked.  Return: the end.
+ * Formats an event of a kind of @printer, above BY_LIBRARY; its fields, already checked, are at the
+ * offsets @at in @data, in the order of the recipe. Return: the end.
  */
 char *xsp_kernel_print(enum printer printer, const char *data, const uint16_t *at, char *p);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * See kernel.h.  What a capture says of a kind of event is checked before an event is read by
- * it: every field that is printed lies inside the event, also when apart.c has it printed.
+ * See kernel.h. A capture's description of an event is checked before it is used: every field that
+ * is printed lies inside the event, also if apart.c has it printed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,15 +22,15 @@ struct learned {
 
 struct xsp_kernel {
 	const struct xsprof_trace *trace;
-	struct xsp_kernel_kind	**kinds;	/* by id, made when they are met */
+	struct xsp_kernel_kind	**kinds;	/* by id, created on first use */
 	struct learned		*learned;
-	struct xsp_apart	*apart;		/* made when libtraceevent is needed first */
+	struct xsp_apart	*apart;		/* created when libtraceevent is first needed */
 	uint64_t		unprinted;	/* events */
 };
 
 /* ---- kinds --------------------------------------------------------------------------------- */
 
-/* What each of our own printers needs, in the order in which it reads it. */
+/* The fields that each printer needs, in the order in which it reads them. */
 static const struct recipe {
 	const char	*system;
 	const char	*name;
@@ -52,7 +52,7 @@ static const struct recipe {
 	{ "irq", "softirq_raise", SOFTIRQ, { "vec" } },
 };
 
-/* Bytes that our printers read of a field; a field of another size is not the one they know. */
+/* Size of a field that the printers expect; a field of another size is a different one. */
 static uint16_t size_of(const char *field)
 {
 	if (strstr(field, "comm"))
@@ -84,7 +84,7 @@ static bool take_recipe(struct xsp_kernel_kind *k, const struct recipe *r)
 	return true;
 }
 
-/* The letters of states are the kernel's own, and have been others: its format says which. */
+/* The letters of states differ between kernel versions: the format tells which are used. */
 static bool known_states(const struct xsprof_kernel_event *kind)
 {
 	return strstr(kind->format, "{ 0x00000080, \"I\" }") &&
@@ -124,7 +124,7 @@ static struct xsp_kernel_kind *make_kind(struct xsp_kernel *kernel, uint32_t id)
 
 		k->name = k->kind->name;
 		k->name_len = strnlen(k->name, 256);
-		/* As the kernel names events it is one word; of another's name one is made. */
+		/* A kernel event's name is one word; other names are converted to one. */
 		if (strspn(k->name, word) != k->name_len) {
 			for (size_t i = 0; i < len; i++)
 				k->text[i] = strchr(word, k->name[i]) ? k->name[i] : '_';
@@ -178,7 +178,7 @@ void xsp_kernel_free(struct xsp_kernel *kernel)
 
 /* ---- the others ---------------------------------------------------------------------------- */
 
-/* Field by field, as far as they are there. */
+/* Prints field by field, as far as the event has them. */
 static char *put_fields(const struct xsprof_kernel_event *kind, const struct xsprof_event *ev,
 			char *p)
 {
@@ -266,11 +266,11 @@ static char *put_by_library(struct xsp_kernel *kernel, struct xsp_kernel_kind *k
 		kernel->unprinted++;
 		return put_fields(k->kind, ev, p);
 	}
-	/* An escape makes a few bytes of one. */
+	/* Escapes make several bytes of one. */
 	return xsp_escape_text(p, text, len);
 }
 
-/* The bytes, where nobody says what they are. */
+/* Prints the bytes, if there is no description. */
 static char *put_bytes(char *p, const struct xsprof_event *ev)
 {
 	const uint8_t *data = (const uint8_t *)ev->rec;
@@ -330,7 +330,7 @@ const char *xsp_kernel_comm(struct xsp_kernel *kernel, uint32_t tid)
 
 	if (!tid)
 		return "<idle>";
-	/* What an event said is of then; what was saved is of the end. */
+	/* A name from an event was valid then; saved names are from the end of the trace. */
 	if (l->tid == tid)
 		return l->comm;
 	comm = xsprof_trace_comm(kernel->trace, tid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events of the kernel's tracer as text, for every output that has them: "prev_comm=a ..." as the
- * kernel itself prints it.  The common kinds are written here; libtraceevent does the others.
+ * Events of the kernel's tracer as text, for all outputs: "prev_comm=a ..." as the kernel itself
+ * prints it. Common kinds are formatted here, the others by libtraceevent.
  */
 #ifndef XSPROF_OUT_KERNEL_H
 #define XSPROF_OUT_KERNEL_H
@@ -12,17 +12,17 @@
 #include <xsprof/trace.h>
 
 /*
- * The most that xsp_kernel_info() writes: libtraceevent's 8192 bytes, each of which may become
+ * The most that xsp_kernel_info() writes: the 8192 bytes of libtraceevent, each of which may become
  * four, or 64 fields with a name of 64 bytes and 128 bytes that become four each.
  */
 #define XSP_KERNEL_ROOM	(40u << 10)
 
 /**
- * struct xsp_kernel_kind - a kind of event, as outputs want it
- * @kind: as the trace describes it; NULL: it does not
+ * struct xsp_kernel_kind - a kind of event, prepared for outputs
+ * @kind: its description in the trace; NULL: none
  * @name: "sched_switch", or "event-372"
  * @name_len: bytes of it
- * @match: for the filter: 0 not looked at, 1 wanted, 2 not
+ * @match: result of the filter: 0 not tested, 1 matches, 2 does not
  */
 struct xsp_kernel_kind {
 	const struct xsprof_kernel_event *kind;
@@ -30,10 +30,10 @@ struct xsp_kernel_kind {
 	uint16_t		name_len;
 	uint8_t			match;
 	uint8_t			printer;
-	uint16_t		at[7];		/* offsets of what the printer prints */
-	uint16_t		least;		/* bytes that an event must have for it */
+	uint16_t		at[7];		/* offsets of the fields for the printer */
+	uint16_t		least;		/* minimum bytes of an event */
 	char			text[48];
-	bool			refused;	/* it ends the process that prints it */
+	bool			refused;	/* it kills the formatting process */
 };
 
 struct xsp_kernel;
@@ -41,15 +41,15 @@ struct xsp_kernel;
 int xsp_kernel_new(const struct xsprof_trace *trace, struct xsp_kernel **kernel);
 void xsp_kernel_free(struct xsp_kernel *kernel);
 
-/* The event's kind; never NULL, and good until xsp_kernel_free(). */
+/* The event's kind; never NULL, valid until xsp_kernel_free(). */
 struct xsp_kernel_kind *xsp_kernel_kind(struct xsp_kernel *kernel, const struct xsprof_event *ev);
 
 /**
- * struct xsp_kernel_unprinted - events that could not be formatted, and were shown field by field
- * @events: how many
- * @kinds: of so many kinds, each of which crashed libtraceevent or did not end; 0: see @err
- * @name: one of them
- * @err: 0, or -errno: no process can be started that formats events
+ * struct xsp_kernel_unprinted - events that could not be formatted, and are shown field by field
+ * @events: number of events
+ * @kinds: number of kinds that crashed libtraceevent or did not end; 0: see @err
+ * @name: name of one kind
+ * @err: 0, or -errno: the formatting process cannot be started
  */
 struct xsp_kernel_unprinted {
 	uint64_t		events;
@@ -61,18 +61,18 @@ struct xsp_kernel_unprinted {
 void xsp_kernel_unprinted(const struct xsp_kernel *kernel, struct xsp_kernel_unprinted *out);
 
 /*
- * Before xsp_kernel_info() of many events: a new batch, and each event that will be asked for, in
- * that order.  What must be formatted by libtraceevent is then formatted together (apart.h).
+ * Before xsp_kernel_info() of many events: begins a batch, and adds each event that will be
+ * requested, in that order. The events for libtraceevent are then formatted together (apart.h).
  */
 void xsp_kernel_batch(struct xsp_kernel *kernel);
 void xsp_kernel_soon(struct xsp_kernel *kernel, const struct xsprof_event *ev);
 
-/* What the event says, at @p.  Return: its end. */
+/* Formats the event at @p. Return: the end. */
 char *xsp_kernel_info(struct xsp_kernel *kernel, const struct xsprof_event *ev, char *p);
 
 /*
- * The name of a task: "<idle>" for 0, "<...>" where nobody knows.  To be asked in the order of
- * the events, each of which was given to xsp_kernel_seen(): what they tell is remembered.
+ * The name of a task: "<idle>" for 0, "<...>" if not known. To be called in the order of the
+ * events, after xsp_kernel_seen() for each: names in events are remembered.
  */
 const char *xsp_kernel_comm(struct xsp_kernel *kernel, uint32_t tid);
 void xsp_kernel_seen(struct xsp_kernel *kernel, const struct xsprof_event *ev);

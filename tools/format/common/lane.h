@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracks beside those of threads, for outputs on whose tracks ranges nest: of what is drawn on
- * one of them, and what it is called.  The outputs own the tracks.
+ * Separate tracks for outputs on whose tracks ranges must nest: which ranges are drawn on which,
+ * and the names of tracks. The outputs own the tracks.
  */
 #ifndef XSPROF_OUT_LANE_H
 #define XSPROF_OUT_LANE_H
@@ -13,20 +13,20 @@
 /* Kinds of tracks; struct xsp_track's kind. */
 enum xsp_lane {
 	XSP_LANE_THREAD		= 0,
-	XSP_LANE_SPANS		= 1,	/* ranges with times of their own: frames */
-	XSP_LANE_OVERLAP	= 2,	/* ranges of a thread that do not nest in it */
+	XSP_LANE_SPANS		= 1,	/* ranges with their own times: frames */
+	XSP_LANE_OVERLAP	= 2,	/* ranges of a thread that do not nest on its track */
 	XSP_LANE_CALLS		= 3,	/* runtime and driver calls of a thread */
 	XSP_LANE_GPU		= 4,	/* a stream of a device */
-	XSP_LANE_OWN		= 5,	/* the output's own from here on */
+	XSP_LANE_OWN		= 5,	/* from here on: kinds of the output */
 };
 
 /**
- * struct xsp_place - where a range with both times in one record is drawn
+ * struct xsp_place - where to draw a range with both times in one record
  * @begin: ns
  * @end: ns, not before @begin
- * @kind: of the track
- * @key: which of that kind
- * @own: on its thread's own, where it nests there
+ * @kind: kind of the track
+ * @key: which track of that kind
+ * @own: draw on the thread's own track if it nests there
  */
 struct xsp_place {
 	uint64_t	begin;
@@ -36,7 +36,7 @@ struct xsp_place {
 	bool		own;
 };
 
-/* @ev is a COMPLETE, SPAN or GPU of @thread. */
+/* @ev is a COMPLETE, SPAN or GPU record of @thread. */
 void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *thread,
 		    struct xsp_place *place);
 /* Does a range fit on a track of that kind?  @lane->tid is key * XSP_LANES + its number. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * See library.h.  A kind has a handle of its own: nothing that another format left behind is in it.
+ * See library.h. Each kind of event has its own handle, so one format cannot affect another.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,22 +10,22 @@
 
 #include "format/common/library.h"
 
-#define BEHIND		65536u		/* zeros behind it: what reads too far finds them */
+#define BEHIND		65536u		/* zero bytes after it, for reads beyond the end */
 
 /**
  * struct xsp_library - one kind
- * @tep: it knows that kind and no other
- * @seq: what it prints into
+ * @tep: a handle that knows only this kind
+ * @seq: output buffer
  */
 struct xsp_library {
 	struct tep_handle	*tep;
 	struct trace_seq	seq;
 };
 
-/* A copy of the event that is printed now, of any kind, with nothing behind it. */
+/* A copy of the current event, followed by zeros. */
 static uint8_t event[XSP_LIBRARY_EVENT + BEHIND];
 
-/* Do events of this kind print addresses as names of functions? */
+/* Do events of this kind print addresses as function names? */
 static bool wants_symbols(const struct xsprof_kernel_event *kind)
 {
 	const char *at = kind->format;
@@ -49,8 +49,8 @@ static char *find_function(void *symbols, unsigned long long *addr, char **modul
 }
 
 /*
- * Do they name texts by their address?  What trace_printk() left is no text but a format, which
- * would be filled in with whatever the event holds.
+ * Do they refer to strings by address? The string of trace_printk() is a format, which would be
+ * expanded with data of the event: excluded.
  */
 static bool wants_texts(const struct xsprof_kernel_event *kind)
 {
@@ -63,7 +63,7 @@ static bool wants_texts(const struct xsprof_kernel_event *kind)
 
 static void add_text(void *tep, uint64_t addr, const char *text)
 {
-	/* Twice in the list is no matter. */
+	/* Duplicates are harmless. */
 	(void)tep_register_print_string(tep, text, addr);
 }
 
@@ -77,7 +77,7 @@ static struct tep_handle *make_handle(const struct xsprof_kernel_event *kind)
 	tep_set_long_size(tep, 8);
 	tep_set_file_bigendian(tep, TEP_LITTLE_ENDIAN);
 	tep_set_local_bigendian(tep, TEP_LITTLE_ENDIAN);
-	/* What it cannot parse it keeps, and prints field by field. */
+	/* If it cannot parse the format it prints field by field. */
 	(void)tep_parse_event(tep, kind->format, kind->format_len, kind->system);
 	return tep;
 }
@@ -109,7 +109,7 @@ int xsp_library_open(struct xsp_symbols *symbols, const struct xsprof_kernel_eve
 		return -ENOMEM;
 	}
 	trace_seq_init(&lib->seq);
-	/* Without them addresses are numbers. */
+	/* Without symbols addresses are printed as numbers. */
 	if (wants_symbols(kind))
 		(void)tep_set_function_resolver(lib->tep, find_function, symbols);
 	if (wants_texts(kind))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracks of what comes in any order: see rows.h.  Of each track the latest ranges are remembered,
- * in the order of their begins; an earlier one than all of them does not fit.
+ * Tracks of ranges in any order: see rows.h. For each track the latest ranges are kept, sorted by
+ * begin; a range earlier than all of them does not fit.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,22 +10,22 @@
 #include "format/common/rows.h"
 
 #define ROWS	1024u		/* a power of two */
-#define RANGES	16384u		/* of a row that are remembered, at most */
+#define RANGES	16384u		/* kept for each row, at most */
 #define ALL	(1u << 20)	/* of all rows */
 
 struct range {
 	uint64_t	begin;
 	uint64_t	end;
-	uint64_t	latest;		/* end of all up to this one */
+	uint64_t	latest;		/* latest end of all ranges up to this one */
 };
 
 /**
  * struct row - a track
- * @key: which, 0 for none
- * @floor: nothing may begin before
+ * @key: its key, 0: unused
+ * @floor: no range may begin before
  * @v: its ranges
- * @n: how many
- * @room: of @v
+ * @n: number of ranges
+ * @room: capacity of @v
  */
 struct row {
 	uint64_t	key;
@@ -38,7 +38,7 @@ struct row {
 struct fmt_rows {
 	struct row	rows[ROWS];
 	uint32_t	nr;
-	uint32_t	ranges;		/* that there is memory for */
+	uint32_t	ranges;		/* total capacity of all rows */
 };
 
 struct fmt_rows *fmt_rows_new(void)
@@ -73,7 +73,7 @@ static struct row *find(struct fmt_rows *rows, uint64_t key)
 	return NULL;
 }
 
-/* The older half is forgotten when there is no room. */
+/* If there is no room, the older half is dropped. */
 static bool make_room(struct fmt_rows *rows, struct row *row)
 {
 	uint32_t room = row->room ? 2 * row->room : 16, half = row->n / 2;
@@ -98,7 +98,7 @@ static bool make_room(struct fmt_rows *rows, struct row *row)
 	return true;
 }
 
-/* How many begin earlier; most come at the end. */
+/* Number of ranges that begin earlier; most ranges are added at the end. */
 static uint32_t place(const struct row *row, uint64_t begin)
 {
 	uint32_t at = row->n;
@@ -133,7 +133,7 @@ bool fmt_rows_take(struct fmt_rows *rows, uint64_t key, uint64_t begin, uint64_t
 	if (!row || !make_room(rows, row) || begin < row->floor)
 		return false;
 	at = place(row, begin);
-	/* Which of two that begin at one moment is around the other, a viewer cannot tell. */
+	/* If two begin at the same time, viewers cannot tell which is the outer one. */
 	if ((at < row->n && row->v[at].begin == begin) || !nests(row, at, begin, end))
 		return false;
 	memmove(row->v + at + 1, row->v + at, (row->n - at) * sizeof(*row->v));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracks of what is told of later than it was, in any order: activities of a device, and calls of
- * its runtime.  Says whether one nests with those of its track.
+ * Tracks of ranges that are written after their time, in any order: activities of a device, and
+ * runtime calls. Tells whether a range nests with those of its track.
  */
 #ifndef XSPROF_OUT_ROWS_H
 #define XSPROF_OUT_ROWS_H
@@ -15,8 +15,8 @@ struct fmt_rows;
 struct fmt_rows *fmt_rows_new(void);
 void fmt_rows_free(struct fmt_rows *rows);
 /*
- * Takes in a range of the track @key, if it nests with all of them that are remembered.  Return:
- * false when it does not, or may not.
+ * Adds a range to the track @key, if it nests with all ranges kept. Return: false: it does not, or
+ * that is not known.
  */
 bool fmt_rows_take(struct fmt_rows *rows, uint64_t key, uint64_t begin, uint64_t end);
 

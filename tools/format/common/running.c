@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What runs on each CPU by what the tracer recorded, and when tasks were woken: see running.h.
+ * The running task of each CPU by the tracer's events, and when tasks were woken: see running.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,32 +14,32 @@
 #define CPUS	1024u
 #define KINDS	65536u
 
-/* By more than that the clocks of markers and of the kernel are never apart. */
+/* The most by which the clocks of markers and of the kernel differ. */
 #define CLOCKS_NS	20000u
 
 enum what { NOT_KNOWN, OTHER, SWITCH, WAKE, EXEC };
 
-/* Of an event's flags: interrupts are off, or the machine does not tell. */
+/* Flags of an event: interrupts are off, or not known. */
 #define IRQS_OFF	0x3u
 
 struct kind {
 	enum what				what;
-	const struct xsprof_kernel_field	*task;	/* who comes, is woken, or was there */
+	const struct xsprof_kernel_field	*task;	/* next, woken or previous task */
 };
 
 struct cpu {
 	bool		known;
 	uint32_t	runs;
-	uint64_t	left;		/* in the latest switch, until another is heard of: + 1 */
-	uint64_t	last;		/* event of it */
-	uint64_t	proven;		/* when @runs came, or was last seen to run */
+	uint64_t	left;		/* the previous task of the latest switch, + 1 */
+	uint64_t	last;		/* time of its latest event */
+	uint64_t	proven;		/* when @runs was switched to, or last seen to run */
 };
 
 struct fmt_running {
 	struct kind	*kinds;		/* by id */
 	struct cpu	cpus[CPUS];
-	uint32_t	nr_cpus;	/* up to the last that was seen */
-	struct xsp_map	off;		/* by task + 1: when it was last woken, or left a CPU */
+	uint32_t	nr_cpus;	/* highest CPU seen, + 1 */
+	struct xsp_map	off;		/* by task + 1: time of its last wakeup or switch away */
 };
 
 int fmt_running_new(struct fmt_running **running)
@@ -103,7 +103,7 @@ static void set_task(const struct xsprof_trace *trace, int32_t cpu, uint32_t tid
 	task->comm[len] = '\0';
 }
 
-/* The task came to the CPU at this time, at the earliest. */
+/* The earliest time at which the task can have come to the CPU. */
 static void infer(const struct fmt_running *r, const struct xsprof_trace *trace,
 		  const struct cpu *cpu, int32_t number, uint32_t tid,
 		  struct fmt_inferred *inferred)
@@ -116,7 +116,7 @@ static void infer(const struct fmt_running *r, const struct xsprof_trace *trace,
 	set_task(trace, number, tid, &inferred->to);
 }
 
-/* Another task runs on the CPU than the one that it was last switched to. */
+/* Does another task run on the CPU than the latest switch says? */
 static bool was_left_out(const struct fmt_running *r, const struct xsprof_trace *trace,
 			 const struct kind *kind, const struct cpu *cpu,
 			 const struct xsprof_event *ev, struct fmt_inferred *inferred)
@@ -125,7 +125,7 @@ static bool was_left_out(const struct fmt_running *r, const struct xsprof_trace 
 
 	if (!cpu->known || cpu->runs == ev->tid)
 		return false;
-	/* After its switch is told the kernel is still the task before for a moment. */
+	/* Right after a switch event the kernel still runs as the previous task. */
 	if (ev->tid + 1ull == cpu->left && ev->aux & IRQS_OFF && kind->what != SWITCH)
 		return false;
 	infer(r, trace, cpu, ev->cpu, ev->tid, inferred);
@@ -148,7 +148,7 @@ static void take_sched(struct fmt_running *running, const struct kind *kind, str
 		cpu->proven = ev->ns;
 		task = ev->tid;
 	}
-	/* With no memory the CPU's last event is the earliest that is known. */
+	/* If memory ran out, the CPU's last event is the earliest possible time. */
 	if (task && kind->what != EXEC)
 		(void)xsp_map_set(&running->off, task + 1, ev->ns);
 }
@@ -192,7 +192,7 @@ static bool runs_elsewhere(const struct fmt_running *r, uint32_t tid)
 	return false;
 }
 
-/* Records that a thread writes when they happen. */
+/* Records that a thread writes at their time. */
 static bool is_marker(const struct xsprof_event *ev)
 {
 	return (ev->type >= XSPROF_REC_BEGIN && ev->type <= XSPROF_REC_COUNTER_F64) ||

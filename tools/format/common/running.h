@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Switches that the kernel's tracer left out: some kernels record none from an idle task to the
- * one that comes, and a few others, and viewers then show a CPU as idle, or as another task's,
- * while a task runs.  The next event of that task on the CPU tells that it ran, or its next marker.
+ * Switches that the kernel's tracer left out: some kernels do not record switches from the idle
+ * task, and a few others, and viewers then show a CPU as idle, or as another task's, while a task
+ * runs. The next event or marker of that task on the CPU proves that it ran.
  */
 #ifndef XSPROF_OUT_RUNNING_H
 #define XSPROF_OUT_RUNNING_H
@@ -16,18 +16,18 @@ int fmt_running_new(struct fmt_running **running);
 void fmt_running_free(struct fmt_running *running);
 
 /*
- * Takes an event of the kernel's tracer, in the order of their times, losses among them.
+ * Handles an event of the kernel's tracer, or a loss, in the order of time.
  *
- * Return: true when @inferred is to be told before it.
+ * Return: true: draw @inferred before it.
  */
 bool fmt_running_take(struct fmt_running *running, const struct xsprof_trace *trace,
 		      const struct xsprof_event *ev, struct fmt_inferred *inferred);
-/* Takes an event of a program, likewise. */
+/* Handles an event of a program, likewise. */
 bool fmt_running_marker(struct fmt_running *running, const struct xsprof_trace *trace,
 			const struct xsprof_event *ev, struct fmt_inferred *inferred);
 /*
- * For each CPU on which a task is known to run at @ns, which no event was later than: calls @put
- * with a switch to it, from the idle task.
+ * For each CPU on which a task is known to run at @ns, the time of the latest event: calls @put
+ * with a switch from the idle task to it.
  */
 void fmt_running_at(const struct fmt_running *running, const struct xsprof_trace *trace,
 		    uint64_t ns,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module's records of the scheduler as the tracer's: see sched.h.  It keeps who runs on each
- * CPU, and no record.
+ * Converts the module's scheduler records to events as the tracer would have written them: see
+ * sched.h. Keeps the running task of each CPU, and no records.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 struct cpu {
 	bool		known;
-	uint32_t	left;	/* who went last */
+	uint32_t	left;	/* the task that left last */
 	struct xsp_task	runs;
 };
 
@@ -72,7 +72,7 @@ static uint32_t kernel_tid(const struct xsprof_trace *trace, uint32_t producer, 
 	return known ? known : tid;
 }
 
-/* A thread of the producer: its name is where its own events are. */
+/* A thread of the producer: its name is in its own events. */
 static void own_task(const struct xsprof_trace *trace, const struct xsprof_event *ev, uint32_t tid,
 		     struct xsp_task *task)
 {
@@ -84,7 +84,7 @@ static void own_task(const struct xsprof_trace *trace, const struct xsprof_event
 	set_comm(task, comm, strnlen(comm, sizeof(task->comm)));
 }
 
-/* The same name has the same number: there is one kernel thread of a name. */
+/* Equal names get equal numbers: kernel threads have unique names. */
 static uint32_t number_of(const char *comm, uint32_t salt)
 {
 	uint64_t h = 0xcbf29ce484222325u ^ salt;
@@ -95,7 +95,7 @@ static uint32_t number_of(const char *comm, uint32_t salt)
 	return FMT_SCHED_NUMBERS | (uint32_t)(h >> 34);
 }
 
-/* The other one in a record. */
+/* The other task in a record. */
 static void other_task(const struct xsprof_trace *trace, const struct xsprof_event *ev,
 		       struct xsp_task *task)
 {
@@ -123,13 +123,13 @@ static void other_task(const struct xsprof_trace *trace, const struct xsprof_eve
 		set_comm(task, comm, len);
 	else
 		set_comm(task, "[other]", 7);
-	/* Several programs have one name: on each CPU there is one of them at a time. */
+	/* Programs may have the same name: at most one of them runs on each CPU at a time. */
 	if (!task->tid)
 		task->tid = number_of(task->comm, who == XSPROF_SCHED_KERNEL ? 0 :
 				      (uint32_t)ev->cpu + 1);
 }
 
-/* One that came: who was there before went, and that may have been told already. */
+/* A task came: the previous one left, which may be in an earlier record. */
 static void take_in(struct cpu *cpu, struct fmt_sched_event *event)
 {
 	if (cpu->known && cpu->runs.tid == event->task.tid) {
@@ -146,7 +146,7 @@ static void take_in(struct cpu *cpu, struct fmt_sched_event *event)
 	cpu->known = true;
 }
 
-/* One that went.  There may be two readers of one process: the second says it again. */
+/* A task left. If a process has two readers, the second record repeats it. */
 static void take_out(struct cpu *cpu, const struct xsprof_event *ev, struct fmt_sched_event *event)
 {
 	if (cpu->known && cpu->runs.tid != event->by.tid && cpu->left == event->by.tid) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bytes that wait in a file without a name: see spool.h.
+ * Bytes kept in an unnamed file: see spool.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ void xsp_spool_free(struct xsp_spool *spool)
 	free(spool);
 }
 
-/* A file system that knows no files without a name gets one whose name is gone at once. */
+/* If the file system does not support O_TMPFILE, the file is created and unlinked. */
 static int open_file(void)
 {
 	char *path;
@@ -106,7 +106,7 @@ int xsp_spool_copy(struct xsp_spool *spool, struct xsp_buf *buf)
 {
 	uint64_t at = 0;
 
-	/* What never filled the memory needs no file. */
+	/* If all of it fits in memory, no file is needed. */
 	if (spool->fd < 0 && !spool->err) {
 		xsp_buf_put(buf, spool->data, spool->used);
 		return 0;

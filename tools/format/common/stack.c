@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frames of samples that have code of C among them: its names are looked up in files once somebody
- * wants them. Most samples have none, and open no file.
+ * Frames of samples that include C code: names are looked up in files when they are first needed.
+ * Most samples have none, and no file is opened.
  */
 #include <xsprof/trace.h>
 
@@ -27,7 +27,7 @@ const char *const *fmt_stack_texts(const struct xsprof_trace *trace, struct xsr_
 	texts = *frames ? xsr_frames_get(*frames, producer, stack) : NULL;
 	if (!texts)
 		return NULL;
-	/* A note on what was left out is the last. */
+	/* The last text is a remark about frames left out. */
 	*nr = texts->nr - (left && texts->nr);
 	return texts->frames;
 }

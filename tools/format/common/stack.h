@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Frames of samples that have code of C among them, by name.
+ * Frames of samples that include C code, by name.
  */
 #ifndef XSPROF_FORMAT_STACK_H
 #define XSPROF_FORMAT_STACK_H
@@ -12,17 +12,17 @@ struct xsprof_trace;
 struct xsr_frames;
 
 /**
- * fmt_stack_texts() - the frames of a stack that has addresses among them
- * @trace: where it is
- * @frames: what was found out of such stacks, made where there is one; to be freed by
- *	    xsr_frames_free()
- * @producer: whose it is
+ * fmt_stack_texts() - the frames of a stack that includes addresses
+ * @trace: the trace
+ * @frames: cache of lookups, created on first use; to be freed by xsr_frames_free()
+ * @producer: the stack's producer
  * @stack: its id
- * @nr: set to how many there are, without those that the recording left out
+ * @nr: set to their number, without frames that the recording left out
  *
- * An inlined function is a frame. Texts are good until @frames is freed, and equal ones are one.
+ * An inlined function is a frame. Texts are valid until @frames is freed, and equal texts are one
+ * pointer.
  *
- * Return: them, innermost first; NULL: all of its frames are names, or there is no memory.
+ * Return: the texts, innermost first; NULL: all frames are names, or no memory.
  */
 const char *const *fmt_stack_texts(const struct xsprof_trace *trace, struct xsr_frames **frames,
 				   uint32_t producer, uint32_t stack, size_t *nr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Addresses of the kernel: see symbols.h.  The texts stay where the trace has them; what is kept
- * of a function is where it begins.
+ * Addresses of the kernel: see symbols.h. Texts are not copied from the trace; for each function
+ * only its begin is kept.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define FUNCTIONS	(1u << 20)	/* a kernel has some hundred thousand */
 #define NAME		256u
-#define TEXTS		(8u << 20)	/* bytes that are given out, of all kinds together */
+#define TEXTS		(8u << 20)	/* total bytes passed to all kinds */
 
 struct function {
 	uint64_t	addr;
@@ -23,7 +23,7 @@ struct xsp_symbols {
 	struct function			*list;
 	uint32_t			nr;
 	uint32_t			room;
-	size_t				given;	/* of texts */
+	size_t		given;		/* bytes of texts passed */
 	char				name[NAME];
 };
 
@@ -59,7 +59,7 @@ static int add_lines(struct xsp_symbols *s, const char *text)
 	return err;
 }
 
-/* Of several names of one address the first one counts. */
+/* Of several names of one address the first one is used. */
 static int compare(const void *pa, const void *pb)
 {
 	const struct function *a = pa, *b = pb;
@@ -98,7 +98,7 @@ void xsp_symbols_free(struct xsp_symbols *s)
 	free(s);
 }
 
-/* Of a module's the name of the module stands behind a tab. */
+/* For a symbol of a module, the name of the module follows after a tab. */
 static const char *copy_name(struct xsp_symbols *s, const char *name)
 {
 	size_t n = strcspn(name, "\n");
@@ -115,7 +115,7 @@ const char *xsp_symbols_function(struct xsp_symbols *s, uint64_t *addr)
 {
 	uint32_t low = 0, high = s->nr;
 
-	/* The first that begins behind it. */
+	/* Finds the first one beyond @addr. */
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
@@ -124,7 +124,7 @@ const char *xsp_symbols_function(struct xsp_symbols *s, uint64_t *addr)
 		else
 			high = middle;
 	}
-	/* Where the last one ends nobody says. */
+	/* The end of the last one is not known. */
 	if (!low || (low == s->nr && s->list[low - 1].addr != *addr))
 		return NULL;
 	low--;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What addresses of the kernel stand for, as a capture has it: functions, and texts that events
- * name by where they are.  One table for all kinds of events: there may be hundreds of them.
+ * Addresses of the kernel in a capture: functions, and strings to which events refer by address.
+ * One table for all kinds of events, of which there may be hundreds.
  */
 #ifndef XSPROF_OUT_SYMBOLS_H
 #define XSPROF_OUT_SYMBOLS_H
@@ -17,12 +17,11 @@ int xsp_symbols_new(const struct xsprof_trace *trace, struct xsp_symbols **symbo
 void xsp_symbols_free(struct xsp_symbols *symbols);
 
 /*
- * The function that @addr lies in, and where that begins; good until the next call.  NULL: none
- * is known.
+ * The function that contains @addr, and its begin; valid until the next call. NULL: not known.
  */
 const char *xsp_symbols_function(struct xsp_symbols *symbols, uint64_t *addr);
 
-/* Calls @add with every text of printk_formats, quotes and all, as long as there is room. */
+/* Calls @add for every text of printk_formats, including the quotes, up to a limit. */
 void xsp_symbols_texts(struct xsp_symbols *symbols,
 		       void (*add)(void *data, uint64_t addr, const char *text), void *data);
 
