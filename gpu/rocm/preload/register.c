@@ -97,7 +97,8 @@ static int call_named(register_fn next, const char *runtime, void *import, uint3
 int rocprofiler_register_library_api_table(const char *runtime, void *import, uint32_t version,
 					   void **tables, uint64_t n, void *id)
 {
-	static __thread int inside;
+	/* The general model would need the dynamic linker of glibc, which musl does not have. */
+	static __thread int inside __attribute__((tls_model("initial-exec")));
 	register_fn next;
 	int ret;
 
