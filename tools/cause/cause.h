@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the time of tasks went: a machine that is fed with what the kernel's scheduler did, in the
- * order of time, and knows of every task and every nanosecond which one thing it was for.  It
- * never reads a trace by itself (kernel.c does) and never prints.
+ * Where the time of tasks went: a state machine that takes the events of the kernel's scheduler in
+ * the order of time, and assigns every nanosecond of every task to one class. It does not read a
+ * trace (kernel.c does) and prints nothing.
  *
- * For every task there is a sum A(t) of the time before t by class, whose classes add up to t; what
- * a range was is A(end) - A(begin), and adds up to the range.  Memory is bounded: what is not
- * remembered any more is CAUSE_UNKNOWN.
+ * For every task there is a sum A(t) of the time before t by class, whose classes add up to t; the
+ * time of a range is A(end) - A(begin), and adds up to the range. Memory is bounded: time that is
+ * not remembered any more is CAUSE_UNKNOWN.
  */
 #ifndef XSPROF_CAUSE_H
 #define XSPROF_CAUSE_H
@@ -17,17 +17,17 @@
 #include <xsprof/trace.h>
 
 /**
- * enum cause_class - what a nanosecond of a task was for
- * @CAUSE_CPU: it ran, and none of the following
+ * enum cause_class - class of a nanosecond of a task
+ * @CAUSE_CPU: it ran, in none of the following
  * @CAUSE_SYSCALL: it ran, inside a system call
  * @CAUSE_FAULT: it slept inside a page fault
- * @CAUSE_IRQ: it was current, and an interrupt ran
- * @CAUSE_SOFTIRQ: it was current, and a softirq ran
- * @CAUSE_RUNNABLE: it wanted to run
- * @CAUSE_BLOCKED: it slept, interruptible, or was stopped
- * @CAUSE_IO: it slept, uninterruptible
- * @CAUSE_GIL: it slept, and waited for Python's lock
- * @CAUSE_UNKNOWN: nobody knows: before its first event, after a loss, after its end
+ * @CAUSE_IRQ: it was the current task, and an interrupt handler ran
+ * @CAUSE_SOFTIRQ: it was the current task, and a softirq ran
+ * @CAUSE_RUNNABLE: it was runnable, and not running
+ * @CAUSE_BLOCKED: it slept in an interruptible state, or was stopped
+ * @CAUSE_IO: it slept in an uninterruptible state
+ * @CAUSE_GIL: it slept, waiting for Python's lock
+ * @CAUSE_UNKNOWN: not known: before its first event, after a loss, after its end
  */
 enum cause_class {
 	CAUSE_CPU,
@@ -41,13 +41,13 @@ enum cause_class {
 	CAUSE_GIL,
 	CAUSE_UNKNOWN,
 	CAUSE_CLASSES,
-	CAUSE_FAULTS = CAUSE_CLASSES,	/* in sums: how many page faults */
+	CAUSE_FAULTS = CAUSE_CLASSES,	/* in sums: number of page faults */
 	CAUSE_SUMS
 };
 
-/* What a task is in when it leaves a CPU. */
+/* The state in which a task leaves a CPU. */
 enum cause_state {
-	CAUSE_STATE_RUN,	/* it wants to go on */
+	CAUSE_STATE_RUN,	/* runnable */
 	CAUSE_STATE_SLEEP,
 	CAUSE_STATE_DISK,
 	CAUSE_STATE_DEAD,
@@ -65,11 +65,11 @@ enum cause_context {
 };
 
 /**
- * struct cause_who - who did it
+ * struct cause_who - a task, or an interrupt or softirq on top of it
  * @tid: the task's key, 0 for the idle one
- * @context: on top of it; enum cause_context
- * @vec: number of the interrupt or softirq, -1 where it is not known
- * @name: of the interrupt
+ * @context: enum cause_context
+ * @vec: number of the interrupt or softirq, -1: not known
+ * @name: name of the interrupt
  */
 struct cause_who {
 	uint64_t	tid;
@@ -80,22 +80,22 @@ struct cause_who {
 
 /* Why @who may be incomplete; bits. */
 enum cause_others {
-	CAUSE_OTHERS_AFTER	= 1,	/* @who was there first, and was not seen to leave */
-	CAUSE_OTHERS_BEFORE	= 2,	/* @who was there last, and was not seen to come */
+	CAUSE_OTHERS_AFTER	= 1,	/* @who was first; its switch away was not seen */
+	CAUSE_OTHERS_BEFORE	= 2,	/* @who was last; its switch to was not seen */
 };
 
 /**
- * struct cause_segment - a stretch of a watched task in one class
+ * struct cause_segment - a stretch of a watched task's time in one class
  * @key: the task
  * @from: begin
  * @to: end
  * @class: enum cause_class
- * @cpu: where it ran or waited, else where it ran before; -1 not known
- * @nr: number of the system call it was in, -1 for none
- * @partial: RUNNABLE: what others may have had the CPU besides @who, by enum cause_others
- * @who: RUNNABLE: who had the CPU; BLOCKED, IO, FAULT: who woke it; GIL: who had that lock; IRQ,
- *	SOFTIRQ: which
- * @holder: GIL: the number by which the program knows the thread of @who
+ * @cpu: where it ran or waited, else where it ran before; -1: not known
+ * @nr: number of its system call, -1: none
+ * @partial: RUNNABLE: other tasks may have had the CPU besides @who; enum cause_others
+ * @who: RUNNABLE: the task that had the CPU; BLOCKED, IO, FAULT: the waker; GIL: the lock's holder;
+ *	IRQ, SOFTIRQ: the interrupt
+ * @holder: GIL: thread id of @who in the program
  */
 struct cause_segment {
 	uint64_t	key;
@@ -110,14 +110,14 @@ struct cause_segment {
 };
 
 /**
- * struct cause_did - what a task did most in a stretch of time
- * @class: enum cause_class; all that is on a CPU is CAUSE_CPU
- * @ns: how long it did
- * @who: the key of who had the CPU (RUNNABLE), or woke it (BLOCKED, IO, FAULT), for most of that;
- *	0 no task
- * @who_ns: for how much
- * @from: begin of the longest piece with that one
- * @to: end
+ * struct cause_did - the most frequent class of a task in a stretch of time
+ * @class: enum cause_class; all classes on a CPU count as CAUSE_CPU
+ * @ns: time in that class
+ * @who: key of the task that had the CPU (RUNNABLE), or of the waker (BLOCKED, IO, FAULT), for most
+ *	of @ns; 0: no task
+ * @who_ns: time with @who
+ * @from: begin of the longest piece with @who
+ * @to: its end
  */
 struct cause_did {
 	uint64_t	who;
@@ -130,7 +130,7 @@ struct cause_did {
 
 #define CAUSE_NOBODY_KNOWS	UINT64_MAX
 
-/* By more than that the clocks of markers and of the kernel are never apart. */
+/* The most by which the clocks of markers and of the kernel differ. */
 #define CAUSE_CLOCKS_NS		20000u
 
 struct cause;
@@ -139,56 +139,56 @@ int cause_new(struct cause **cause);
 void cause_free(struct cause *cause);
 
 /*
- * Tasks are known by a key: a thread id of the kernel, or something above 32 bits for threads
- * whose id there is not known.  Times never go back: an earlier one counts as the last.
+ * Tasks have a key: a thread id of the kernel, or a value above 32 bits for threads with an unknown
+ * kernel id. Time must not go back: an earlier time counts as the last one.
  */
 void cause_switch(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
 		  enum cause_state state, uint64_t next);
-/* The two halves of it, where only one is known; of @next it may be CAUSE_NOBODY_KNOWS. */
+/* The two halves of a switch, if only one is known; @next may be CAUSE_NOBODY_KNOWS. */
 void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
 		 enum cause_state state, uint64_t next);
 void cause_enter(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t next);
-/* @target: the CPU to run on, -1 not known. */
+/* @target: the CPU to run on, -1: not known. */
 void cause_wakeup(struct cause *cause, uint64_t ns, uint64_t key, int32_t target,
 		  const struct cause_who *who);
 void cause_migrate(struct cause *cause, uint64_t ns, uint64_t key, int32_t target);
 void cause_irq_enter(struct cause *cause, int32_t cpu, uint64_t ns, const struct cause_who *who);
-/* @vec -1: whichever. */
+/* @vec -1: any. */
 void cause_irq_leave(struct cause *cause, int32_t cpu, uint64_t ns, enum cause_context context,
 		     int32_t vec);
-/* @nr -1: the end of one. */
+/* @nr -1: the end of a system call. */
 void cause_syscall(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key, int32_t nr);
 /* The task has a page fault in user mode. */
 void cause_fault(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key);
 /* The task was seen to run on @cpu. */
 void cause_runs(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key);
-/* Something was lost on @cpu after the last that was seen there, and until cause_hear() of it. */
+/* Events were lost on @cpu between the last event seen there and the next cause_hear(). */
 void cause_lost(struct cause *cause, int32_t cpu, uint64_t ns);
-/* The thread was in user mode, on @cpu where that is known (else -1), and wrote a record. */
+/* The thread was in user mode, on @cpu or (-1) an unknown CPU, and wrote a record. */
 void cause_marker(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key);
-/* Before any event on @cpu: what was lost there was lost before it. */
+/* To be called before any event on @cpu: ends a loss. */
 void cause_hear(struct cause *cause, int32_t cpu, uint64_t ns);
-/* After any event on @cpu: nothing was lost before it. */
+/* To be called after any event on @cpu: nothing was lost before it. */
 void cause_seen(struct cause *cause, int32_t cpu, uint64_t ns);
 
 /*
- * Nothing is known of any task from @from on, for good: what came later is not told to the machine.
- * To be called again as time goes on, @ns being now.
+ * The state of all tasks is unknown from @from on: later events are not passed to the machine. To
+ * be called again as time goes on, with the current time @ns.
  */
 void cause_end(struct cause *cause, uint64_t from, uint64_t ns);
 
-/* The context that @cpu is in, as far as entries of interrupts were given. */
+/* The current context of @cpu, as far as entries of interrupts were recorded. */
 void cause_context(const struct cause *cause, int32_t cpu, struct cause_who *who);
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
-/* A range of the thread begins now: its sum is kept until cause_range() asks. */
+/* A range of the thread begins: its sum is kept until cause_range() is called. */
 void cause_begin(struct cause *cause, uint64_t ns, uint64_t key);
-/* Those that began before @ns, which is now, begin then: only what comes is asked for. */
+/* Open ranges count from @ns, the current time, on. */
 void cause_clip(struct cause *cause, uint64_t ns);
 /*
- * Where the time of a range of a thread went: its classes add up to @end - @begin.  @kept: it
- * began by cause_begin().
+ * Time of a range of a thread by class: the classes add up to @end - @begin. @kept: cause_begin()
+ * was called for it.
  */
 void cause_range(struct cause *cause, uint64_t key, uint64_t begin, uint64_t end, bool kept,
 		 struct cause_sum *sum);
@@ -198,8 +198,8 @@ void cause_range(struct cause *cause, uint64_t key, uint64_t begin, uint64_t end
 /* cause_each() counts from @ns on. */
 void cause_count_from(struct cause *cause, uint64_t ns);
 /*
- * Calls @fn for every task that is remembered: where its time went up to @ns, and how often it left
- * a CPU.
+ * Calls @fn for every known task, with its time by class up to @ns and its number of switches away
+ * from a CPU.
  */
 void cause_each(const struct cause *cause, uint64_t ns,
 		void (*fn)(void *data, uint64_t key, const struct cause_sum *sum,
@@ -208,32 +208,32 @@ void cause_each(const struct cause *cause, uint64_t ns,
 
 /* ---- details -------------------------------------------------------------------------------- */
 
-/* Calls @tell with every segment of tasks that are watched.  To be called before all others. */
+/* Calls @tell with every segment of watched tasks. To be called before all other functions. */
 void cause_hook(struct cause *cause, void (*tell)(void *data, const struct cause_segment *segment),
 		void *data);
-/* Watches: counted.  false: there is no room for it. */
+/* Watches a task; calls are counted. Return: false: too many tasks. */
 bool cause_watch(struct cause *cause, uint64_t key);
 void cause_unwatch(struct cause *cause, uint64_t key);
-/* Tells what is known up to @ns, as if it ended there. */
+/* Emits the current segment up to @ns, as if it ended there. */
 void cause_flush(struct cause *cause, uint64_t key, uint64_t ns);
-/* What the task did between, as far as is remembered.  false: nothing is. */
+/* What the task did between @from and @to. Return: false: not remembered. */
 bool cause_did(struct cause *cause, uint64_t key, uint64_t from, uint64_t to,
 	       struct cause_did *did);
 
 /**
- * struct cause_stats - what it was fed with
+ * struct cause_stats - the events so far
  * @switches: switches
  * @wakeups: wake-ups
  * @irqs: entries of interrupts
- * @softirqs: of softirqs
- * @syscalls: of system calls
+ * @softirqs: entries of softirqs
+ * @syscalls: entries of system calls
  * @faults: page faults
  * @lost: losses
  * @forgotten: ranges whose begin was not remembered any more
- * @refused: tasks that found no room, counted every time
- * @missed: switches from another task than the one that had come last there: at least so many
+ * @refused: tasks that did not fit, each time
+ * @missed: switches away from another task than the CPU's last known one: at least so many switches
  *	were not recorded
- * @after: so long, in ns, it went on after the end of all knowledge
+ * @after: ns that passed after cause_end()
  */
 struct cause_stats {
 	uint64_t	switches;
@@ -257,11 +257,11 @@ struct cause_reader;
 
 int cause_reader_new(struct xsprof_trace *trace, struct cause *cause, struct cause_reader **out);
 void cause_reader_free(struct cause_reader *reader);
-/* Any event of the trace, in order. */
+/* To be called for any event of the trace, in order. */
 void cause_reader_event(struct cause_reader *reader, const struct xsprof_event *ev);
-/* When what the tracer tells ends; UINT64_MAX: not before the capture does. */
+/* The time at which the tracer's events end; UINT64_MAX: at the capture's end. */
 uint64_t cause_reader_until(const struct cause_reader *reader);
-/* Before anything is asked of a time until @ns, which no event was later than. */
+/* To be called before times up to @ns are queried, if no event is later than @ns. */
 void cause_reader_end(struct cause_reader *reader, uint64_t ns);
 /* The key of a producer's thread. */
 uint64_t cause_reader_key(struct cause_reader *reader, uint32_t producer, uint32_t tid);

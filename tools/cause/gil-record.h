@@ -17,7 +17,7 @@ enum gil_record { GIL_NOT_SEEN, GIL_OTHER, GIL_WAIT, GIL_TAKEN, GIL_HELD };
 
 #define GIL_NAMES	1024u
 
-/* What names mean: the latest of each place. All zeros at first. */
+/* Cache of the names, the latest in each slot. Initially all zeros. */
 struct gil_names {
 	struct {
 		uint64_t	key;	/* producer, name */
@@ -27,7 +27,7 @@ struct gil_names {
 
 enum gil_record gil_record_of(struct gil_names *names, const struct xsprof_trace *trace,
 			      uint32_t producer, uint32_t name);
-/* @holder: the thread that the record names, 0 where it names none.  Return: the lock. */
+/* Reads a record. @holder: the thread in the record, 0: none. Return: the lock. */
 uint64_t gil_record_lock(const struct xsprof_trace *trace, const struct xsprof_event *ev,
 			 uint32_t *holder);
 

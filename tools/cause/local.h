@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of cause.h share: machine.c changes the state of tasks, gil.c what it knows of
- * Python's lock, lost.c takes back what is not known any more, detail.c answers who asks why,
- * task.c has tasks, their sums and their past, tell.c what is kept and told of them for that, cpu.c
- * the CPUs.  Each calls those after it; gil.c alone calls machine.c.
+ * Shared by the files of cause.h: machine.c changes the state of tasks, gil.c tracks Python's lock,
+ * lost.c handles losses, detail.c answers why a task waited, task.c has tasks, their sums and their
+ * history, tell.c keeps and emits segments, cpu.c has the CPUs. Each file calls only those after
+ * it; gil.c also calls machine.c.
  */
 #ifndef XSPROF_CAUSE_LOCAL_H
 #define XSPROF_CAUSE_LOCAL_H
@@ -12,14 +12,14 @@
 
 #define CAUSE_CPUS	8192u
 #define CAUSE_TASKS	32768u		/* tasks at once */
-#define CAUSE_NESTED	16u		/* contexts on top of each other on a CPU */
-#define CAUSE_BLOCK	64u		/* entries of a past with one sum */
+#define CAUSE_NESTED	16u		/* nested contexts on a CPU */
+#define CAUSE_BLOCK	64u		/* entries of a history with one sum */
 
-/* Where the machine has a task. */
+/* The state of a task. */
 enum cause_run {
 	RUN_UNKNOWN,
 	RUN_ON,			/* on a CPU */
-	RUN_WAITS,		/* for a CPU */
+	RUN_WAITS,		/* runnable, waits for a CPU */
 	RUN_SLEEPS,
 	RUN_DISK,
 	RUN_FAULT,		/* asleep in a page fault */
@@ -27,8 +27,8 @@ enum cause_run {
 };
 
 /*
- * A change of a task: when, shifted by PAST_SHIFT, and the class from then on.  PAST_FAULT: a page
- * fault, and the class is as before.
+ * A change of a task: the time, shifted by PAST_SHIFT, and its new class. PAST_FAULT: a page fault
+ * without a change of class.
  */
 #define PAST_SHIFT	5
 #define PAST_CLASS	0xfu
@@ -36,10 +36,10 @@ enum cause_run {
 #define CAUSE_MAX_NS	(UINT64_MAX >> PAST_SHIFT)
 
 /**
- * struct cause_moved - a task came to another place: kept only for details
- * @at: as above
- * @waker: RUNNABLE: who woke it, 0 for no task
- * @cpu: where it runs or waits
+ * struct cause_moved - a task changed its CPU or waker: kept for details only
+ * @at: as in a change of a task
+ * @waker: RUNNABLE: the waker, 0: no task
+ * @cpu: the CPU where it runs or waits
  */
 struct cause_moved {
 	uint64_t	at;
@@ -47,7 +47,7 @@ struct cause_moved {
 	int32_t		cpu;
 };
 
-/* Who had a CPU, and since when: kept only for details. */
+/* A task that had a CPU, and from when: kept for details only. */
 struct cause_ran {
 	uint64_t	ns;
 	uint64_t	key;
@@ -62,11 +62,11 @@ struct cause_open {
 
 /**
  * struct cause_gil - a wait for Python's lock (gil.c)
- * @waits: it is under way
- * @depth: ranges that began in it
- * @lock: which one
- * @holder: the key of who has it, 0: nobody, as far as is known
- * @tid: the number by which the program knows that thread
+ * @waits: the thread waits
+ * @depth: number of ranges that began during the wait
+ * @lock: the lock
+ * @holder: key of its holder, 0: none, or not known
+ * @tid: the holder's thread id in the program
  */
 struct cause_gil {
 	bool		waits;
@@ -80,25 +80,25 @@ struct cause_gil {
  * struct cause_task - a task
  * @sum: A(@since)
  * @base: A when counting began
- * @switches: how often it left a CPU since then
- * @since: when it came into @class
- * @told: up to when its segments were told
- * @cpu: where it runs, waits, or ran; -1 not known
- * @nr: system call, -1 none
+ * @switches: number of switches away from a CPU since then
+ * @since: when it entered @class
+ * @told: segments were emitted up to here
+ * @cpu: where it runs, waits, or ran last; -1: not known
+ * @nr: system call, -1: none
  * @softirq: it was preempted in that softirq, + 1 (kernels of PREEMPT_RT)
  * @run: enum cause_run
- * @before: what that was when something was lost, else RUN_UNKNOWN
+ * @before: @run at the time of a loss, else RUN_UNKNOWN
  * @class: enum cause_class
- * @fault: it had a page fault in user mode, and was not seen in user mode since
+ * @fault: it had a page fault in user mode, and has not returned to user mode since
  * @marked: it writes markers
- * @gil: what it waits for
- * @watched: how often
- * @on_prev: in the list of what is known on @cpu
+ * @gil: its wait for Python's lock
+ * @watched: number of cause_watch() calls
+ * @on_prev: link in the list of tasks on @cpu
  * @past: ring of changes, index modulo @room; @sums: A at the first of each block
- * @head: changes so far
- * @moved: ring of where it was, index modulo @room_moved
- * @head_moved: so far
- * @open: sums of the ranges under way
+ * @head: number of changes
+ * @moved: ring of CPUs and wakers, index modulo @room_moved
+ * @head_moved: number of entries so far
+ * @open: sums at the begins of open ranges
  */
 struct cause_task {
 	uint64_t		key;
@@ -134,18 +134,17 @@ struct cause_task {
 
 /**
  * struct cause_cpu - a CPU
- * @current: key of who runs
- * @known: it is known who does
- * @blind: something was lost, and nothing heard since
- * @left: key of who was last seen to leave: until @current is heard of, the kernel may still speak
- *	in its name
+ * @current: key of the running task
+ * @known: @current is known
+ * @blind: events were lost, and none was seen since
+ * @left: key of the previous task: until an event of @current, the kernel may still record its id
  * @proven: when @current was last seen to run
- * @last: when it was last heard of
- * @nested: what runs on top of the task, outermost first
- * @deep: how many, also those that found no room
- * @ran: ring of who ran, index modulo CAUSE_RAN, NULL where nobody asks
- * @head_ran: so far
- * @tasks: tasks whose state is known, and that are or were here last
+ * @last: time of its last event
+ * @nested: contexts on top of the task, outermost first
+ * @deep: their number, including those that did not fit
+ * @ran: ring of tasks that ran, index modulo CAUSE_RAN, NULL if details are not needed
+ * @head_ran: number of entries so far
+ * @tasks: tasks with a known state that are here, or were here last
  */
 struct cause_cpu {
 	uint64_t		current;
@@ -167,8 +166,8 @@ struct cause {
 	uint32_t		nr_tasks;
 	uint64_t		seed;
 	uint64_t		now;
-	uint64_t		lost;		/* when the latest loss was over */
-	uint32_t		nr_blind;	/* CPUs */
+	uint64_t		lost;		/* end of the latest loss */
+	uint32_t		nr_blind;	/* CPUs with @blind */
 	bool			ended;
 	size_t			moved_bytes;
 	size_t			past_bytes;
@@ -179,54 +178,54 @@ struct cause {
 	struct cause_task	**watched;
 	uint32_t		nr_watched;
 	uint32_t		room_watched;
-	struct cause_who	waker;		/* of the segment that is told */
+	struct cause_who	waker;		/* of the segment that is emitted */
 	bool			partial;	/* its end came as a surprise: */
 	uint64_t		last;		/* who had the CPU then, or CAUSE_NOBODY_KNOWS */
 };
 
-/* machine.c: what it is in may be of another class. */
+/* machine.c: recomputes its class after a change of state. */
 void cause_task_update(struct cause *cause, struct cause_task *task, uint64_t ns);
 
-/* lost.c: what is known of the task, from @last on, is not. */
+/* lost.c: the state of the task is not known from @last on. */
 void cause_doubt(struct cause *cause, struct cause_task *task, uint64_t last, uint64_t ns);
 
 /* task.c */
 struct cause_task *cause_task_find(const struct cause *cause, uint64_t key);
-/* Made where it is new; NULL: there is no room. */
+/* Finds or adds a task; NULL: no room. */
 struct cause_task *cause_task_get(struct cause *cause, uint64_t key);
 void cause_tasks_free(struct cause *cause);
 void cause_tasks_all(struct cause *cause,
 		     void (*fn)(struct cause *cause, struct cause_task *task, uint64_t ns),
 		     uint64_t ns);
-/* In @class from @ns on. */
+/* The task is in @class from @ns on. */
 void cause_task_change(struct cause *cause, struct cause_task *task, uint64_t ns, uint8_t class);
 void cause_task_fault(struct cause *cause, struct cause_task *task, uint64_t ns);
-/* After a loss: it turns out to have been in @class all the time since. */
+/* After a loss: it was in @class all the time since then. */
 void cause_task_infer(struct cause *cause, struct cause_task *task, uint8_t class);
-/* What it was believed to be in since @from is not known. */
+/* Its assumed state since @from is not known. */
 void cause_task_doubt(struct cause *cause, struct cause_task *task, uint64_t from, uint64_t ns);
 
-/* cpu.c: NULL where nothing is known of it; and made where it is new, NULL: it cannot be. */
+/* cpu.c: finds a CPU, NULL: unknown; finds or adds a CPU, NULL: not possible. */
 struct cause_cpu *cause_find_cpu(const struct cause *cause, int32_t cpu);
 struct cause_cpu *cause_get_cpu(struct cause *cause, int32_t cpu);
 uint64_t cause_clock(struct cause *cause, uint64_t ns);
-/* What runs on top of the task there, NULL for nothing. */
+/* The innermost context on top of the task, NULL: none. */
 const struct cause_who *cause_top(const struct cause_cpu *cpu);
-/* The softirq that its task is in, + 1; 0 for none. */
+/* The softirq that interrupts its task, + 1; 0: none. */
 uint32_t cause_softirq(const struct cause_cpu *cpu);
-/* Into and out of the list of what is known there; @cpu -1 is where it was last. */
+/* Moves the task to the list of @cpu; -1: out of the list, which keeps its last CPU. */
 void cause_place(struct cause *cause, struct cause_task *task, int32_t cpu);
 void cause_unlist(struct cause_task *task);
 
-/* tell.c: segments up to @ns, before a change. */
+/* tell.c: emits segments up to @ns, before a change. */
 void cause_tell(struct cause *cause, struct cause_task *task, uint64_t ns);
 /*
- * Those who wait for @cpu are told whom they waited for so far; @key is seen to be there now, and
- * @was: had it until now.
+ * Emits for the tasks that wait for @cpu which task they waited for so far; @key is now seen to run
+ * there; @was: it also ran until now.
  */
 void cause_tell_waiters(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key, bool was);
 void cause_set_current(struct cause *cause, struct cause_cpu *cpu, uint64_t ns, uint64_t key);
-/* In another place from @ns on; @class stands for it. */
+/* The task is elsewhere from @ns on, with the class @class. */
 void cause_task_moved(struct cause *cause, struct cause_task *task, uint64_t ns, uint8_t class,
 		      uint64_t waker);
 

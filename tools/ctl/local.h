@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Between the options of `xsprof ctl` (ctl.c) and what it says of processes (say.c).
+ * Interface between the options of `xsprof ctl` (ctl.c) and its messages about processes (say.c).
  */
 #ifndef XSPROF_CTL_LOCAL_H
 #define XSPROF_CTL_LOCAL_H
@@ -13,21 +13,21 @@
 #define CTL_FLAGS	16u
 
 /**
- * struct ctl_asked - what was asked for
+ * struct ctl_asked - the requested action
  * @pid: process
- * @output: file, as it was given; NULL: the default
- * @file: that, absolute
+ * @output: the file as given; NULL: the default
+ * @file: its absolute path
  * @duration_ns: 0: until it is stopped
  * @iterations: 0: by time
- * @timeout_ns: how long a process may not hear
- * @wait: until it has ended
- * @memory_snapshot: in place of a trace
+ * @timeout_ns: how long to wait until the process answers
+ * @wait: wait until the trace has ended
+ * @memory_snapshot: a memory snapshot instead of a trace
  * @allow_lost: exit with status 0 if records were lost
- * @flags: keys that are to be true
- * @nr_flags: how many
- * @lines: of --set
- * @nr_lines: how many
- * @text: the request
+ * @flags: configuration keys to set to true
+ * @nr_flags: number of @flags
+ * @lines: lines of --set
+ * @nr_lines: number of @lines
+ * @text: the text of the request
  */
 struct ctl_asked {
 	pid_t		pid;
@@ -46,23 +46,23 @@ struct ctl_asked {
 	char		text[XSP_DEMAND_TEXT + 1];
 };
 
-/* Opens the process' page, or says why not; @rings: and points to those that it may hold. */
+/* Opens the control page of the process, or prints why not; @rings: mentions its rings, if any. */
 int ctl_reach(const struct ctl_asked *a, struct ctl_page *cp, bool rings);
 
-/* Asks, or says why there is no answer.  Return: a status; 0: @answer is there. */
+/* Sends a request, or prints why there is no answer. Return: a status; 0: @answer is set. */
 int ctl_request(const struct ctl_asked *a, struct ctl_page *cp, uint32_t verb,
 		struct ctl_answer *answer);
 
-/* Says why the process will not, or could not; @why: in its words.  Return: TOOL_FAILED. */
+/* Prints why the process refused or failed; @why: the process's message. Return: TOOL_FAILED. */
 int ctl_refused(const struct ctl_asked *a, int err, const char *why);
 
-/* Says what a file lacks that was written.  Return: a status. */
+/* Prints the losses of a trace file. Return: a status. */
 int ctl_losses(const struct ctl_asked *a, const char *file, const struct xsp_demand_lost *lost);
 
 int ctl_status(struct ctl_asked *a, struct ctl_page *cp);
 int ctl_list(void);
 
-/* Does somebody record this process, other than the process itself on demand? */
+/* Does a recording of this process exist, other than its own on demand? */
 bool ctl_has_rings(pid_t pid);
 
 #endif /* XSPROF_CTL_LOCAL_H */

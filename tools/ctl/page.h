@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The asking side of a process' control page (base/demand-page.h): found, opened, asked, waited
- * for.  It never decides what is asked for.
+ * The requesting side of a process's control page (base/demand-page.h): finds and opens it, sends
+ * requests, waits. What is requested is up to the caller.
  */
 #ifndef XSPROF_CTL_PAGE_H
 #define XSPROF_CTL_PAGE_H
@@ -14,12 +14,12 @@
 #include "base/demand-page.h"
 
 /**
- * struct ctl_page - one that is open
- * @pid: whose, as we see it
+ * struct ctl_page - an open control page
+ * @pid: its process, in this pid namespace
  * @comm: its name
- * @fd: the page's file
- * @page: mapped
- * @st: of the file
+ * @fd: descriptor of the page
+ * @page: the mapped page
+ * @st: fstat() of the page
  */
 struct ctl_page {
 	pid_t			pid;
@@ -30,12 +30,12 @@ struct ctl_page {
 };
 
 /**
- * struct ctl_answer - what a process said
+ * struct ctl_answer - the answer of a process
  * @err: 0 or a negative errno
- * @number: of the trace that it is about
- * @why: what went wrong; fit for a terminal, as is @file
- * @file: where the trace goes to
- * @lost: what that lacks, once it is written
+ * @number: number of the trace
+ * @why: error message; @why and @file are safe to print to a terminal
+ * @file: path of the trace
+ * @lost: its losses, once it is written
  */
 struct ctl_answer {
 	int		err;
@@ -48,42 +48,42 @@ struct ctl_answer {
 /**
  * ctl_open - find and open a process' control page
  * @cp: filled; to be closed with ctl_close()
- * @pid: whose
+ * @pid: the process
  *
- * Return: 0; -ESRCH: no such process; -EACCES: it may not be looked into; -ENOENT: it has none;
- * -EBADF: it has closed its descriptor of it; -EPROTO: it is of another version; -errno.
+ * Return: 0; -ESRCH: no such process; -EACCES: no permission; -ENOENT: it has no page; -EBADF: it
+ * has closed its descriptor of the page; -EPROTO: another version; -errno.
  */
 int ctl_open(struct ctl_page *cp, pid_t pid);
 void ctl_close(struct ctl_page *cp);
 
-/* Does a line of its /proc/PID/maps hold @what?  false also where that cannot be read. */
+/* Does /proc/PID/maps have a line with @what? false also if it cannot be read. */
 bool ctl_maps_has(pid_t pid, const char *what);
 
 
 /**
- * ctl_ask - one request, and its answer
+ * ctl_ask - send one request and wait for its answer
  * @cp: page
  * @verb: enum xsp_demand_verb
- * @text: of the request, at most XSP_DEMAND_TEXT bytes
- * @timeout_ms: until the process has seen it; then it takes as long as it takes
- * @answer: filled, where 0 is returned
+ * @text: text of the request, at most XSP_DEMAND_TEXT bytes
+ * @timeout_ms: until the process has seen it; then there is no limit
+ * @answer: set if 0 is returned
  *
- * Return: 0; -EMSGSIZE; -ETIMEDOUT: it was not seen, and is withdrawn; -EAGAIN: others ask all the
- * time; -ESRCH: the process has ended; -EPIPE: the program ends.
+ * Return: 0; -EMSGSIZE; -ETIMEDOUT: it was not seen, and is withdrawn; -EAGAIN: other requests keep
+ * the page busy; -ESRCH: the process has ended; -EPIPE: the program is ending.
  */
 int ctl_ask(struct ctl_page *cp, uint32_t verb, const char *text, int64_t timeout_ms,
 	    struct ctl_answer *answer);
 
-/* What it records: a copy in one piece.  Return: 0; -EAGAIN: it does not hold still. */
+/* The recording state: a consistent copy. Return: 0; -EAGAIN: it keeps changing. */
 int ctl_now(const struct ctl_page *cp, struct xsp_demand_now *now);
 
 /**
- * ctl_wait_end - until a trace has ended
+ * ctl_wait_end - wait until a trace has ended
  * @cp: page
  * @number: of the trace
  * @now: how it ended
  *
- * Return: 0; -ESRCH: the process has ended, and did not say; -ESTALE: another has begun since.
+ * Return: 0; -ESRCH: the process has ended without an answer; -ESTALE: another trace has begun.
  */
 int ctl_wait_end(const struct ctl_page *cp, uint32_t number, struct xsp_demand_now *now);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Looking on: a capture in memory that is written from what producers' rings show while it is
- * read.  Nothing is taken out of a ring, and nobody notices.
+ * Live view: a capture in memory, written from the rings of producers while it is read. Records
+ * stay in the rings, and neither producers nor recorders are affected.
  */
 #ifndef XSPROF_LIVE_H
 #define XSPROF_LIVE_H
@@ -15,20 +15,20 @@
 #include "drain/drain.h"
 
 /**
- * struct live - what is being looked at
- * @attach: which processes; none is all of this user
- * @fd: the capture, a file that nobody else sees
- * @path: under which it can be opened
+ * struct live - state of a live view
+ * @attach: the processes; none: all of this user
+ * @fd: the capture, an anonymous file
+ * @path: a path to open it
  * @cap: the capture
- * @drain: looks into rings
- * @walk_at: when to look for new producers of sessions, CLOCK_MONOTONIC ns
- * @found: producers met in sessions
- * @dead: those that have ended, and are shown all the same
- * @left: of these, whose recorder is dead too: by the latest walk
- * @recorders: sessions whose recorder lives: more may come; by the latest walk
- * @nobody: there was none that lives
- * @freed: what lies before is read and given back
- * @finished: nothing more comes
+ * @drain: reads the rings
+ * @walk_at: when to look for new producers of sessions next, CLOCK_MONOTONIC ns
+ * @found: producers found in sessions
+ * @dead: of these, those that have ended, which are shown too
+ * @left: of these, those whose recorder is dead too, by the latest walk
+ * @recorders: sessions with a living recorder, where more may come; by the latest walk
+ * @nobody: no living producer was found
+ * @freed: the part of the file before this offset is read and freed
+ * @finished: no more data can come
  */
 struct live {
 	struct attach		attach;
@@ -46,20 +46,20 @@ struct live {
 	bool			finished;
 };
 
-/* Return: 0 with what there is now in the capture, or an exit status after a message. */
+/* Return: 0 with the present data in the capture, or an exit status after a message. */
 int live_open(struct live *live);
 
 /**
- * live_wait - let more come
- * @live: it
- * @trace: reads the capture
- * @wait: there is nothing to show before more comes
+ * live_wait - wait for more data
+ * @live: state
+ * @trace: the reader of the capture
+ * @wait: sleep until there is more data
  *
- * Return: false when nothing more comes: all processes, or all that were named, have ended.
+ * Return: false: no more data can come: all processes, or all named ones, have ended.
  */
 bool live_wait(struct live *live, const struct xsprof_trace *trace, bool wait);
 
-/* Enough seen: the capture gets its end. */
+/* Ends the capture: no more data is needed. */
 void live_finish(struct live *live);
 void live_close(struct live *live);
 

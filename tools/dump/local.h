@@ -14,12 +14,12 @@
 #include "format/common/out.h"
 
 /**
- * struct dump_late - activities of devices: their records come later than their times, so those
- * of a window also stand behind its end
+ * struct dump_late - activities of devices: their records are later than their times, so those of
+ * the time shown may also follow after its end
  * @any: the capture has such records
- * @shown: the last one is part of the output
- * @producer: of the last one, where further records continue it
- * @tid: likewise; 0: no record continues it
+ * @shown: the last one was written
+ * @producer: its producer, if further records may continue it
+ * @tid: its thread; 0: no record continues it
  */
 struct dump_late {
 	bool		any;
@@ -29,24 +29,24 @@ struct dump_late {
 };
 
 /**
- * struct dump - a dump under way
- * @out: what the format gets
- * @filter: what is wanted of it
+ * struct dump - state of a dump
+ * @out: passed to the format
+ * @filter: the filter options
  * @source: the capture
- * @format: of the output
- * @whole: of the output, where it is made of the whole capture; else NULL
- * @reading: the options that all verbs have; its limit is of events
- * @output: file, "-" for stdout
- * @pack: what packs it, by its name
- * @follow: go on while the file grows
- * @look_on: look into rings
- * @live: those
- * @begun: what is wanted has begun
- * @past_end: nothing later is wanted
- * @end_ns: when that was, 0: at the latest event
- * @late: activities behind that
- * @deep: ranges that are deeper in others than viewers draw
- * @left: the reader of a pipe ended
+ * @format: the output format
+ * @whole: the output format, if it needs the whole capture; else NULL
+ * @reading: options shared by all verbs; the limit is of events
+ * @output: path, "-" for stdout
+ * @pack: compressor, by its name
+ * @follow: continue while the file grows
+ * @look_on: read rings (--live)
+ * @live: their state
+ * @begun: the time shown has begun
+ * @past_end: the time shown is over
+ * @end_ns: when it was over, 0: at the latest event
+ * @late: device activities after that
+ * @deep: ranges nested deeper than viewers draw
+ * @left: the reader of the output pipe has ended
  */
 struct dump {
 	struct xsp_out			out;
@@ -71,25 +71,25 @@ struct dump {
 /* output.c.  Return: 0, or an exit status after a message. */
 int dump_output_check(const struct dump *dump);
 int dump_output_open(struct dump *dump);
-/* @status: of what was written there. */
+/* @status: status of the output so far. */
 int dump_output_close(struct dump *dump, int status);
 
-/* parse.c.  Return: -1 go on, else the exit status. */
+/* parse.c. Return: -1: go on, else the exit status. */
 int dump_parse(struct dump *dump, int argc, char **argv);
 
 /* wanted.c */
-/* Does the filter name it? An end goes with its begin, arguments and stacks with their record. */
+/* Does it match the filter? Ends match with their begin, arguments and stacks with their record. */
 bool dump_matches(struct dump *dump, const struct xsp_view *view);
 bool dump_kernel_matches(struct dump *dump, const struct xsprof_event *ev);
 bool dump_kernel_wanted(struct dump *dump, const struct xsprof_event *ev);
-/* Is it a record that continues the device activity before it? */
+/* Does the record continue the device activity before it? */
 bool dump_continues(const struct dump *dump, const struct xsprof_event *ev);
-/* Is it in the window? A device activity is by its own times, which are earlier than its record. */
+/* Is it in the time shown? Device activities count with their own times, not their record's. */
 bool dump_in_time(struct dump *dump, const struct xsprof_event *ev);
 
 /* whole.c */
 const struct whole *dump_whole_find(const char *name);
-/* May this be asked of it?  Return: -1: yes; else TOOL_USAGE after a message. */
+/* Are the options valid for it? Return: -1: yes; else TOOL_USAGE after a message. */
 int dump_whole_check(const struct dump *dump);
 int dump_whole(struct dump *dump);
 

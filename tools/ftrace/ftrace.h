@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's tracer beside a recording: events of the scheduler, of interrupts, of whatever
- * tracefs has, by the clock of the markers, into the same capture.
+ * Records the kernel's tracer together with markers: events of the scheduler, of interrupts, or any
+ * others in tracefs, on the clock of the markers, into the same capture.
  *
- * It works in an instance of its own and never touches what anybody else set; the instance goes
- * with the recording, or, where the recorder was killed, at the next one's start.
+ * It uses its own tracefs instance and does not change the settings of others; the instance is
+ * removed at the end of the recording, or, if the recorder was killed, at the start of the next
+ * one.
  */
 #ifndef XSPROF_FTRACE_H
 #define XSPROF_FTRACE_H
@@ -15,19 +16,19 @@
 
 #include "capture/writer.h"
 
-#define FTRACE_EVENTS_MAX	64	/* of -e on one command line */
+#define FTRACE_EVENTS_MAX	64	/* -e options on a command line */
 
 /**
- * struct ftrace_options - what is wanted of the kernel
- * @events: as -e took them, lists with commas: SYSTEM, SYSTEM:EVENT, EVENT, patterns; "sched" is
- *	a chosen few
- * @nr_events: how many
- * @irq: interrupts and softirqs
- * @syscalls: system calls
- * @faults: page faults
- * @tree: only the command's tasks, and who preempts or wakes them
- * @clock: the tracer's, NULL for the one that fits the markers best
- * @buffer: bytes of each CPU's buffer, 0 for the default
+ * struct ftrace_options - options for the kernel's tracer
+ * @events: arguments of -e, comma-separated lists: SYSTEM, SYSTEM:EVENT, EVENT, patterns; "sched"
+ *	is a selection
+ * @nr_events: number of -e options
+ * @irq: record interrupts and softirqs
+ * @syscalls: record system calls
+ * @faults: record page faults
+ * @tree: only the command's tasks, and the tasks that preempt or wake them
+ * @clock: the tracer's clock, NULL: the one that matches the markers best
+ * @buffer: bytes of each CPU's buffer, 0: default
  */
 struct ftrace_options {
 	const char	*events[FTRACE_EVENTS_MAX];
@@ -84,59 +85,59 @@ static inline bool ftrace_is_option(int c)
 	return c == 'e' || (c >= OPT_IRQ && c <= OPT_TRACE_BUFFER);
 }
 
-/* Return: -1 it was taken; else an exit status after a message. */
+/* Handles an option. Return: -1: done; else an exit status after a message. */
 int ftrace_option(struct ftrace_options *opts, const char *verb, int c, const char *arg);
 
-/* Options that mean nothing with the others.  Return: -1, or an exit status after a message. */
+/* Checks combinations of options. Return: -1, or an exit status after a message. */
 int ftrace_check(const struct ftrace_options *opts, const char *verb);
 
 /* ---- a recording --------------------------------------------------------------------------- */
 
 struct ftrace;
 
-/* Removes instances of recorders that are gone. */
+/* Removes the instances of recorders that are gone. */
 void ftrace_clean(void);
 
 /**
- * ftrace_open() - an instance with the events chosen; nothing is traced yet
- * @opts: what is wanted
- * @ft: set; NULL where the kernel's events are not to be had
+ * ftrace_open() - create an instance and choose the events; tracing is not started
+ * @opts: options
+ * @ft: set; NULL: the kernel's events are not available
  *
- * Return: 0, also where they are not to be had, after a line that says why; TOOL_USAGE after a
- * message: an event, or a clock, that does not exist.
+ * Return: 0, also if they are not available, after a message with the reason; TOOL_USAGE after a
+ * message: an event or a clock does not exist.
  */
 int ftrace_open(const struct ftrace_options *opts, struct ftrace **ft);
 
-/* Why there is none, NULL where nothing went wrong; for a note in the capture. */
+/* The reason why there is no tracer, NULL: no error; for a note in the capture. */
 const char *ftrace_why_not(void);
 
-/* Are our process ids others than the kernel's?  Then so are those of what we record. */
+/* Do process ids here differ from the kernel's? Then so do those of the recorded processes. */
 bool ftrace_namespaced(void);
 
 /*
- * Where the command is to write a mark before it begins, so that the kernel's number of it can be
- * found out in a pid namespace; -1 where that is not needed.
+ * Descriptor where the command writes a mark before it begins, from which its kernel pid is found
+ * in a pid namespace; -1: not needed.
  */
 int ftrace_mark(const struct ftrace *ft);
 
-/* Begin; with @tree only these @nr processes and what they fork.  Return: 0 or -errno. */
+/* Starts tracing; @tree: only these @nr processes and their children. Return: 0 or -errno. */
 int ftrace_start(struct ftrace *ft, struct xsp_cap *cap, const pid_t *processes, uint32_t nr);
 
-/* Return: ns until it must be called again. */
+/* Reads the buffers. Return: ns until it must be called again. */
 uint64_t ftrace_step(struct ftrace *ft, struct xsp_cap *cap);
 
-/* What is left, and the account; removes the instance and frees @ft. */
+/* Writes the rest and the statistics; removes the instance and frees @ft. */
 void ftrace_finish(struct ftrace *ft, struct xsp_cap *cap);
 
-/* The same with nothing recorded; NULL is fine. */
+/* Removes the instance without recording; @ft may be NULL. */
 void ftrace_drop(struct ftrace *ft);
 
 /**
- * struct ftrace_stats - how it went
+ * struct ftrace_stats - statistics of a recording
  * @cpus: CPUs traced
- * @events: stored, by the tracer's own count
- * @lost: overwritten or dropped by the tracer
- * @unsaved: bytes that found no room in the file
+ * @events: events stored, by the tracer's count
+ * @lost: events overwritten or dropped by the tracer
+ * @unsaved: bytes that could not be written to the file
  */
 struct ftrace_stats {
 	uint32_t	cpus;
@@ -145,7 +146,7 @@ struct ftrace_stats {
 	uint64_t	unsaved;
 };
 
-/* After ftrace_finish(): of the last one. */
+/* After ftrace_finish(): of the last recording. */
 const struct ftrace_stats *ftrace_last_stats(void);
 
 #endif /* XSPROF_FTRACE_H */

@@ -312,6 +312,12 @@ static inline int gpu_device_find(const struct gpu_report *gpu, uint32_t produce
 	return known ? (int)*known - 1 : -1;
 }
 
+/* devices.c: the device that a process calls by @number, added if new. Return: NULL if full. */
+struct gpu_device *gpu_device_of(struct gpu_report *gpu, uint32_t producer, uint32_t number);
+/* devices.c: the stream of @rec, added if new. Return: NULL if full, or without memory. */
+struct gpu_stream *gpu_stream_of(struct gpu_report *gpu, const struct xsprof_event *ev,
+				 const struct xsprof_rec_gpu *rec, uint32_t device);
+
 /* From its first activity to its last. */
 static inline uint64_t gpu_idle_ns(const struct gpu_device *d)
 {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The devices and streams of a GPU report. Processes may know one device by different numbers: it
+ * is found by its UUID.
+ */
+#include <string.h>
+
+#include "report/gpu.h"
+
+/* The text of @key in what a collector said of a device. */
+static void fact_text(const char *facts, const char *key, char *text, size_t size)
+{
+	const char *at = facts ? strstr(facts, key) : NULL;
+	const char *end;
+
+	at = at ? at + strlen(key) : NULL;
+	end = at ? strchr(at, '"') : NULL;
+	*text = '\0';
+	if (end && (size_t)(end - at) < size) {
+		memcpy(text, at, (size_t)(end - at));
+		text[end - at] = '\0';
+	}
+}
+
+/* The device that a process calls by @number: that of others where it has its UUID. */
+static struct gpu_device *find_device(struct gpu_report *gpu, const char *uuid, uint32_t number)
+{
+	for (uint32_t i = 0; i < gpu->nr_devices; i++) {
+		struct gpu_device *d = &gpu->devices[i];
+
+		if (*uuid || *d->uuid ? !strcmp(uuid, d->uuid) : number == d->number)
+			return d;
+	}
+	return NULL;
+}
+
+static struct gpu_device *new_device(struct gpu_report *gpu, const char *facts, const char *uuid,
+				     uint32_t number)
+{
+	struct gpu_device *d;
+	const char *word;
+
+	if (gpu->nr_devices == GPU_DEVICES)
+		return NULL;
+	d = &gpu->devices[gpu->nr_devices];
+	for (int i = 0; i < GPU_BUSY_KINDS; i++) {
+		if (!d->busy[i])
+			d->busy[i] = gpu_busy_new();
+		if (!d->busy[i])
+			return NULL;
+	}
+	d->number = number;
+	d->first = UINT64_MAX;
+	strcpy(d->uuid, uuid);
+	fact_text(facts, "\"name\": \"", d->name, sizeof(d->name));
+	word = xsp_device_word(facts, number, d->kind);
+	if (word != d->kind)
+		strcpy(d->kind, word);
+	d->known = xsr_limits_read(facts, &d->limits);
+	gpu->nr_devices++;
+	return d;
+}
+
+struct gpu_device *gpu_device_of(struct gpu_report *gpu, uint32_t producer, uint32_t number)
+{
+	uint64_t key = ((uint64_t)producer + 1) << 32 | number;
+	const uint64_t *known = xsp_map_get(&gpu->numbers, key);
+	char text[sizeof(gpu->devices[0].uuid)];
+	struct gpu_device *d;
+	const char *facts;
+
+	if (known)
+		return *known ? &gpu->devices[*known - 1] : NULL;
+	snprintf(text, sizeof(text), "device.%u", number);
+	facts = xsprof_trace_fact(gpu->report->source.trace, producer, text);
+	fact_text(facts, "\"uuid\": \"", text, sizeof(text));
+	d = find_device(gpu, text, number);
+	if (!d)
+		d = new_device(gpu, facts, text, number);
+	/* One that finds no place will not find one later. */
+	(void)xsp_map_set(&gpu->numbers, key, d ? (uint64_t)(d - gpu->devices) + 1 : 0);
+	return d;
+}
+
+struct gpu_stream *gpu_stream_of(struct gpu_report *gpu, const struct xsprof_event *ev,
+				 const struct xsprof_rec_gpu *rec, uint32_t device)
+{
+	struct gpu_stream *s;
+
+	for (uint32_t i = gpu->nr_streams; i; i--) {
+		s = &gpu->streams[i - 1];
+		if (s->stream == rec->stream && s->context == rec->context &&
+		    s->device == device && s->producer == ev->producer)
+			return s;
+	}
+	if (gpu->nr_streams == GPU_STREAMS)
+		return NULL;
+	s = &gpu->streams[gpu->nr_streams];
+	*s = (struct gpu_stream){
+		.producer = ev->producer, .pid = ev->pid, .device = device,
+		.number = rec->device, .context = rec->context,
+		.stream = rec->stream, .busy = gpu_busy_new(),
+	};
+	gpu->nr_streams += s->busy != NULL;
+	return s->busy ? s : NULL;
+}
