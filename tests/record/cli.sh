@@ -13,6 +13,8 @@ has "a summary line" err \
 	'^\[ xsprof record: 0 events from 0 processes, .*, 0 lost, wrote xsprof.data \]$'
 has "nothing recorded, and why" err \
 	'nothing was recorded: no process of the command with libxsprof-user, PyTorch, ITT or NVTX'
+has "where the environment was cleared as well" err \
+	'reached the recorder .*; env -i and sudo clear LD_PRELOAD and what else collectors need; '
 ok "the capture is there" test -s xsprof.data
 echo 'int main(void) { return 0; }' >plain.c
 if gcc -static -o static plain.c 2>err; then
