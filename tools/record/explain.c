@@ -39,6 +39,7 @@ void record_explain_nothing(const struct recording *r)
 	else
 		tool_note("nothing was recorded: no process of the command with libxsprof-user%s%s "
 			  "reached the recorder (a container needs the recorder's /dev/shm; "
+			  "env -i and sudo clear LD_PRELOAD and what else collectors need; "
 			  "GNU's libgomp makes no ITT calls, LLVM's and Intel's OpenMP do); "
 			  "'record -e sched' shows where the time of any program's threads goes",
 			  r->opts.torch && !strcmp(r->opts.torch, "off") ? "" : ", PyTorch",
