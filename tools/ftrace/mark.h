@@ -10,10 +10,9 @@
 
 /**
  * ftrace_find_mark() - find the thread that wrote the mark
- * @text: what the instance's file "trace" holds
+ * @text: contents of the instance's file "trace"
  *
- * Return: the kernel's number of the thread; 0 where there is no mark yet, or its line is not
- * understood.
+ * Return: the kernel's thread id; 0: no mark yet, or its line cannot be parsed.
  */
 uint32_t ftrace_find_mark(const char *text);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of `xsprof info` share: info.c reads the capture, missed.c what collectors say of
- * losses, clocks.c how far clocks are apart, print.c prints.
+ * Shared by the files of `xsprof info`: info.c reads the capture, missed.c collects losses reported
+ * by collectors, clocks.c clock errors, print.c prints.
  */
 #ifndef XSPROF_INFO_LOCAL_H
 #define XSPROF_INFO_LOCAL_H
@@ -13,13 +13,13 @@
 #define INFO_CLOCKS	64u
 
 /**
- * struct info_clock - the clock of a device, as a process knows it
+ * struct info_clock - the clock of a device in a process
  * @producer: the process
- * @pid: its number
- * @name: of the counter
+ * @pid: its process id
+ * @name: name of the counter of its error
  * @device: number of the device
- * @last_ns: how well it was known in the end
- * @worst_ns: and at worst
+ * @last_ns: its error at the end
+ * @worst_ns: its largest error
  */
 struct info_clock {
 	uint32_t	producer;
@@ -31,14 +31,14 @@ struct info_clock {
 };
 
 /**
- * struct info - what a capture says of itself
- * @all: the whole, after every event was read
+ * struct info - contents of a capture
+ * @all: the trace's info, after every event was read
  * @threads: threads seen, by producer number
- * @threads_full: there were more threads than could be told apart
- * @read_slots: slots stored in the file, by the rings' ledgers
- * @open: what was open at the ends of processes
+ * @threads_full: there were more threads than can be counted
+ * @read_slots: slots stored in the file, by the ledgers of the rings
+ * @open: ranges open at the ends of processes
  * @clocks: clocks of devices
- * @missed: what collectors could not record: how much of it, in which process
+ * @missed: amounts that collectors could not record, by process
  */
 struct info {
 	struct xsp_source		source;
@@ -49,7 +49,7 @@ struct info {
 	uint64_t			read_slots;
 	uint64_t			first_ns;
 	uint64_t			last_ns;
-	uint64_t			lossy_ns;	/* up to then records may be missing */
+	uint64_t			lossy_ns;	/* records may be missing up to this time */
 	struct open_ranges		open;
 	struct {
 		const char		*text;
@@ -62,11 +62,11 @@ struct info {
 	uint32_t			nr_clocks;
 };
 
-/* Of every event. */
+/* To be called for every event. */
 void info_missed_event(struct info *info, const struct xsprof_event *ev);
 void info_missed_print(const struct info *info);
 void info_missed_json(const struct info *info);
-/* The same of clocks. */
+/* To be called for every event, likewise for clocks. */
 void info_clocks_event(struct info *info, const struct xsprof_event *ev);
 void info_clocks_print(const struct info *info);
 void info_clocks_json(const struct info *info);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Loading a library of ours into a Python that runs.
+ * Loads a library into a running Python process.
  *
- * inject.c decides, process.c knows whether the process is one that can be used, target.c where its
- * functions are, symbols.c reads these in its files, safe.c knows the moments at which a thread may
- * be used, call.c has a thread call a function and go on as if nothing had been, left.c lets those
- * go that stop too late.
+ * inject.c controls it, process.c checks whether the process can be used, target.c finds its
+ * functions, symbols.c reads symbols of its files, safe.c decides at which moments a thread may be
+ * used, call.c makes a thread call a function and restores it, left.c releases threads that stop
+ * too late.
  */
 #ifndef XSPROF_INJECT_H
 #define XSPROF_INJECT_H
@@ -15,16 +15,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define INJECT_WHY	512u	/* bytes of a reason */
+#define INJECT_WHY	512u	/* size of an error message */
 
 /**
- * struct inject - what is to be loaded
- * @pid: into which process
+ * struct inject - the library to load
+ * @pid: process id of the target
  * @library: its path
- * @symbol: the function in it that is called with a text; it returns 0 or a negative errno
- * @options: the text, behind an address in Python, hexadecimal, and a blank
- * @asked: are we asked to give up?
- * @data: passed to it
+ * @symbol: the function in it that is called with a string; it returns 0 or a negative errno
+ * @options: the string, which follows an address in Python, in hexadecimal, and a blank
+ * @asked: has the user requested to stop?
+ * @data: passed to @asked
  */
 struct inject {
 	pid_t		pid;
@@ -36,21 +36,20 @@ struct inject {
 };
 
 /**
- * inject() - load it and call the function
- * @what: see there
- * @why: set to the reason where it cannot be done, with its cure; of INJECT_WHY bytes
+ * inject() - load a library and call a function of it
+ * @what: see struct inject
+ * @why: set on failure: the reason and what to do; INJECT_WHY bytes
  *
- * The process runs on while it is done, but for one thread, for a few milliseconds.
+ * The process keeps running, except one thread, which is stopped for a few milliseconds.
  *
- * Return: 0 or a negative errno, which the function may have returned; -EINTR: we were asked to
- * give up.
+ * Return: 0 or a negative errno, also that of the function; -EINTR: the user requested to stop.
  */
 int inject(const struct inject *what, char *why);
 
 /**
- * inject_settle() - let threads go that were told to stop and have done so only now
+ * inject_settle() - release threads that stopped late
  *
- * To be called now and then, by the thread that calls inject(): a stop is a SIGCHLD.
+ * To be called now and then by the thread that called inject(): each stop sends it SIGCHLD.
  */
 void inject_settle(void);
 

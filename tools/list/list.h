@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Printing sessions and the device's producers, for `xsprof list` and `xsprof recover --list`.
+ * Prints sessions and the device's producers, for `xsprof list` and `xsprof recover --list`.
  */
 #ifndef XSPROF_LIST_H
 #define XSPROF_LIST_H
@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 /**
- * struct list_session - a session that producers of the device may belong to
- * @cookie: the device's number for it
+ * struct list_session - a session with producers on the device
+ * @cookie: the device's number of the session
  * @recorder: process id of its recorder
- * @alive: that lives
+ * @alive: the recorder lives
  */
 struct list_session {
 	uint64_t	cookie;
@@ -21,12 +21,12 @@ struct list_session {
 };
 
 /**
- * struct list_options - which sessions
- * @dead_only: only those whose recorder is dead, and what it left
- * @shown: out: sessions and producers of the device that were printed
- * @device_shown: of these, the device's
- * @sessions: sessions met, freed by list_device()
- * @nr_sessions: how many
+ * struct list_options - which sessions to print
+ * @dead_only: only sessions whose recorder is dead
+ * @shown: out: number of sessions and device producers printed
+ * @device_shown: of these, device producers
+ * @sessions: sessions found, freed by list_device()
+ * @nr_sessions: number of @sessions
  */
 struct list_options {
 	bool			dead_only;
@@ -36,10 +36,10 @@ struct list_options {
 	unsigned int		nr_sessions;
 };
 
-/* Return: 0, or an exit status with the error reported. */
+/* Return: 0, or an exit status after a message. */
 int list_sessions(struct list_options *opts);
 
-/* The producers of the device, after the sessions.  Return: 0, or an exit status as above. */
+/* Prints the device's producers, after the sessions. Return: 0, or an exit status as above. */
 int list_device(struct list_options *opts);
 
 #endif /* XSPROF_LIST_H */

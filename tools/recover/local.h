@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of `xsprof recover` share.
+ * Shared by the files of `xsprof recover`.
  */
 #ifndef XSPROF_RECOVER_LOCAL_H
 #define XSPROF_RECOVER_LOCAL_H
@@ -12,12 +12,12 @@
 #include "recover/scan.h"
 
 /**
- * recover_open_output - the file to write, at its end
- * @scan: filled with what the capture holds
+ * recover_open_output - open the output file, positioned at its end
+ * @scan: set to the contents of the capture
  * @output: -o: a copy of the capture; NULL for the capture itself, cut to its last whole chunk
- * @seen: the session; where its capture is gone, or holds another recording by now, the file is new
- * @cap: the file's writer, @fd its descriptor
- * @path: set to its name, of @size bytes at most
+ * @seen: the session; if its capture is gone, or holds another recording, a new file is created
+ * @cap: the writer, with descriptor @fd
+ * @path: set to the file's path, at most @size bytes
  *
  * Return: 0, or an exit status after a message.
  */
@@ -25,32 +25,32 @@ int recover_open_output(struct scan *scan, const char *output, const struct sess
 			struct xsp_cap *cap, char *path, size_t size, int *fd);
 
 /**
- * recover_add_device - the device's producers of a dead recorder
- * @seen: its session
- * @scan: its capture, as far as it came
- * @drain: where to
- * @ids: set to what the caller frees after the drain is closed
+ * recover_add_device - add the device producers of a dead recorder
+ * @seen: the session
+ * @scan: the contents of its capture
+ * @drain: the drain to which they are added
+ * @ids: set to memory that the caller frees after closing the drain
  *
- * Those of the session, and those that the capture has begun and not ended: a recorder of
- * running processes has no session that they know.  Without a device there are none.
+ * These are the producers of the session, and those that the capture has begun and not ended: a
+ * recorder of running processes has no session of its own. Without a device there are none.
  *
  * Return: 0 or -errno.
  */
 int recover_add_device(const struct session_seen *seen, const struct scan *scan,
 		       struct xsp_drain *drain, uint64_t **ids);
 
-/* Removes what the device holds of a session.  Return: 0 or -errno. */
+/* Removes the session's producers from the device. Return: 0 or -errno. */
 int recover_remove_device(const struct session_seen *seen);
 
-/* What the rings of these processes hold, into a new file.  Return: an exit status. */
+/* Writes the contents of the rings of these processes to a new file. Return: an exit status. */
 int recover_pids(struct attach *pids, const char *output, bool allow_lost);
 
 /**
- * recover_verify - reads back what was written
- * @fd: its file
- * @cap: its writer, which has ended it
+ * recover_verify - read back the written file
+ * @fd: the file
+ * @cap: its writer, after its end
  *
- * Return: 0; -EIO it is not what was written; -errno.
+ * Return: 0; -EIO: the contents differ; -errno.
  */
 int recover_verify(int fd, const struct xsp_cap *cap);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a capture that was cut off already holds of each producer, so that a recovery can go on
- * where it ends.
+ * What an incomplete capture already holds of each producer, so that a recovery can continue at its
+ * end.
  */
 #ifndef XSPROF_SCAN_H
 #define XSPROF_SCAN_H
@@ -12,9 +12,9 @@
 #include <xsprof/capture.h>
 
 /**
- * struct scan_ring - of one ring
- * @end: the slot after the last that is stored
- * @slots: slots stored
+ * struct scan_ring - a ring in the capture
+ * @end: slot number after the last one stored
+ * @slots: number of slots stored
  */
 struct scan_ring {
 	uint64_t	end;
@@ -22,14 +22,14 @@ struct scan_ring {
 };
 
 /**
- * struct scan_producer - of one producer
- * @number: in the capture
- * @known: its PRODUCER chunk was read
+ * struct scan_producer - a producer in the capture
+ * @number: its number in the capture
+ * @known: it has a PRODUCER chunk
  * @ended: it has an EXIT chunk
- * @arena_end: bytes of its arena that are stored
- * @last: ticks of the last of its records that are stored
+ * @arena_end: bytes of its arena stored
+ * @last: ticks of its last record stored
  * @ctl: its control page
- * @rings: @nr_rings of them
+ * @rings: its rings, @nr_rings
  */
 struct scan_producer {
 	uint32_t		number;
@@ -43,12 +43,12 @@ struct scan_producer {
 };
 
 /**
- * struct scan - of the whole
- * @uuid: of the capture
- * @size: up to the end of the last whole chunk
- * @chunks: whole chunks
- * @ended: it has an END chunk: its recorder ended in order
- * @producers: by number, @nr of them
+ * struct scan - contents of a capture
+ * @uuid: the capture's UUID
+ * @size: offset of the end of the last whole chunk
+ * @chunks: number of whole chunks
+ * @ended: it has an END chunk: its recorder ended normally
+ * @producers: by number, @nr
  */
 struct scan {
 	uint8_t			uuid[16];
@@ -60,11 +60,11 @@ struct scan {
 };
 
 /**
- * scan_capture - read a capture's chunk headers to its last whole chunk
+ * scan_capture - read the chunk headers of a capture up to the last whole chunk
  * @fd: file
- * @scan: filled in
+ * @scan: set
  *
- * Return: 0; -ENOEXEC it is no capture; -EPROTONOSUPPORT one of another version; -errno.
+ * Return: 0; -ENOEXEC: not a capture; -EPROTONOSUPPORT: another version; -errno.
  */
 int scan_capture(int fd, struct scan *scan);
 void scan_free(struct scan *scan);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A snapshot: a capture of what producers' rings hold at this moment.  Nothing is consumed, no
- * tail is moved, nobody is stopped; a recorder may drain the same rings.
+ * A snapshot: a capture of the present contents of producers' rings. Nothing is consumed, no tail
+ * is moved, no process is stopped; a recorder may drain the same rings.
  */
 #ifndef XSPROF_SNAPSHOT_H
 #define XSPROF_SNAPSHOT_H
@@ -11,28 +11,28 @@
 
 #include "drain/drain.h"
 
-#define SNAPSHOT_POINTS	64u	/* producers whose own sync points are looked at */
+#define SNAPSHOT_POINTS	64u	/* producers whose own sync points are used */
 
 /**
- * struct snapshot - one being made
- * @st: where it goes
+ * struct snapshot - state of a snapshot
+ * @st: the output store
  * @cap: the capture
- * @zstd: its compressor
- * @since_ns: CLOCK_MONOTONIC; blocks of rings that are older as a whole are left out, 0 for none
- * @number: of the next producer
- * @began: all clocks, when it began
- * @points: what producers were told at attach
- * @nr_points: how many
- * @slots: what a ring is copied to
- * @nr_slots: room in it
- * @kernel_syncs: those of the device are in it
+ * @zstd: the compressor
+ * @since_ns: CLOCK_MONOTONIC; blocks of rings that end before are left out, 0: none are
+ * @number: number of the next producer
+ * @began: all clocks at the begin
+ * @points: sync points of producers at their attach
+ * @nr_points: number of @points
+ * @slots: buffer for a ring
+ * @nr_slots: its capacity
+ * @kernel_syncs: the device's sync points are included
  * @path: of the file, for messages
- * @fd: the file
- * @lost_records: of the producers in it
- * @lost_slots: overwritten
- * @bad_slots: refused
- * @reach_ns: rings that do not hold all reach back so far, ns; 0 where all do
- * @old: producers with no record since @since_ns
+ * @fd: descriptor of the file
+ * @lost_records: records lost by these producers
+ * @lost_slots: slots overwritten
+ * @bad_slots: invalid slots
+ * @reach_ns: how far back rings reach that do not hold all records, ns; 0: all rings do
+ * @old: producers without a record since @since_ns
  */
 struct snapshot {
 	struct xsp_store		st;
@@ -56,15 +56,15 @@ struct snapshot {
 };
 
 /**
- * struct snapshot_options - how one is made
- * @path: its file; one that is there becomes PATH.old
- * @is_open: it is, as @fd; else it is opened
- * @fd: by output_open_beside()
- * @command: for the HOST chunk
- * @level: of compression, 0 for none
- * @last_ns: only the last so many ns, 0 for all
- * @ops: questions, as a drain's; NULL for none
- * @data: passed to them
+ * struct snapshot_options - options of a snapshot
+ * @path: path of the file; an existing file is renamed to PATH.old
+ * @is_open: the file is open, as @fd
+ * @fd: from output_open_beside()
+ * @command: text for the HOST chunk
+ * @level: compression level, 0: none
+ * @last_ns: only the last @last_ns ns, 0: all
+ * @ops: callbacks like those of a drain; NULL: none
+ * @data: passed to @ops
  */
 struct snapshot_options {
 	const char			*path;
@@ -81,19 +81,19 @@ struct snapshot_options {
 int snapshot_begin(struct snapshot *s, const struct snapshot_options *opts);
 
 
-/* A producer of a session.  Return: 0, or -errno: it is not there, or no producer. */
+/* Adds a producer of a session. Return: 0, or -errno: it does not exist, or is no producer. */
 int snapshot_add_file(struct snapshot *s, int dirfd, const char *name,
 		      const struct xsprof_cap_exit *ended);
 
-/* A producer of the device, number @id there; @fd is xsp_device_open()'s. */
+/* Adds the producer @id of the device; @fd is from xsp_device_open(). */
 int snapshot_add_device(struct snapshot *s, int fd, uint64_t id);
 
-/* Sync points that somebody took before. */
+/* Adds sync points that a recorder took. */
 void snapshot_add_syncs(struct snapshot *s, const struct xsprof_sync *syncs, uint32_t nr);
 
-/* Ends it, with a line that says what it holds.  Return: 0, or TOOL_FAILED after a message. */
+/* Ends the snapshot, and prints a summary. Return: 0, or TOOL_FAILED after a message. */
 int snapshot_end(struct snapshot *s, const char *verb, bool quiet);
-/* Takes it back. */
+/* Discards the snapshot. */
 void snapshot_drop(struct snapshot *s);
 
 #endif /* XSPROF_SNAPSHOT_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Watching ranges of certain names in rings that nobody reads: which of them stay open too long.
- * It peeks at what is new since its last look, by cursors of its own; it moves no tail, and
- * writes nothing.
+ * Watches ranges of given names in rings without a reader, and reports those that stay open too
+ * long. It reads the records written since the last look, with its own cursors; it moves no tail,
+ * and writes nothing.
  */
 #ifndef XSPROF_WATCH_H
 #define XSPROF_WATCH_H
@@ -13,11 +13,11 @@
 #include "read/ring-file.h"
 
 /**
- * struct watch_stall - a range that has been open too long; told of once
+ * struct watch_stall - a range that has been open too long; reported once
  * @name: its name
- * @tid: thread that is in it
- * @open_ns: for how long
- * @unsure: slots were overwritten unseen since it began: its end may have been among them
+ * @tid: its thread
+ * @open_ns: time since its begin
+ * @unsure: slots were overwritten before they were read: its end may have been among them
  */
 struct watch_stall {
 	const char	*name;
@@ -27,13 +27,13 @@ struct watch_stall {
 };
 
 /**
- * struct watch - what is watched for
- * @globs: names, or patterns as of a shell
- * @nr: how many
- * @met: of each, set where a program has such a name
- * @stall_ns: how long is too long
+ * struct watch - what to watch
+ * @globs: names or shell patterns
+ * @nr: number of @globs
+ * @met: for each of @globs, set if a program has a matching name
+ * @stall_ns: limit in ns
  * @stalled: called for each range found
- * @data: passed to it
+ * @data: passed to @stalled
  */
 struct watch {
 	const char *const	*globs;
@@ -46,19 +46,19 @@ struct watch {
 
 struct watched;
 
-/* The state of one producer.  NULL: no memory. */
+/* Creates the state of one producer. NULL: no memory. */
 struct watched *watched_new(const struct watch *watch, const struct xsp_ring_file *rf);
 void watched_free(struct watched *w);
 
-/* The names that are new; a look begins with it.  Return: 0 or -ENOMEM. */
+/* Adds new names; to be called at the begin of a look. Return: 0 or -ENOMEM. */
 int watched_names(struct watched *w);
 
 /**
- * watched_look - what is new, and what has been open too long
- * @w: a producer
+ * watched_look - read new records, and report ranges open for too long
+ * @w: state of a producer
  *
- * Records of the time between two looks are taken in at the second: a thread that changes CPU
- * writes to another ring, and only what all rings are past is in order.
+ * Records of the time between two looks are handled at the second: a thread that changes its CPU
+ * writes to another ring, and the order is known only up to the time that all rings have passed.
  *
  * Return: 0 or -errno; a ring that cannot be read is left out from then on.
  */
