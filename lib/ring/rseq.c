@@ -184,7 +184,7 @@ int xsp_current_cpu(void)
 #if XSP_HAVE_RSEQ
 	const char *area = thread_pointer() + xsp_kept.rs;
 
-	if (!xsp_set.nr)
+	if (!__atomic_load_n(&xsp_set.nr, __ATOMIC_RELAXED))
 		return -1;
 	return (int)__atomic_load_n((const uint32_t *)(area + offsetof(struct own_rseq, cpu_id)),
 				    __ATOMIC_RELAXED);

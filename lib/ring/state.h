@@ -165,8 +165,9 @@ extern __thread struct xsp_thread xsp_thread
 /* Stops inline markers from writing into rings of this process. */
 static inline void xsp_rings_close(void)
 {
-	xsp_set.nr = 0;
-	xsp_set.key = 0;
+	/* Other threads may be in markers. */
+	__atomic_store_n(&xsp_set.nr, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&xsp_set.key, 0, __ATOMIC_RELAXED);
 }
 
 static inline uint64_t xsp_hdr(uint64_t tid, unsigned int type, unsigned int slots)
