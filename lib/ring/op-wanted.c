@@ -10,8 +10,8 @@ uint32_t xsprof_op_details;
 struct xsp_ops xsp_ops;
 
 /*
- * Written by the session under its lock, by the thread that makes the process a producer, and by the
- * one that ends that: words of their own, and any of these threads may update.
+ * Written by the session under its lock. The words below are written by the thread that makes the
+ * process a producer, and by the one that ends that; each of these threads may update.
  */
 static struct {
 	uint32_t	wanted;		/* by the session */
