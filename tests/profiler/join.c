@@ -301,14 +301,15 @@ static void test_ends(bool in_order)
 		   in_order ? "ends" : "is killed");
 }
 
-/* Lines of /proc/self/maps. */
+/* Mappings of files, as rings are: memory of the C library and of a sanitizer comes and goes. */
 static unsigned int maps(void)
 {
 	FILE *f = fopen("/proc/self/maps", "re");
+	char line[512];
 	unsigned int n = 0;
 
-	for (int c; f && (c = getc(f)) != EOF;)
-		n += c == '\n';
+	while (f && fgets(line, sizeof(line), f))
+		n += strchr(line, '/') != NULL;
 	if (f)
 		fclose(f);
 	return n;
