@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "gpu/common/kernel.h"
 #include "gpu/cupti/local.h"
 
 #define FUNCTIONS	2048u
@@ -51,37 +52,6 @@ int cupti_category(void)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-typedef char *(*demangle_fn)(const char *mangled, char *out, size_t *len, int *status);
-
-/* That of the program's C++ library, or of one that is loaded for it. */
-static demangle_fn find_demangle(void)
-{
-	static demangle_fn found;
-	static bool searched;
-	void *lib, *symbol;
-
-	if (searched)
-		return found;
-	searched = true;
-	symbol = dlsym(RTLD_DEFAULT, "__cxa_demangle");
-	if (!symbol) {
-		lib = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-		symbol = lib ? dlsym(lib, "__cxa_demangle") : NULL;
-	}
-	memcpy(&found, &symbol, sizeof(found));
-	return found;
-}
-
-static xsprof_name_t intern_kernel(const char *mangled)
-{
-	demangle_fn demangle = strncmp(mangled, "_Z", 2) ? NULL : find_demangle();
-	char *plain = demangle ? demangle(mangled, NULL, NULL, NULL) : NULL;
-	xsprof_name_t name = xsprof_name_in(cupti_category(), plain ? plain : mangled);
-
-	free(plain);
-	return name;
-}
-
 xsprof_name_t cupti_kernel_name(const char *text)
 {
 	struct cupti_text *kept;
@@ -90,7 +60,7 @@ xsprof_name_t cupti_kernel_name(const char *text)
 		return xsprof_name_in(cupti_category(), "(no name)");
 	kept = (struct cupti_text *)(text - offsetof(struct cupti_text, text));
 	if (!kept->name)
-		kept->name = intern_kernel(text);
+		kept->name = gpu_kernel_name(cupti_category(), text);
 	return kept->name;
 }
 

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "gpu/common/kernel.h"
 #include "gpu/rocm/local.h"
 
 #define MOST		(1u << 20)
@@ -23,37 +24,6 @@ struct kernel {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kernel *kernels;
 static uint32_t nr_kernels;
-
-typedef char *(*demangle_fn)(const char *mangled, char *out, size_t *len, int *status);
-
-/* rocprofiler-sdk is C++: its library is there. */
-static demangle_fn find_demangle(void)
-{
-	static demangle_fn found;
-	static bool searched;
-	void *lib, *symbol;
-
-	if (searched)
-		return found;
-	searched = true;
-	symbol = dlsym(RTLD_DEFAULT, "__cxa_demangle");
-	if (!symbol) {
-		lib = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-		symbol = lib ? dlsym(lib, "__cxa_demangle") : NULL;
-	}
-	memcpy(&found, &symbol, sizeof(found));
-	return found;
-}
-
-static xsprof_name_t intern(const char *text)
-{
-	demangle_fn demangle = strncmp(text, "_Z", 2) ? NULL : find_demangle();
-	char *plain = demangle ? demangle(text, NULL, NULL, NULL) : NULL;
-	xsprof_name_t name = xsprof_name_in(rocm_category(), plain ? plain : text);
-
-	free(plain);
-	return name;
-}
 
 /* The symbol is of the kernel's descriptor. */
 static char *copy(const char *symbol)
@@ -112,7 +82,7 @@ xsprof_name_t rocm_kernel_name(uint64_t kernel)
 	pthread_mutex_unlock(&lock);
 	if (name)
 		return name;
-	name = intern(text ? text : "(no name)");
+	name = gpu_kernel_name(rocm_category(), text ? text : "(no name)");
 	free(text);
 	pthread_mutex_lock(&lock);
 	if (kernel < nr_kernels)
