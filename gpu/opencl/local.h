@@ -14,7 +14,7 @@
  *	kernels.c	calls that run kernels, wait and compile
  *	start.c		the start of it all
  *	layer.c		how the loader comes here
- *	preloaded.c	how a program comes here whose loader has no layers
+ *	preloaded.c	entry point of programs whose loader has no layers
  *
  * A call of the program costs two readings of the clock and a note of its event.  What a device did
  * is asked for in a thread of the collector, when it is over.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How a program comes here whose loader has no layers: by what is preloaded, which has the
+ * Entry point of programs whose loader has no layers: by what is preloaded, which has the
  * functions that we take under their own names, and calls ours in their place.
  */
 #include "gpu/opencl/local.h"

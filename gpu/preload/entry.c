@@ -18,7 +18,7 @@
 
 #ifdef __x86_64__
 
-/* r11 and rax are nobody's at a call; loads are not reordered. */
+/* A call may clobber r11 and rax. x86 does not reorder loads with loads. */
 #define GO(table, number, slow)							\
 	"mov " table " + 8 * " number "(%rip), %r11\n"				\
 	"test %r11, %r11\n"							\
@@ -61,7 +61,7 @@
 
 #else /* aarch64 */
 
-/* x16 and x17 are nobody's at a call.  ldar: pairs with the release in opencl.c. */
+/* A call may clobber x16 and x17.  ldar: pairs with the release in opencl.c. */
 #define GO(table, number, slow)							\
 	"adrp x16, " table " + 8 * " number "\n"				\
 	"add x16, x16, :lo12:" table " + 8 * " number "\n"			\
