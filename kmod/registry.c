@@ -278,20 +278,6 @@ struct xsp_producer *xsp_registry_find(u64 id)
 	return p;
 }
 
-/* Calls @fn for every producer whose process lives, under the registry's lock. */
-void xsp_registry_for_live(void (*fn)(struct xsp_producer *p, const void *data),
-			   const void *data)
-{
-	struct xsp_producer *p;
-	unsigned long id;
-
-	mutex_lock(&xsp_registry_lock);
-	xa_for_each(&producers, id, p)
-		if (is_live(p))
-			fn(p, data);
-	mutex_unlock(&xsp_registry_lock);
-}
-
 u64 xsp_registry_live(void)
 {
 	return READ_ONCE(nr_live);

@@ -34,7 +34,8 @@ struct xsp_conversion {
 	struct xsprof_clock	raw;
 };
 
-static DEFINE_MUTEX(lock);
+static DEFINE_MUTEX(update_lock);	/* a page has one writer: of the newest sync point */
+static DEFINE_MUTEX(lock);		/* inside it; of what follows */
 static struct xsprof_sync *syncs;	/* oldest first */
 static unsigned int nr_syncs;
 static bool last_kept;			/* the last one is not to be replaced */
@@ -206,13 +207,9 @@ static void store_clock(struct xsprof_clock *to, const struct xsprof_clock *from
 	preempt_enable();
 }
 
-/*
- * A producer's page has the clocks of the producer's time namespace.  No clock is read here: it is
- * done for all producers in one hold of the registry's lock.
- */
-static void update(struct xsp_producer *p, const void *data)
+/* A producer's page has the clocks of the producer's time namespace. */
+static void update(struct xsp_producer *p, const struct xsp_conversion *to)
 {
-	const struct xsp_conversion *to = data;
 	struct xsprof_clock now;
 
 	now = p->clock == xsp_counter_machine_kind() ? to->counter : to->raw;
@@ -221,12 +218,30 @@ static void update(struct xsp_producer *p, const void *data)
 	store_clock(&p->ctl->clock, &now);
 }
 
-static void tick(struct work_struct *work)
+/*
+ * A sync point, and all pages by it.  There may be thousands of producers: other tasks of this CPU
+ * run in between.  One that attaches meanwhile has a sync point of its own.
+ */
+static void update_all(bool keep)
 {
 	struct xsp_conversion now;
+	struct xsp_producer *p;
+	u64 id = 0;
 
-	take_sync(false, &now);
-	xsp_registry_for_live(update, &now);
+	mutex_lock(&update_lock);
+	take_sync(keep, &now);
+	while ((p = xsp_registry_next_live(id))) {
+		id = p->id;
+		update(p, &now);
+		xsp_producer_put(p);
+		cond_resched();
+	}
+	mutex_unlock(&update_lock);
+}
+
+static void tick(struct work_struct *work)
+{
+	update_all(false);
 	/* With nobody left there is nothing to convert, and an idle machine is left alone. */
 	if (xsp_registry_live())
 		queue_delayed_work(xsp_wq, &tick_work, HZ);
@@ -320,8 +335,7 @@ static int on_suspend(struct notifier_block *nb, unsigned long action, void *unu
 		generation++;
 		rate_from.ticks = 0;	/* no rate across the gap */
 		mutex_unlock(&lock);
-		take_sync(true, &now);
-		xsp_registry_for_live(update, &now);
+		update_all(true);
 		break;
 	}
 	return NOTIFY_DONE;

@@ -334,8 +334,6 @@ struct xsp_producer *xsp_registry_next_any(u64 after);
 struct xsp_producer *xsp_registry_find(u64 id);
 struct xsp_producer *xsp_registry_mine(u64 id);
 bool xsp_registry_may_write(const struct xsp_producer *p);
-void xsp_registry_for_live(void (*fn)(struct xsp_producer *p, const void *data),
-			   const void *data);
 
 /* ---- process.c ---- */
 int xsp_process_init(void);
