@@ -5,6 +5,7 @@
  *
  *	XSPROF_TIER=full	three times as much, nine times of what costs most
  *	XSPROF_KERNEL=debug	a kernel with checkers: its own, lower figures
+ *	XSPROF_ICOUNT=y		the clocks count the guest's instructions (boot.sh --icount)
  *	XSPROF_SEED=N		repeat a run
  */
 #ifndef KMOD_ENV_H
@@ -43,6 +44,11 @@ static inline bool env_full(void)
 static inline bool env_debug(void)
 {
 	return env_is("XSPROF_KERNEL", "debug");
+}
+
+static inline bool env_icount(void)
+{
+	return env_is("XSPROF_ICOUNT", "y");
 }
 
 /* How often, on this kind of kernel: in an emulated guest three times as much is long enough. */

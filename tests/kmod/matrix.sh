@@ -13,8 +13,8 @@
 #
 #	@kernels=A,B	on these only		@not=A,B	not on these
 #	@clock=C,D	tsc, hpet, default (tsc): a boot of each
-#	@smp=N @mem=S @one-insn @one-thread	a boot with other than 2 CPUs, 1G, or with this
-#						option of boot.sh
+#	@smp=N @mem=S			a boot with other than 2 CPUs, 1G
+#	@one-insn @one-thread @icount	a boot with this option of boot.sh
 #	@full		in tier full only
 #	@half=N		in a run of tier quick that has a turn: on debug, where N, 0 or 1, is
 #			what the commit says (turn.sh), else on 6.1; other kernels have both
@@ -89,7 +89,7 @@ plan()
 			@clock=*) clocks=${word#*=} ;;
 			@smp=*) smp=${word#*=} ;;
 			@mem=*) mem=${word#*=} ;;
-			@one-insn|@one-thread) mode=--${word#@} ;;
+			@one-insn|@one-thread|@icount) mode=--${word#@} ;;
 			@*) echo "matrix.sh: programs.list: $word: no such word" >&2; return 1 ;;
 			*) command+=("$word") ;;
 			esac
@@ -167,6 +167,7 @@ boot()
 		echo "export XSPROF_MODULE=/t/xsprof.ko XSPROF_PROGRAM_LIMIT=$program_limit"
 		[ -n "${XSPROF_SEED:-}" ] || echo "unset XSPROF_SEED"
 		[ -z "$planted" ] || echo "export XSPROF_KERNEL=debug"
+		[ "$mode" != --icount ] || echo "export XSPROF_ICOUNT=y"
 		cat "$here/guest-run"
 		for command; do
 			echo "run $command"

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Many processes that have their scheduling recorded: what a switch and a wake-up cost the others
- * does not grow with their number.  Records are counted exactly.  Latencies are printed and not
- * judged: a guest's times are not those of hardware.
+ * does not grow with their number.  Records are counted exactly.
+ *
+ * Latencies are printed, and judged where the guest's clock counts instructions, a nanosecond each
+ * (XSPROF_ICOUNT): other times of an emulated guest are the host's.  A processor of today takes
+ * less than a nanosecond an instruction.
  */
+#include <limits.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
@@ -14,8 +18,11 @@
 
 #define MOST		5000u
 #define KIB_EACH	320u		/* of a process, its page tables and its rings */
-#define PERIOD_NS	1000000		/* a wake-up in so many */
-#define RING		(4 << 20)
+/* A wake-up in so many: where they are judged, no work of the module's fits between two. */
+#define PERIOD_NS	(env_icount() ? 250000u : 1000000u)
+#define RING		(16 << 20)
+#define ROUNDS		3		/* of wake-ups, where they are judged */
+#define MOST_LATER_NS	2000		/* the worst wake-up, with recorded processes */
 
 struct crowd {
 	uint32_t	ready;
@@ -136,10 +143,10 @@ static int by_size(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* How late @n wake-ups by a timer are, and prints that.  Return: 0 or -errno. */
-static int wake_often(const char *when, uint64_t n)
+/* How late @n wake-ups by a timer are, and prints that.  Return: the worst, or -ENOMEM. */
+static long long wake_often(const char *when, uint64_t n)
 {
-	uint64_t *late = calloc(n, sizeof(*late)), due = now_ns();
+	uint64_t *late = calloc(n, sizeof(*late)), due = now_ns(), worst;
 
 	if (!late)
 		return -ENOMEM;
@@ -158,12 +165,13 @@ static int wake_often(const char *when, uint64_t n)
 			due = now;
 	}
 	qsort(late, n, sizeof(*late), by_size);
+	worst = late[n - 1];
 	printf("# %s: of %llu wake-ups the median is %llu ns late, the worst %llu ns\n", when,
 	       (unsigned long long)n, (unsigned long long)late[n / 2],
-	       (unsigned long long)late[n - 1]);
+	       (unsigned long long)worst);
 	fflush(stdout);
 	free(late);
-	return 0;
+	return (long long)worst;
 }
 
 /* Heads and drops of the kernel's rings of all of the crowd, or -1. */
@@ -195,6 +203,7 @@ static long long words_of(const struct crowd *c, unsigned int n, int fd)
  * @s: the producer that is this process, recorded; NULL: none
  * @seen: what is recorded of the thread
  * @switches: how often the kernel counts that it left its CPU
+ * @worst: how late the worst wake-up of each round is, the least first
  * @err: 0 or -errno
  */
 struct phase {
@@ -203,8 +212,20 @@ struct phase {
 	struct sched		*s;
 	struct sched_count	seen;
 	uint64_t		switches;
+	long long		worst[ROUNDS];
 	int			err;
 };
+
+static int wake_rounds(struct phase *p)
+{
+	for (unsigned int i = 0; i < (env_icount() ? ROUNDS : 1); i++) {
+		p->worst[i] = wake_often(p->when, p->n);
+		if (p->worst[i] < 0)
+			return (int)p->worst[i];
+	}
+	qsort(p->worst, ROUNDS, sizeof(p->worst[0]), by_size);
+	return 0;
+}
 
 static void *run_phase(void *arg)
 {
@@ -212,7 +233,7 @@ static void *run_phase(void *arg)
 	struct phase *p = arg;
 
 	env_on_cpu(0);
-	p->err = sched_setscheduler(0, SCHED_FIFO, &high) ? -errno : wake_often(p->when, p->n);
+	p->err = sched_setscheduler(0, SCHED_FIFO, &high) ? -errno : wake_rounds(p);
 	/* Until none comes meanwhile: then both counts are of the same moment. */
 	do {
 		p->switches = sched_switches();
@@ -254,11 +275,12 @@ static int begin_recorded(struct phase *p)
 TEST_F(crowd, one_record_a_switch)
 {
 	const unsigned int out = XSPROF_REC_SCHED_OUT - XSPROF_REC_SCHED_IN;
-	struct phase p = { .n = env_figure(2000, 300) };
-	long long words = -1, last;
+	struct phase p = { .n = env_icount() ? 8000 : env_figure(2000, 300) };
+	long long words = -1, last, quiet, others;
 
 	p.when = "nobody recorded";
 	ASSERT_EQ(0, begin_phase(&p));
+	quiet = p.worst[ROUNDS / 2];
 	p.when = "itself recorded";
 	ASSERT_EQ(0, begin_recorded(&p));
 	EXPECT_LT(0, p.switches);
@@ -274,8 +296,17 @@ TEST_F(crowd, one_record_a_switch)
 	} while (words != last);
 	p.when = "the crowd recorded";
 	ASSERT_EQ(0, begin_phase(&p));
+	others = p.worst[0];
 	p.when = "itself too";
 	ASSERT_EQ(0, begin_recorded(&p));
+	/*
+	 * What the kernel does now and then is in one round or another, such as to free what the
+	 * last phase left; what the module does is in all.
+	 */
+	if (env_icount()) {
+		EXPECT_GE(quiet + MOST_LATER_NS, others);
+		EXPECT_GE(quiet + MOST_LATER_NS, p.worst[0]);
+	}
 	EXPECT_LT(0, p.switches);
 	EXPECT_EQ(p.switches, p.seen.n[out]);
 	EXPECT_EQ(words, words_of(self->c, self->n, self->fd));

@@ -30,6 +30,9 @@
 #  --one-thread	all virtual CPUs in one thread of the emulator, in turn. Its fault with text
 #		that the kernel patches (ghost.sh) cannot occur then, but neither can what
 #		takes two CPUs at the same instant.
+#  --icount	the guest's clocks count its instructions, a nanosecond each, and jump to the next
+#		timer while it sleeps. What the host does meanwhile does not show in its times. For
+#		one CPU: the time of others would pass while it waits for its turn. x86 only
 #
 # XSPROF_VM_BOOT_LIMIT: seconds to the guest's first program (240, three times as many for
 # debug and --one-insn) until another guest is started in its place, twice at most.
@@ -48,13 +51,14 @@ set -u
 . "$vm_src/qemu.sh"
 . "$vm_src/guest.sh"
 
-kernel=6.1 smp=2 mem=1G one_insn='' one_thread=''
+kernel=6.1 smp=2 mem=1G one_insn='' one_thread='' icount=''
 vm_limit='' clock='' append='' libs='' dmesg='' gate=y
 vm_modules=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--one-insn) one_insn=y ;;
 	--one-thread) one_thread=y ;;
+	--icount) icount=y ;;
 	--with-libs) libs=y ;;
 	--no-gate) gate= ;;
 	--kernel|--smp|--mem|--limit|--clock|--append|--module|--dmesg)
@@ -85,6 +89,10 @@ if [ -z "$vm_limit" ]; then
 	*) vm_limit=120 ;;
 	esac
 fi
+case $icount:$k_arch:$smp in
+:*|y:x86_64:1) ;;
+*) vm_die "--icount: for x86 kernels and with --smp 1 only" ;;
+esac
 [[ $smp =~ ^[1-9][0-9]*$ ]] || vm_die "--smp $smp: not a number of CPUs"
 # So long a kernel may take to its first program, on a machine that has other things to do.
 vm_boot_limit=${XSPROF_VM_BOOT_LIMIT:-240}
@@ -214,7 +222,8 @@ case $accel in
 kvm) cpu=host ;;
 tcg)
 	accel=tcg,thread=multi
-	[ -z "$one_thread" ] || accel=tcg,thread=single
+	[ -z "$one_thread$icount" ] || accel=tcg,thread=single
+	[ -z "$icount" ] || machine+=(-icount "shift=0,sleep=off")
 	# One instruction per block: called otherwise until 8.0. A boot with it takes 20 times as
 	# long, so arm64 boots without. The monitor of x86 is lockup.sh's.
 	if [ -n "$one_insn" ] && [ "$k_arch" = x86_64 ]; then
