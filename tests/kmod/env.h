@@ -3,7 +3,7 @@
  * What a run of the device's tests is told from outside: how much to do, on which kind of kernel,
  * with which seed.  Owns the harness' settings and random numbers; never a verdict.
  *
- *	XSPROF_TIER=full	three times as much, nine times of what costs most
+ *	XSPROF_TIER=full	all of what costs most; in tier quick a third of it or less
  *	XSPROF_KERNEL=debug	a kernel with checkers: its own, lower figures
  *	XSPROF_ICOUNT=y		the clocks count the guest's instructions (boot.sh --icount)
  *	XSPROF_SEED=N		repeat a run
@@ -51,13 +51,13 @@ static inline bool env_icount(void)
 	return env_is("XSPROF_ICOUNT", "y");
 }
 
-/* How often, on this kind of kernel: in an emulated guest three times as much is long enough. */
+/* How often, on this kind of kernel. */
 static inline uint64_t env_figure(uint64_t normal, uint64_t debug)
 {
-	return (env_debug() ? debug : normal) * (env_full() ? 3 : 1);
+	return env_debug() ? debug : normal;
 }
 
-/* Of what costs most one in @part in tier quick, and what env_figure() says in tier full. */
+/* Of what costs most: all in tier full, one in @part in tier quick. */
 static inline uint64_t env_part(uint64_t normal, uint64_t debug, unsigned int part)
 {
 	uint64_t n = env_figure(normal, debug);

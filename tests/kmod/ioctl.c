@@ -210,7 +210,8 @@ TEST_F(ioctl, racing)
 TEST_F(ioctl, random)
 {
 	/* A million in tier full, whatever the kernel. */
-	uint64_t calls = env_part(1000000, 334000, env_debug() ? 10 : 3), x = env_seed(), done = 0;
+	uint64_t calls = env_part(1000000, 1000000, env_debug() ? 30 : 3);
+	uint64_t x = env_seed(), done = 0;
 	struct xsprof_open o = { .size = sizeof(o), .id = self->d.id };
 	int got;
 
