@@ -57,8 +57,9 @@ words=(
 )
 # A race that KCSAN reports counts where one of the accesses is the module's, or of what it calls
 # for that: the kernel has races of its own, in its page allocator for one, which frees for anybody.
-# One of them has the module in its trace all the same: process_one_work() reads the flags of the
-# work that it takes while any caller may set the one that says "queued", by a marked access.
+# Two of them have the module in a trace all the same: who takes a work reads its flags while any
+# caller may set the one that says "queued", by a marked access; and a capability that is used is
+# noted in the flags of the task itself, which interrupts of that CPU read.
 # What was asked for is no complaint, though it prints a stack trace: a failure that was
 # injected, a process that its cgroup's limit has killed.
 known=(
@@ -76,22 +77,27 @@ for log; do
 	awk '
 		# Between two lines of =: a report of KCSAN, without the time of each line
 		function flush(  i) {
-			if (!race || (ours && !(marked && takes)))
+			if (!race || (ours && !(marked && takes) && !(ours == 1 && uses)))
 				for (i = 1; i <= n; i++)
 					print held[i]
-			n = race = ours = marked = takes = 0
+			n = race = ours = marked = takes = uses = 0
 		}
 		{ held[++n] = $0 }
 		/BUG: KCSAN: / { race = 1 }
 		race && / of [0-9]+ bytes by / {
 			near = 3
 			plain_read = / read to /
+			capable = / write to .* by task /
 			if (/ read-write \(marked\) to /)
 				marked = 1
 			next
 		}
-		race && near == 3 && plain_read && / process_one_work\+/ { takes = 1 }
-		race && near > 0 && near-- && /\[(xsprof|canary)\]/ { ours = 1 }
+		race && near == 3 && plain_read && / (process_one_work|worker_thread)\+/ {
+			takes = 1
+		}
+		race && near == 3 && capable && / ns_capable_noaudit\+/ { uses = 1 }
+		# Of each access once
+		race && near > 0 && near-- && /\[(xsprof|canary)\]/ { ours++; near = 0 }
 		/==============================/ && n > 1 { flush() }
 		!race && n > 1 { flush() }
 		END { flush() }' "$log" |

@@ -193,7 +193,21 @@ queued()
 }
 check "gate: the flags of a work that is taken" 0 "$(queued ' (marked)' process_one_work)"
 check "gate: unmarked" 1 "$(queued '' process_one_work)"
+check "gate: and where the thread looks again" 0 "$(queued ' (marked)' worker_thread)"
 check "gate: read by another" 1 "$(queued ' (marked)' g)"
+# capable WRITER READER: the module asks for a capability, in an interrupt that READER runs in
+capable()
+{
+	gate "$line" 'BUG: KCSAN: data-race in f / g' \
+		' read to 0x1 of 4 bytes by interrupt on cpu 1:' \
+		" $2" ' handle_softirqs+0x1/0x2' ' irq_exit_rcu+0x1/0x2' '' \
+		' write to 0x1 of 4 bytes by task 2 on cpu 1:' " $1+0x1/0x2" \
+		' h+0x1/0x2 [xsprof]' "$line"
+}
+check "gate: the flags of a task that uses a capability" 0 \
+	"$(capable ns_capable_noaudit rcu_core+0x1/0x2)"
+check "gate: written by another" 1 "$(capable f rcu_core+0x1/0x2)"
+check "gate: read by the module" 1 "$(capable ns_capable_noaudit 'g+0x1/0x2 [xsprof]')"
 
 # arm64: is rseq there, and would a broken sequence be seen?
 restartable()
