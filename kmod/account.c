@@ -75,6 +75,7 @@ struct xsp_account *xsp_account_get(const struct cred *cred)
 			goto out;
 		a->ns = ns ? get_user_ns(ns) : NULL;
 		a->uid = uid;
+		INIT_LIST_HEAD(&a->ended);
 		list_add(&a->node, &accounts);
 	}
 	a->refs++;

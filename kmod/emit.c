@@ -9,6 +9,7 @@
  * sync.c, so none is left when the module goes, and there is nothing to wait for.
  */
 #include <linux/capability.h>
+#include <linux/nospec.h>
 #include <linux/perf_event.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -191,10 +192,13 @@ static int check_emit(const struct xsprof_emit *arg)
 		[XSPROF_EMIT_INSTANT] = XSPROF_SCOPE_GLOBAL,
 		[XSPROF_EMIT_GPU] = U32_MAX,	/* kinds yet to come are numbers */
 	};
+	u32 kind;
 
 	if (arg->kind >= XSPROF_EMIT_KINDS || arg->reserved)
 		return -EINVAL;
-	if (arg->flags & ~flags[arg->kind] || arg->aux > aux[arg->kind])
+	/* Nothing beyond the tables is read by speculation, past the branch above. */
+	kind = array_index_nospec(arg->kind, XSPROF_EMIT_KINDS);
+	if (arg->flags & ~flags[kind] || arg->aux > aux[kind])
 		return -EINVAL;
 	if (arg->kind <= XSPROF_EMIT_END && arg->value)
 		return -EINVAL;

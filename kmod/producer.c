@@ -342,6 +342,7 @@ static struct xsp_producer *new_producer(struct xsprof_attach *arg)
 	init_waitqueue_head(&p->wait);
 	xa_init_flags(&p->pages, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&p->node);
+	INIT_LIST_HEAD(&p->account_node);
 	INIT_WORK(&p->end_work, end_worker);
 	INIT_HLIST_NODE(&p->process_node);
 	p->state = XSPROF_STATE_LIVE;

@@ -20,10 +20,22 @@ static u64 last_id;
 static u64 nr_live;
 static atomic64_t events;		/* arrivals and ends */
 
+static void wake_worker(struct work_struct *work)
+{
+	wake_up_interruptible_all(&xsp_registry_wait);
+}
+
+static DECLARE_WORK(wake_work, wake_worker);
+
+/*
+ * Any user may wait on as many descriptors as it has: who attaches or ends does not pay for
+ * waking them all.  Who comes to wait sees the count, or is there before the work begins: queueing
+ * orders the count before that, also where the work was queued already.
+ */
 static void tell(void)
 {
 	atomic64_inc(&events);
-	wake_up_interruptible_all(&xsp_registry_wait);
+	queue_work(xsp_wq, &wake_work);
 }
 
 u64 xsp_registry_events(void)

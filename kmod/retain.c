@@ -11,6 +11,8 @@
 
 #include "xsprof.h"
 
+#define LOOKS	64	/* at so many producers with readers in one hold of the lock */
+
 static LIST_HEAD(ended);		/* those kept, oldest first */
 static u64 nr_kept;
 static u64 kept_bytes;
@@ -45,6 +47,7 @@ static bool forget(struct xsp_producer *p)
 		return false;
 	if (!list_empty(&p->node)) {
 		list_del_init(&p->node);
+		list_del(&p->account_node);
 		nr_kept--;
 		count(p, -(s64)p->kept);
 	}
@@ -119,11 +122,9 @@ static void shed(const struct xsp_account *account, struct list_head *gone)
 {
 	struct xsp_producer *p, *next;
 
-	list_for_each_entry_safe(p, next, &ended, node) {
+	list_for_each_entry_safe(p, next, &account->ended, account_node) {
 		if (!beyond(account))
 			return;
-		if (p->payer.account != account)
-			continue;
 		drop(p);
 		list_add_tail(&p->node, gone);
 	}
@@ -153,6 +154,7 @@ static void on_end(struct xsp_producer *p)
 		/* A reader saw the end, and dropped it, before we came here. */
 	} else if (worth_keeping(p)) {
 		list_add_tail(&p->node, &ended);
+		list_add_tail(&p->account_node, &p->payer.account->ended);
 		nr_kept++;
 		count(p, bytes_of(p));
 		shed(p->payer.account, &gone);
@@ -271,28 +273,59 @@ void xsp_retain_trim(void)
 	mod_delayed_work(xsp_wq, &trim_work, 0);
 }
 
+/* References come from here, under xsp_registry_lock, or from one that is there. */
+static bool may_go(const struct xsp_producer *p, const struct mem_cgroup *memcg)
+{
+	return kref_read(&p->ref) == 1 && (!memcg || p->payer.memcg == memcg);
+}
+
+/*
+ * The next of the account's after @last, NULL for the oldest: one that may go, or the last one of
+ * a hold of xsp_registry_lock.
+ */
+static struct xsp_producer *look_on(const struct xsp_account *account, struct xsp_producer *last,
+				    const struct mem_cgroup *memcg)
+{
+	struct xsp_producer *p = list_prepare_entry(last, &account->ended, account_node);
+	unsigned int looks = 0;
+
+	list_for_each_entry_continue(p, &account->ended, account_node)
+		if (may_go(p, memcg) || ++looks == LOOKS)
+			return p;
+	return NULL;
+}
+
 /*
  * Drops the account's oldest ended producer to make room for a live one; with @memcg, the oldest in
- * that memory cgroup.  Producers with readers are left alone.  Return: memory was freed.
+ * that memory cgroup.  Producers with readers are left alone.  There may be thousands of them, and
+ * who asks may be anybody, again and again: the lock is let go between them.  Return: memory was
+ * freed.
  */
 static bool reclaim(struct xsp_account *account, const struct mem_cgroup *memcg)
 {
-	struct xsp_producer *p;
+	struct xsp_producer *p, *last = NULL;
+	bool freed;
 
-	mutex_lock(&xsp_registry_lock);
-	list_for_each_entry(p, &ended, node) {
-		/* References come from here, under the lock, or from one that is there. */
-		if (p->payer.account != account || kref_read(&p->ref) > 1)
-			continue;
-		if (memcg && p->payer.memcg != memcg)
-			continue;
-		drop(p);
+	do {
+		mutex_lock(&xsp_registry_lock);
+		/* Where we were has gone meanwhile: that is memory as well. */
+		freed = last && !is_kept(last);
+		p = freed ? NULL : look_on(account, last, memcg);
+		if (p && may_go(p, memcg)) {
+			drop(p);
+			freed = true;
+		} else if (p) {
+			xsp_producer_get(p);
+		}
 		mutex_unlock(&xsp_registry_lock);
+		if (last)
+			xsp_producer_put(last);
+		last = p;
+		cond_resched();
+	} while (p && !freed);
+	if (p)
 		xsp_producer_put(p);
-		return true;
-	}
-	mutex_unlock(&xsp_registry_lock);
-	return false;
+	return freed;
 }
 
 /* ---- the module ---------------------------------------------------------------------------- */

@@ -66,6 +66,17 @@ err_undo:
 	return ERR_PTR(-ENOMEM);
 }
 
+/* The memory cgroup may be full of what is kept: that goes first. */
+static struct xsp_sched *alloc_sched_with_room(struct xsp_producer *p)
+{
+	struct xsp_sched *s;
+
+	do {
+		s = alloc_sched(p);
+	} while (s == ERR_PTR(-ENOMEM) && xsp_payer_make_room(&p->payer));
+	return s;
+}
+
 /* It was never published. */
 static void discard(struct xsp_producer *p, struct xsp_sched *s)
 {
@@ -76,7 +87,7 @@ static void discard(struct xsp_producer *p, struct xsp_sched *s)
 /* Its rings with all their memory, closed.  Return: an error where that cannot be had. */
 static struct xsp_sched *make_sched(struct xsp_producer *p)
 {
-	struct xsp_sched *s = alloc_sched(p);
+	struct xsp_sched *s = alloc_sched_with_room(p);
 	u32 cpu;
 	int err = 0;
 

@@ -69,7 +69,8 @@
  * @pages: memory, of live producers and of ended ones
  * @turns: CLOCK_MONOTONIC up to which its readers have taken turns to look at rings, ns
  * @producers: how many; under xsp_registry_lock
- * @kept: bytes of ended ones that are kept; under xsp_registry_lock
+ * @ended: its ended ones that are kept, oldest first, by account_node; under xsp_registry_lock
+ * @kept: bytes of these; under xsp_registry_lock
  */
 struct xsp_account {
 	struct list_head	node;
@@ -79,6 +80,7 @@ struct xsp_account {
 	atomic_long_t		pages;
 	atomic64_t		turns;
 	unsigned int		producers;
+	struct list_head	ended;
 	u64			kept;
 };
 
@@ -189,6 +191,7 @@ static inline struct xsp_offset xsp_offset_here(void)
  * @end_work: the end of all those, where one may sleep
  * @rcu: frees it when no look under RCU can hold it
  * @node: of the list of ended producers, oldest first; under xsp_registry_lock
+ * @account_node: of its account's list of these; under xsp_registry_lock
  * @kept: bytes counted for it there, 0 when it is not in it
  * @listed: the registry knows it; under xsp_registry_lock
  * @comm: name of the process at attach
@@ -235,6 +238,7 @@ struct xsp_producer {
 	struct rcu_head		rcu;
 
 	struct list_head	node;
+	struct list_head	account_node;
 	u64			kept;
 	bool			listed;
 

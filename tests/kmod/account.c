@@ -365,6 +365,32 @@ TEST_F(account, cgroup_without_room)
 	rmdir(READER);
 }
 
+/*
+ * So it does for the kernel's books of scheduling records, which come before the pages of these:
+ * what is kept has gone when the pages are refused.
+ */
+TEST_F(account, cgroup_without_room_for_books)
+{
+	struct plan p = { .uid = USER, .ring_size = 8 * MIB, .kernel_size = 64 * MIB,
+			  .cgroup = PAYER };
+	int err = env_cgroup(PAYER, "max\n");
+	char full[32];
+	uint64_t kept;
+
+	if (err)
+		SKIP(return, "no memory controller of cgroup v2 here: %s", strerror(-err));
+	kept = end_of(self->fd, &p);
+	ASSERT_LT(8 * MIB, bytes_of(self->fd, kept));
+	ASSERT_EQ(0, begin(&self->s[0], &p));
+	snprintf(full, sizeof(full), "%lld", used(PAYER));
+	ASSERT_EQ(0, env_file_put(PAYER "/memory.max", full));
+	EXPECT_EQ(-ENOMEM, ask(self->fd, self->s[0].id));
+	EXPECT_EQ(0, bytes_of(self->fd, kept));
+	EXPECT_EQ(0, env_file_put(PAYER "/memory.max", "max"));
+	EXPECT_EQ(0, end(self->fd, &self->s[0]));
+	rmdir(PAYER);
+}
+
 /* ---- threads that allocate the same ---------------------------------------------------------- */
 
 #define RACERS	4

@@ -6,8 +6,10 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 
 #include "poll.h"
+#include "tracefs.h"
 
 /* Return: what poll() says within @ms, 0 for nothing. */
 static int ready(int fd, int ms)
@@ -56,6 +58,112 @@ TEST_F(poll, arrival_and_end)
 	EXPECT_EQ(before + 2, after);
 	EXPECT_EQ(0, dev_drop_id(self->fd, id));
 }
+
+/* ---- who wakes ------------------------------------------------------------------------------- */
+
+#define WAKES	TRACEFS_OWN "events/sched/sched_waking/"
+#define WAITS	"xsp-waits"
+
+/* Waits for arrivals and ends, until it is killed. */
+static pid_t waiter_start(void)
+{
+	uint64_t events, last = 0;
+	struct xsprof_info info;
+	int fd, up[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(up))
+		return -errno;
+	pid = fork();
+	if (pid)
+		goto out;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, WAITS);
+	fd = dev_open();
+	if (dev_list(fd, &info, 1, UINT64_MAX, &last) || write(up[1], "x", 1) != 1)
+		_exit(1);
+	for (;; last = events)
+		if (!ready(fd, -1) || dev_list(fd, &info, 1, UINT64_MAX, &events) ||
+		    events == last)
+			_exit(2);
+out:
+	close(up[1]);
+	if (pid > 0 && read(up[0], &c, 1) != 1)
+		pid = -EPIPE;
+	close(up[0]);
+	return pid;
+}
+
+/* Attaches, and gives its producer up again, @n times. */
+static pid_t comer_start(uint64_t n)
+{
+	pid_t pid = fork();
+	struct dev d;
+
+	if (pid)
+		return pid;
+	for (uint64_t i = 0; i < n; i++) {
+		if (dev_attach(&d, XSPROF_MODE_DISCARD, 16 << 10, 1))
+			_exit(1);
+		dev_close(&d);
+	}
+	_exit(0);
+}
+
+/* How often the waiter was woken in the trace, and how often by process @by itself. */
+static void count_wakes(pid_t by, uint64_t *all, uint64_t *by_it)
+{
+	FILE *f = fopen(TRACEFS_OWN "trace", "re");
+	char *line = NULL, task[16];
+	size_t room = 0;
+
+	/* "  COMM-PID [CPU] ..." */
+	snprintf(task, sizeof(task), "-%d ", by);
+	while (f && getline(&line, &room, f) > 0) {
+		if (*line == '#' || !strstr(line, "comm=" WAITS))
+			continue;
+		++*all;
+		*by_it += strstr(line, task) != NULL;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+}
+
+/* There may be as many who wait as a user has descriptors: no call of another's wakes them. */
+TEST_F(poll, who_comes_wakes_nobody)
+{
+	uint64_t all = 0, by_it = 0;
+	pid_t waiter, comer;
+	int status;
+
+	ASSERT_EQ(0, tracefs_open(1024));
+	if (access(WAKES "enable", W_OK))
+		SKIP(return, "this kernel does not trace its scheduler");
+	ASSERT_EQ(0, env_file_put(WAKES "filter", "comm == \"" WAITS "\""));
+	waiter = waiter_start();
+	ASSERT_LT(0, waiter);
+	ASSERT_EQ(0, env_file_put(WAKES "enable", "1"));
+	/* It may never have slept when one of them came. */
+	while (!all) {
+		comer = comer_start(env_figure(100, 20));
+		ASSERT_LT(0, comer);
+		ASSERT_EQ(comer, waitpid(comer, &status, 0));
+		ASSERT_EQ(0, status);
+		count_wakes(comer, &all, &by_it);
+		ASSERT_EQ(0, waitpid(waiter, &status, WNOHANG));
+	}
+	EXPECT_EQ(0, env_file_put(WAKES "enable", "0"));
+	EXPECT_EQ(0, kill(waiter, SIGKILL));
+	EXPECT_EQ(waiter, waitpid(waiter, &status, 0));
+	EXPECT_EQ(SIGKILL, status);
+	EXPECT_EQ(0, env_file_put(WAKES "filter", "0"));
+	EXPECT_EQ(0, tracefs_clear());
+	EXPECT_EQ(0, by_it);
+}
+
+/* ---- readers --------------------------------------------------------------------------------- */
 
 /* One that sleeps in poll() already. */
 static void *sleeper(void *arg)

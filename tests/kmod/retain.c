@@ -146,6 +146,64 @@ TEST_F(account, own_limit_first)
 	EXPECT_EQ(rounds, left);
 }
 
+/* ---- producers with readers ------------------------------------------------------------------ */
+
+#define READ	150u	/* more than are looked at in one hold of the module's lock */
+
+/* What was kept last of @n; all others get a reader of ours.  Return: its id, or 0. */
+static uint64_t read_all_but_last(int fd, int *readers, unsigned int n)
+{
+	static struct xsprof_info infos[READ];
+	struct xsprof_open o = { .size = sizeof(o) };
+	unsigned int last = 0;
+
+	if (dev_list(fd, infos, n, 0, NULL) != (int)n)
+		return 0;
+	for (unsigned int i = 1; i < n; i++)
+		if (infos[i].ended > infos[last].ended)
+			last = i;
+	for (unsigned int i = 0; i < n; i++) {
+		o.id = infos[i].id;
+		readers[i] = i == last ? -1 : dev_call(fd, XSPROF_IOC_OPEN, &o);
+		if (i != last && readers[i] < 0)
+			return 0;
+	}
+	return infos[last].id;
+}
+
+/* However many of the same user's are being read: what nobody reads makes room, and that alone. */
+TEST_F(account, beyond_those_read)
+{
+	struct plan p = { .uid = USER, .ring_size = 4 * KIB, .kernel_size = 1 };
+	int readers[READ];
+	uint64_t last;
+
+	ASSERT_EQ(0, crowd(USER, READ, 4 * KIB));
+	ASSERT_EQ(READ, user_counter("kept"));
+	last = read_all_but_last(self->fd, readers, READ);
+	ASSERT_NE(0, last);
+	ASSERT_EQ(0, env_parameter_set("uid_max_producers", READ));
+	ASSERT_EQ(0, begin(&self->s[0], &p));
+	EXPECT_EQ(0, bytes_of(self->fd, last));
+	EXPECT_EQ(READ - 1, user_counter("kept"));
+	EXPECT_EQ(-EUSERS, tell(&self->s[0], 'a'));
+	EXPECT_EQ(READ - 1, user_counter("kept"));
+	/* Two are read no longer. */
+	for (unsigned int i = 0, n = 0; i < READ && n < 2; i++)
+		if (readers[i] >= 0) {
+			close(readers[i]);
+			readers[i] = -1;
+			n++;
+		}
+	EXPECT_EQ(0, tell(&self->s[0], 'a'));
+	EXPECT_EQ(0, tell(&self->s[0], 'a'));
+	EXPECT_EQ(READ - 3, user_counter("kept"));
+	EXPECT_EQ(-EUSERS, tell(&self->s[0], 'a'));
+	for (unsigned int i = 0; i < READ; i++)
+		if (readers[i] >= 0)
+			close(readers[i]);
+}
+
 /* ---- when it is looked for ------------------------------------------------------------------- */
 
 #define QUEUED	TRACEFS_OWN "events/workqueue/workqueue_queue_work/enable"
