@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -164,6 +165,22 @@ static void get_lost(const struct xsp_recorder *r, struct xsp_recorder_lost *los
 	lost->bad_slots = stats.bad_slots - r->before.bad_slots;
 }
 
+/*
+ * Which of the file's losses are the session's: the rings count from their beginning. Where this
+ * finds no room in the file, that is what the file says.
+ */
+static void store_lost(struct xsp_recorder *r)
+{
+	struct xsp_recorder_lost lost;
+	char line[96];
+
+	get_lost(r, &lost);
+	snprintf(line, sizeof(line), "session_lost=%llu %llu %llu\n",
+		 (unsigned long long)lost.records, (unsigned long long)lost.slots,
+		 (unsigned long long)lost.bad_slots);
+	(void)xsp_host_add(&r->cap, line);
+}
+
 int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_recorder **out)
 {
 	struct xsp_recorder *r = calloc(1, sizeof(*r));
@@ -239,6 +256,7 @@ int xsp_recorder_copy(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost 
 	if (!xsp_fd_ours(r->fd))
 		return -EBADF;
 	xsp_drain_flush(r->thread.drain);
+	store_lost(r);
 	/* Whole chunks up to here, as the file only grows. */
 	size = r->cap.size;
 	get_lost(r, lost);
@@ -294,7 +312,13 @@ int xsp_recorder_close(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost
 	/* It may have made one just now. */
 	(void)xsp_own_pause(true);
 	xsp_own_share(false);
-	err = xsp_fd_ours(r->fd) ? xsp_drain_finish(r->thread.drain, 0) : -EBADF;
+	if (xsp_fd_ours(r->fd)) {
+		xsp_drain_flush(r->thread.drain);
+		store_lost(r);
+		err = xsp_drain_finish(r->thread.drain, 0);
+	} else {
+		err = -EBADF;
+	}
 	get_lost(r, lost);
 	*fd = -1;
 	if (err != -EBADF) {

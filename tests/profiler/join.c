@@ -106,6 +106,7 @@ static void end_lost(unsigned int n, int lost)
 		json = saved(r);
 		snprintf(text, sizeof(text), "\"xsprof_lost_records\": %d,", lost);
 		CHECK(strstr(json, text));
+		CHECK(strstr(json, "\"xsprof_lost_slots\": 0,"));
 	}
 	for (int64_t i = 0; i < xsprof_result_nr_events(r); i++)
 		ops += !strcmp(xsprof_event_name(xsprof_result_event(r, (uint64_t)i)), "op");
@@ -262,6 +263,19 @@ static void test_threads(void)
 	tap_result("a thread that is in the session again when it has left");
 }
 
+/* What was lost before a session is none of its losses. */
+static void test_before(void)
+{
+	begin();
+	/* More than a ring holds. */
+	numbers(0, 400000);
+	end(0);
+	begin();
+	an_op();
+	end_lost(1, 0);
+	tap_result("a session does not count what was lost before it");
+}
+
 /* What a recorder does that ends in order, and does not know of profiles. */
 static void switch_off(const struct recorder *r)
 {
@@ -395,6 +409,7 @@ static int run(void)
 	test_dead();
 	test_leaves();
 	test_threads();
+	test_before();
 	test_ends(true);
 	test_ends(false);
 	test_often();
