@@ -182,8 +182,8 @@ int xsp_own_pause(bool on)
 #define LOOKS	16u	/* calls from one look whether a recorder lives to the next */
 
 /*
- * When a recorder ends in order it says so or, if it did not know of the session, switches its rings
- * off; one that was killed does neither.
+ * When a recorder ends in order it says so or, if it did not know of the session, switches its
+ * rings off; one that was killed does neither.
  */
 bool xsp_own_wanted(uint32_t *calls)
 {

@@ -18,7 +18,7 @@ int xsp_own_find(const struct xsprof_profiler_config *config, bool moves) XSP_HI
 int xsp_own_pause(bool on) XSP_HIDDEN;
 /* Has the recorder gone whose rings the session reads? @calls: counts calls, from 0. */
 bool xsp_own_wanted(uint32_t *calls) XSP_HIDDEN;
-/* A session begins to read a recorder's rings, or ends to: the recorder leaves them on meanwhile. */
+/* A session begins to read a recorder's rings, or ends to: that leaves them on meanwhile. */
 void xsp_own_share(bool on) XSP_HIDDEN;
 
 #endif /* XSP_PROFILER_PRODUCER_H */
