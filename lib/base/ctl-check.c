@@ -109,6 +109,7 @@ const char *xsp_ctl_strerror(int err)
 	case -ENODATA:		return "is shorter than its control page says";
 	case -ELOOP:		return "is a symbolic link";
 	case -EPERM:		return "belongs to another user";
+	case -EMLINK:		return "has a second name";
 	case -EUSERS:		return "comes after the 65536 processes that a capture can have";
 	default:		return strerror(-err);
 	}

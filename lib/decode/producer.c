@@ -216,7 +216,8 @@ uint64_t xsprof_trace_ran_ns(const struct xsprof_trace *t, uint32_t number)
 	if (!p)
 		return 0;
 	end = end_ns(p);
-	if (!end || !p->ran_ticks)
+	/* The kernel's event of an exit comes before memory is freed: until then it ran. */
+	if (!end || !p->ran_ticks || p->exit_ns)
 		return lived_ns(p);
 	ran = xst_fit_ns(p->fit, p->ran_ticks);
 	return ran < end ? ran : end;

@@ -202,7 +202,7 @@ static void finish_live(struct xsp_drain *d)
 	for (p = d->live; p; p = p->next) {
 		p->goes_on = p->rf.peek || (p->rf.device && d->filter.go_on);
 		if (!p->rf.mem.broken && !p->goes_on)
-			xsp_ring_switch_off(&p->rf);
+			p->goes_on = xsp_ring_switch_off(&p->rf) > 0;
 		else if (p->sched)
 			xsp_device_sched(&p->rf, false);
 	}

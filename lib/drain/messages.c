@@ -61,14 +61,15 @@ static bool more(struct xsp_messages *m, struct xsp_share *share, char *line, bo
 
 /*
  * Another user may write any pid into its file's name. It is not believed if that process lives and
- * belongs to a different user; of an ended process it cannot be checked.
+ * belongs to a different user; of an ended process it cannot be checked. A process that could not
+ * open its own /proc/self/stat gives no start: its user alone is checked.
  */
 static bool is_forged(const struct xsp_share *share, pid_t pid, uint64_t start)
 {
 	struct xsp_proc_stat st;
 
 	return share->foreign && !xsp_proc_stat(pid, &st) &&
-	       (st.start_time != start || !xsp_proc_has_uid(pid, share->uid));
+	       ((start && st.start_time != start) || !xsp_proc_has_uid(pid, share->uid));
 }
 
 bool xsp_messages_take(struct xsp_messages *m, struct xsp_share *share, int dirfd,

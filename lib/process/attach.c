@@ -37,7 +37,7 @@ static int map_ctl_page(void)
  * No recorder, and none will come: a forked child still has its parent's page, whose bits would
  * send every marker into the slow path to find that out again.
  */
-static void map_dormant_page(void)
+void xsp_map_dormant_page(void)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 
@@ -83,7 +83,7 @@ static XSP_COLD void lose(void)
 	if (out_of_reach(err))
 		err = xsp_recording_complain(xsp_config.session, 0);
 	if (err == -ENOTCONN)
-		map_dormant_page();
+		xsp_map_dormant_page();
 }
 
 static const char *reason(int err)
@@ -254,6 +254,8 @@ XSP_COLD int xsp_attach(void)
 		lose();
 		return -ENOTCONN;
 	}
+	if (__atomic_load_n(&xsp_set.state, __ATOMIC_RELAXED) == XSP_MOVES)
+		return -EAGAIN;
 	if (xsp_fork_check() < 0 || xsp_shares_memory())
 		return -EAGAIN;
 	if (!xsp_attach_lock())
@@ -269,7 +271,7 @@ XSP_COLD int xsp_attach(void)
 	else
 		state = err == -EBUSY ? XSP_DETACHED : XSP_FAILED;
 	if (state == XSP_FAILED && err == -ENOTCONN)
-		map_dormant_page();
+		xsp_map_dormant_page();
 	else if (state == XSP_FAILED)
 		count_losses();
 	/* Release: a thread that sees ATTACHED also sees all of xsp_set. */

@@ -29,6 +29,7 @@
 #include "base/proc.h"
 #include "process/backend.h"
 #include "process/join.h"
+#include "process/retired.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE	23	/* Linux 5.14 */
@@ -38,12 +39,6 @@ static struct xsprof_ctl *ctl_page;	/* xsp_set.ctl, writable: only this file wri
 static char file_name[XSP_FILE_NAME];
 static struct xsp_fd_id file_id;	/* identity of the producer's file */
 static bool populates;		/* madvise() can allocate memory */
-/* Memory of earlier producers, to which markers may still write. */
-#define RETIRED	4u	/* sizes that take turns: recorders', and a profiler's */
-static struct {
-	char		*base;
-	uint64_t	len;
-} retired[RETIRED];
 
 /* A POSIX lock belongs to the process, not the descriptor: forked children do not inherit it. */
 static int lock_file(int fd)
@@ -283,49 +278,39 @@ static void shm_goodbye(void)
 static void shm_let_go(bool own)
 {
 	(void)own;
-	for (unsigned int i = 0; i < RETIRED; i++)
-		if (retired[i].base == xsp_kept.base)
-			retired[i].base = NULL;
+	xsp_retired_drop(xsp_kept.base);
 	munmap(xsp_kept.base, xsp_kept.len);
 	if (xsp_fd_is(&file_id, xsp_kept.fd))
 		close(xsp_kept.fd);
 }
 
-void xsp_shm_retire(void)
+void xsp_shm_retire(bool keep)
 {
-	unsigned int i = 0;
-	struct stat st;
+	struct xsp_retired_rings rings = {
+		.data = xsp_set.rings_off + xsp_set.data_off,
+		.size = xsp_set.size << XSPROF_SLOT_SHIFT,
+		.stride = xsp_set.stride,
+		.nr = xsp_set.nr_rings + xsp_set.nl,
+	};
 
-	while (i < RETIRED - 1 && retired[i].base)
-		i++;
-	retired[i].base = xsp_kept.base;
-	retired[i].len = xsp_kept.len;
+	xsp_retired_add(xsp_kept.base, xsp_kept.len);
 	if (!xsp_fd_is(&file_id, xsp_kept.fd))
 		return;
-	/* A file that still has its name may be read by `xsprof recover`; one without by no one. */
-	if (!fstat(xsp_kept.fd, &st) && !st.st_nlink)
-		(void)fallocate(xsp_kept.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-				(off_t)xsp_set.rings_off,
-				(off_t)(xsp_kept.len - xsp_set.rings_off));
-	close(xsp_kept.fd);
+	xsp_retired_keep(xsp_kept.fd, &rings);
 	xsp_kept.fd = -1;
+	if (!keep)
+		xsp_retired_read();
 }
 
-/* Maps over the retired memory if that has the same size: no mapping is left over. */
-static char *map_file(int fd, uint64_t size)
+bool xsp_shm_profile(bool runs)
 {
-	unsigned int i = 0;
-	bool again;
-	char *base;
+	uint64_t to = runs ? XSPROF_PROFILE_RUNS : XSPROF_PROFILE_NONE;
 
-	while (i < RETIRED && !(retired[i].base && retired[i].len == size))
-		i++;
-	again = i < RETIRED;
-	base = mmap(again ? retired[i].base : NULL, size, PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_NORESERVE | (again ? MAP_FIXED : 0), fd, 0);
-	if (again && base != MAP_FAILED)
-		retired[i].base = NULL;
-	return base;
+	if (!xsp_attached() || xsp_kept.backend->kind != XSPROF_BACKEND_TMPFS)
+		return false;
+	/* Relaxed: the word alone is handed over; what else the recorder does is in its folder. */
+	return __atomic_exchange_n(&ctl_page->profile, to, __ATOMIC_RELAXED) ==
+	       XSPROF_PROFILE_ALONE;
 }
 
 static const struct xsp_backend shm = {
@@ -412,7 +397,7 @@ int xsp_shm_attach(const struct xsp_want *want)
 		err = xsp_fd_note(&file_id, fd);
 	if (err < 0)
 		goto err_file;
-	base = map_file(fd, geo.total_size);
+	base = xsp_retired_map(fd, geo.total_size);
 	if (base == MAP_FAILED) {
 		err = -errno;
 		goto err_file;

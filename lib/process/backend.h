@@ -32,8 +32,16 @@ struct xsp_want {
 /* ---- backend-shm.c ---- */
 int xsp_shm_attach(const struct xsp_want *want) XSP_HIDDEN;
 void xsp_shm_relock(void) XSP_HIDDEN;
-/* Ends the producer: closes its file, and keeps its memory for markers in progress. */
-void xsp_shm_retire(void) XSP_HIDDEN;
+/*
+ * Ends the producer, and keeps its memory for markers in progress. @keep: its file is kept until
+ * xsp_retired_read().
+ */
+void xsp_shm_retire(bool keep) XSP_HIDDEN;
+/*
+ * A profile of the program begins to read the rings, or ends to. Return: true: their recorder has
+ * ended meanwhile and left them to the profile.
+ */
+bool xsp_shm_profile(bool runs) XSP_HIDDEN;
 
 /* ---- backend-device.c ---- */
 int xsp_device_attach(const struct xsp_want *want) XSP_HIDDEN;

@@ -5,6 +5,8 @@
 #ifndef XSP_PROCESS_LIFE_H
 #define XSP_PROCESS_LIFE_H
 
+#include <stdbool.h>
+
 #include "base/own.h"
 
 /**
@@ -39,13 +41,14 @@ void xsp_at_exit(void (*end)(void)) XSP_HIDDEN;
  * @comes: a recorder comes, and what the caller has made gives way.  Return: 0, and until @came
  *	the caller makes nothing; -EINPROGRESS: it is in use
  * @came: that is over, well or not
- * @leaves: the recorder's rings are about to go, with all that nobody has read
+ * @leaves: the recorder's rings are about to go.  Return: true: the caller goes on with others, as
+ *	by xsp_producer_retire()
  * @left: they have gone
  */
 struct xsp_join_hook {
 	int	(*comes)(void);
 	void	(*came)(void);
-	void	(*leaves)(void);
+	bool	(*leaves)(void);
 	void	(*left)(void);
 };
 
@@ -59,11 +62,15 @@ void xsp_at_join(const struct xsp_join_hook *hook) XSP_HIDDEN;
 
 /**
  * xsp_producer_retire() - the process is a producer no more, if it is one by a file
+ * @moves: the caller makes it one of another file next, or calls xsp_producer_stay(): records are
+ *	counted until then, and those of the old file stay until xsp_retired_read()
  *
  * Where a recorder has made it one, what is asked for is what was before it came.
  *
  * What leads to its memory stays: markers under way in other threads may still write there.
  */
-void xsp_producer_retire(void) XSP_HIDDEN;
+void xsp_producer_retire(bool moves) XSP_HIDDEN;
+/* There is no other file to move to: markers are off. */
+void xsp_producer_stay(void) XSP_HIDDEN;
 
 #endif /* XSP_PROCESS_LIFE_H */

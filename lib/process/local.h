@@ -10,6 +10,8 @@
 /* ---- attach.c ---- */
 int xsp_attach(void) XSP_HIDDEN;
 void xsp_producer_forget(void) XSP_HIDDEN;
+/* Switches all markers off. */
+void xsp_map_dormant_page(void) XSP_HIDDEN;
 /* One thread at a time attaches, or changes what the process is attached to. */
 bool xsp_attach_lock(void) XSP_HIDDEN;
 void xsp_attach_unlock(void) XSP_HIDDEN;

@@ -29,30 +29,33 @@ static struct {
 
 /*
  * The producer ends. Its memory stays mapped, and so do the pointers to it: a marker that has begun
- * in another thread may still write there.
+ * in another thread may still write there. @moves: a profile goes on with other rings: markers stay
+ * on and count as lost until then, and what it has not read yet of these is kept.
  */
-static void retire(void)
+static void retire(bool moves)
 {
 	if (!xsp_attached() || xsp_kept.backend->kind != XSPROF_BACKEND_TMPFS)
 		return;
-	(void)xsp_kept.backend->control(0, 0, XSPROF_PAUSED_RECORDER, 0);
+	if (!moves)
+		(void)xsp_kept.backend->control(0, 0, XSPROF_PAUSED_RECORDER, 0);
 	if (xsp_names_lock(true) < 0)
 		return;
-	__atomic_store_n(&xsp_set.state, XSP_FAILED, __ATOMIC_RELEASE);
+	__atomic_store_n(&xsp_set.state, moves ? XSP_MOVES : XSP_FAILED, __ATOMIC_RELEASE);
 	xsp_rings_close();
 	xsp_kept.backend->goodbye();
-	xsp_shm_retire();
+	xsp_shm_retire(moves);
 	xsp_names_unlock();
-	xsp_ops_attached();
+	if (!moves)
+		xsp_ops_attached();
 }
 
 /* Gives the recorder's rings up. @only_joined: unless they have been given up meanwhile. */
-static void give_up(bool only_joined)
+static void give_up(bool only_joined, bool moves)
 {
 	if (!xsp_attach_lock())
 		return;
 	if (joined.on || !only_joined)
-		retire();
+		retire(moves);
 	if (joined.on) {
 		xsp_config.session = joined.session;
 		xsp_config.arena_size = joined.arena_size;
@@ -62,9 +65,16 @@ static void give_up(bool only_joined)
 	xsp_attach_unlock();
 }
 
-void xsp_producer_retire(void)
+void xsp_producer_retire(bool moves)
 {
-	give_up(false);
+	give_up(false, moves);
+}
+
+void xsp_producer_stay(void)
+{
+	xsp_map_dormant_page();
+	__atomic_store_n(&xsp_set.state, XSP_FAILED, __ATOMIC_RELEASE);
+	xsp_ops_attached();
 }
 
 static const struct xsp_join_hook *join_hook;
@@ -85,7 +95,7 @@ static int join(const char *session, uint64_t arena_size)
 		xsp_attach_unlock();
 		return -EBUSY;
 	}
-	retire();
+	retire(false);
 	if (!joined.on) {
 		joined.session = xsp_config.session;
 		joined.arena_size = xsp_config.arena_size;
@@ -100,7 +110,7 @@ static int join(const char *session, uint64_t arena_size)
 	xsp_attach_unlock();
 	err = xsp_attach();
 	if (err)
-		give_up(true);
+		give_up(true, false);
 	return err;
 }
 
@@ -129,11 +139,13 @@ void xsprof_leave(void)
 {
 	const struct xsp_join_hook *hook = __atomic_load_n(&join_hook, __ATOMIC_ACQUIRE);
 
+	bool moves = false;
+
 	if (!joined.on || xsp_fork_check() < 0)
 		return;
 	if (hook)
-		hook->leaves();
-	give_up(true);
+		moves = hook->leaves();
+	give_up(true, moves);
 	if (hook)
 		hook->left();
 }

@@ -357,6 +357,21 @@ static void put_op(const struct xsprof_op *op, uint32_t flags, uint32_t stack, u
 	xsp_pack_write(&p, false);
 }
 
+/*
+ * A recorder has switched its rings off that this session reads too, and the session has none of
+ * its own yet, or cannot have: an op is lost, and counts as one record.
+ */
+static XSP_COLD void count_missed(const struct xsprof_op *op)
+{
+	const struct xsprof_ctl *ctl = &xsprof_ctl_page.ctl;
+	uint64_t wanted = __atomic_load_n(&ctl->wanted, __ATOMIC_RELAXED);
+
+	if (__atomic_load_n(&ctl->paused, __ATOMIC_RELAXED) == XSPROF_PAUSED_RECORDER &&
+	    wanted >> (op->name >> XSPROF_NAME_SHIFT) & 1 &&
+	    !__atomic_load_n(&xsp_ops.mirror, __ATOMIC_RELAXED) && xsp_ops_sessions_own(op))
+		xsp_count_late();
+}
+
 void xsprof_emit_op_begin(const struct xsprof_op *op)
 {
 	uint32_t wanted = __atomic_load_n(&xsprof_op_wanted, __ATOMIC_RELAXED), flags, stack;
@@ -373,6 +388,8 @@ void xsprof_emit_op_begin(const struct xsprof_op *op)
 	if (unlikely(!keep)) {
 		if (on)
 			xsprof_emit_skip();
+		else
+			count_missed(op);
 		return;
 	}
 	flags = __atomic_load_n(&xsp_ops.flags, __ATOMIC_RELAXED);

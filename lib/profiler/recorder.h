@@ -29,7 +29,7 @@ struct xsp_recorder_lost {
  *
  * Without a recorder of the process it makes the process a producer of its own; else it reads what
  * the recorder reads, and consumes nothing.  When that recorder ends, it goes on with rings of its
- * own, from its next look on.
+ * own.
  */
 int xsp_recorder_prepare(const struct xsprof_profiler_config *config) XSP_HIDDEN;
 /* Does the producer exist only for sessions? */
@@ -56,7 +56,7 @@ void xsp_recorder_catch_up(struct xsp_recorder *recorder) XSP_HIDDEN;
 void xsp_recorder_forget(void) XSP_HIDDEN;
 /* A recorder comes: it makes the process a producer, and not for sessions any more. */
 void xsp_recorder_yield(void) XSP_HIDDEN;
-/* The recorder whose rings it reads is about to leave: it reads what is in them. */
+/* The recorder whose rings it reads is about to leave. */
 void xsp_recorder_leaves(struct xsp_recorder *recorder) XSP_HIDDEN;
 /* That has left: it goes on with rings of its own. */
 void xsp_recorder_left(struct xsp_recorder *recorder) XSP_HIDDEN;

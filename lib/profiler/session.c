@@ -400,11 +400,13 @@ static void recorder_came(void)
 	pthread_mutex_unlock(&s.lock);
 }
 
-static void recorder_leaves(void)
+static bool recorder_leaves(void)
 {
 	pthread_mutex_lock(&s.lock);
-	if (s.running && s.recorder)
-		xsp_recorder_leaves(s.recorder);
+	if (!s.running || !s.recorder)
+		return false;
+	xsp_recorder_leaves(s.recorder);
+	return true;
 }
 
 static void recorder_left(void)

@@ -198,8 +198,14 @@ int xsp_ring_switch_off(const struct xsp_ring_file *rf)
 {
 	struct xsprof_ctl *ctl = xsp_ring_ctl(rf);
 
+	uint64_t runs = XSPROF_PROFILE_RUNS;
+
 	if (rf->device)
 		return xsp_device_pause(rf, true);
+	/* Relaxed: the word alone is handed over; a profile that ends takes it back likewise. */
+	if (__atomic_compare_exchange_n(&ctl->profile, &runs, XSPROF_PROFILE_ALONE, false,
+					__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return 1;
 	__atomic_or_fetch(&ctl->paused, XSPROF_PAUSED_RECORDER, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&ctl->enabled, 0, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&ctl->generation, 1, __ATOMIC_RELEASE);

@@ -83,8 +83,8 @@ int xsp_device_watch(const struct xsp_ring_file *rf, uint64_t slots, uint64_t pe
 int xsp_device_pause(const struct xsp_ring_file *rf, bool pause);
 
 /*
- * Ends recording in a producer of either backend: its markers are disabled from then on. Return: 0
- * or -errno.
+ * Ends recording in a producer of either backend: its markers are disabled from then on. Return: 0;
+ * 1: they are not, as a profile of the program reads the same rings; -errno.
  */
 int xsp_ring_switch_off(const struct xsp_ring_file *rf);
 

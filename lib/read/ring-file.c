@@ -40,14 +40,13 @@ static int map_all(struct xsp_ring_file *rf, uint64_t size, int prot)
 /*
  * A recorder of root also reads files of processes that have given up root: file contents are
  * validated whoever made them. Without the guard, such a process could truncate its file and so
- * kill a program that records itself. A file with a second hard link was not made by its owner
- * alone.
+ * kill a program that records itself.
  */
 static bool may_be_ours(const struct stat *st)
 {
 	bool other = !geteuid() && xsp_guard_installed();
 
-	return (st->st_uid == geteuid() || other) && st->st_nlink <= 1;
+	return st->st_uid == geteuid() || other;
 }
 
 int xsp_ring_file_open(struct xsp_ring_file *rf, int dirfd, const char *name)
@@ -66,6 +65,9 @@ int xsp_ring_file_open(struct xsp_ring_file *rf, int dirfd, const char *name)
 		err = -ENOEXEC;
 	else if (!may_be_ours(&st))
 		err = -EPERM;
+	else if (st.st_nlink > 1)
+		/* A file with a second hard link was not made by its owner alone. */
+		err = -EMLINK;
 	else
 		err = map_all(rf, st.st_size, PROT_READ | PROT_WRITE);
 	if (!err)

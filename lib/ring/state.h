@@ -244,6 +244,7 @@ enum xsp_state {
 	XSP_DETACHED = 0,	/* also the state in a wiped xsp_set */
 	XSP_ATTACHED,
 	XSP_FAILED,	/* permanent: nothing more is tried in this process */
+	XSP_MOVES,	/* between two producers, for a moment: records are counted */
 };
 
 static inline bool xsp_attached(void)

@@ -214,6 +214,38 @@ static void test_tracer(void)
 	tap_result("by the kernel's tracer");
 }
 
+/* What the recorder knows as an interval is what the tracer saw, also of how long it ran. */
+static void test_process(void)
+{
+	struct page page = { 0 };
+	struct xsprof_event ev;
+	struct xsprof_trace *t;
+	struct ring r = { 0 };
+	struct cap cap;
+
+	begin_cap(&cap, &r);
+	put_meta(&cap, "100 100 main\n101 100 worker\n");
+	cap_ring(&cap, 0, 0, 0, &r);
+	put_exit(&page, 4980 * MS, 101);
+	put_exit(&page, 4995 * MS, 100);
+	put_page(&cap, &page);
+	cap_exit(&cap, 0, (struct xsprof_cap_exit){ .how = XSPROF_HOW_KILLED, .status = 9,
+						    .ticks = KILLED_NS, .lived = RAN_NS,
+						    .ran = RAN_NS });
+	cap_end(&cap, KILLED_NS + 10 * MS);
+	if (xsprof_trace_open(cap_path(cap.data, cap.len), NULL, &t))
+		tap_bail("%s", xsprof_trace_error(NULL));
+	CHECK(xsprof_trace_next_batch(t, &ev, 1) > 0);
+	CHECK_EQ(xsprof_trace_lived_ns(t, 0), 4995 * MS);
+	CHECK_EQ(xsprof_trace_ran_ns(t, 0), 4995 * MS);
+	xsprof_trace_close(t);
+	read_back(&cap, 8);
+	expect(100, 2, 4995 * MS, false);
+	ring_free(&r);
+	cap_free(&cap);
+	tap_result("the end of a process by the kernel's tracer");
+}
+
 static void sched_out(struct ring *r, uint32_t tid, uint64_t ns, char state)
 {
 	ring_put(r, (struct xsprof_rec){
@@ -341,6 +373,7 @@ static void test_numbers(void)
 int main(void)
 {
 	test_tracer();
+	test_process();
 	test_module();
 	test_numbers();
 	return tap_done();

@@ -12,6 +12,7 @@
 #include <xsprof/result.h>
 
 #include "lib/numbers.h"
+#include "profiler/saved.h"
 
 static const struct xsprof_profiler_config config = {
 	.size = sizeof(config), .state = XSPROF_PROFILER_KINETO,
@@ -90,19 +91,32 @@ static void an_op(void)
 	xsprof_op_end();
 }
 
-/* Ends it: it has @n ops. */
-static void end(unsigned int n)
+/* Ends it: it has @n ops, and says that @lost records are lost; -1: as many as there may be. */
+static void end_lost(unsigned int n, int lost)
 {
 	struct xsprof_result *r;
 	unsigned int ops = 0;
+	const char *json;
+	char text[64];
 
 	CHECK_EQ(xsprof_disable_profiler(&r), 0);
 	if (!r)
 		return;
+	if (lost >= 0) {
+		json = saved(r);
+		snprintf(text, sizeof(text), "\"xsprof_lost_records\": %d,", lost);
+		CHECK(strstr(json, text));
+		CHECK(strstr(json, "\"xsprof_lost_slots\": 0,"));
+	}
 	for (int64_t i = 0; i < xsprof_result_nr_events(r); i++)
 		ops += !strcmp(xsprof_event_name(xsprof_result_event(r, (uint64_t)i)), "op");
 	CHECK_EQ(ops, n);
 	xsprof_result_free(r);
+}
+
+static void end(unsigned int n)
+{
+	end_lost(n, -1);
 }
 
 static void session(unsigned int n)
@@ -249,7 +263,20 @@ static void test_threads(void)
 	tap_result("a thread that is in the session again when it has left");
 }
 
-/* What a recorder does that ends in order. */
+/* What was lost before a session is none of its losses. */
+static void test_before(void)
+{
+	begin();
+	/* More than a ring holds. */
+	numbers(0, 400000);
+	end(0);
+	begin();
+	an_op();
+	end_lost(1, 0);
+	tap_result("a session does not count what was lost before it");
+}
+
+/* What a recorder does that ends in order, and does not know of profiles. */
 static void switch_off(const struct recorder *r)
 {
 	struct xsprof_ctl *ctl = MAP_FAILED;
@@ -286,6 +313,8 @@ static void test_ends(bool in_order)
 	CHECK_EQ(entries(shm, false), 0);
 	if (in_order)
 		switch_off(&r);
+	for (unsigned int i = 0; i < 5 && in_order; i++)
+		an_op();
 	recorder_end(&r);
 	if (!in_order)
 		an_op();
@@ -294,7 +323,7 @@ static void test_ends(bool in_order)
 		usleep(10000);
 	an_op();
 	an_op();
-	end(in_order ? 3 : 4);
+	end_lost(in_order ? 3 : 4, in_order ? 5 : 0);
 	xsprof_leave();
 	session(1);
 	tap_result("when it %s while the profiler runs, that goes on",
@@ -380,6 +409,7 @@ static int run(void)
 	test_dead();
 	test_leaves();
 	test_threads();
+	test_before();
 	test_ends(true);
 	test_ends(false);
 	test_often();

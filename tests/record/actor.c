@@ -239,6 +239,11 @@ static int shapes(void)
 	if (symlinkat("/etc/passwd", dir, "p.1.1.7") || mkfifoat(dir, "p.1.1.8", 0600) ||
 	    mkdirat(dir, "p.1.1.9", 0700))
 		return 94;
+	/* Whole, but somebody may have given it its second name. */
+	ctl = *s.ctl;
+	put_file(dir, "p.1.1.10", &ctl, sizeof(ctl), (off_t)ctl.total_size);
+	if (linkat(dir, "p.1.1.10", dir, "second", 0))
+		return 95;
 	put_file(dir, "p.\033[31m", &ctl, sizeof(ctl), 0);
 	put_file(dir, "e.4711.1.0", "no room\nsecond line", 19, 0);
 	for (i = 0; i < 30; i++)

@@ -258,6 +258,7 @@ is "$name: status" $rc 0
 "$inspect" s.data >seen
 has "$name: each is named once" seen '^note p.1.1.3: not recorded: was made by another major'
 has "$name: a link" seen '^note p.1.1.7: not recorded: is a symbolic link'
+has "$name: one with a second name" seen '^note p.1.1.10: not recorded: has a second name'
 has "$name: a cut one" seen '^note p.1.1.5: not recorded: is shorter than its control page says'
 has "$name: nonsense" seen '^note p.1.1.6: not recorded: has inconsistent numbers'
 has "$name: a message is passed on" err 'process 4711 is not recorded: no room$'

@@ -16,8 +16,8 @@
  * there that are no producers), slander (says there of process 1 that it is not recorded),
  * impersonate (its parent, there), orphan (stops the recorder, which is $RECORDER or the parent,
  * and kills its parent), grab=FILE (locks what it can there for good, in a process whose id is in
- * FILE), nofile (it can open one file at a time), fsize (it can write to none until its records
- * are passed), exec.
+ * FILE), nofile (it can open one file at a time), nofd (none at all), fsize (it can write to
+ * none until its records are passed), exec.
  * Each process says how many records it passed and what the library knows of them.
  */
 #include <dirent.h>
@@ -429,6 +429,8 @@ static void step(const char *what, const char *count)
 		usleep(1000 * atoi(value));
 	else if (!strcmp(what, "nofile"))
 		limit(RLIMIT_NOFILE, 4);
+	else if (!strcmp(what, "nofd"))
+		limit(RLIMIT_NOFILE, 3);
 	else if (!strcmp(what, "fsize"))
 		limit(RLIMIT_FSIZE, 0);
 	else if (!strcmp(what, "reuse"))

@@ -75,6 +75,9 @@ told "$place" close chroot="$dir/root"
 told "$place" close mount
 # What a limit does not let it have is no sign that nobody records.
 told "no file descriptor left" nofile
+told "no file descriptor left" nofd
+told "no file descriptor left" setuid nofd
+told "no file descriptor left" chroot="$dir/root" setuid nofd
 told "its file size limit" fsize
 told "no file descriptor left" nofile exec
 for step in setgid user pid time close; do

@@ -37,6 +37,13 @@ is "$name: refused" $rc 2
 has "$name: with what would fit" err 'the rings of one process are .*, up to [0-9]'
 XSPROF_BUFFER_SIZE=64M run taskset -c 0,1 "$xsprof" record --prefault -o s.data -- true
 is "$name: refused by the environment's size" $rc 2
+# More than half of what the largest ring could have: a power of two is used.
+rings=$(($(getconf _NPROCESSORS_CONF) + 1))
+run "$xsprof" record --prefault -b $((4000 / rings))k -o s.data -- "$marker" 10 1 0
+is "$name: refused as the size is rounded up" $rc 2
+fits=$(sed -n 's/.*up to \([0-9]*[kM]\)$/\1/p' err)
+run "$xsprof" record --prefault -b "$fits" -o s.data -- "$marker" 10 1 0
+is "$name: rings of $fits, which it names, fit" "$rc $(recorded)" "0 20"
 
 name="rings that do not fit"
 run taskset -c 0,1 "$xsprof" record -b 4M -o s.data -- "$marker" $pairs 2 0

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Holds the table of Documentation/testing.rst that names the tests of tier full to the tests.list
-# files: none is missing there, and none of it is gone or in the quick tier. Prints TAP.
+# files: none is missing there, and none of it is gone or in the quick tier. And the tests that the
+# documents name behind their sentences exist. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 doc=Documentation/testing.rst
@@ -34,6 +35,34 @@ differ()	# TABLE LISTED
 	comm -13 "$1" "$2" | sed 's/$/: of tier full, and not in the table/'
 }
 
+# The tests that a document names, DIR/NAME, sorted: behind "tests/", in the table of promises, and
+# the programs that it lists behind kmod/*.
+named()		# DOCUMENT...
+{
+	grep -hoE 'tests/[a-z]+/[A-Za-z0-9.-]+' "$@" | sed 's,^tests/,,; s,\.$,,'
+	# Names of a span of literals, which may be on two lines
+	cat "$@" | tr '\n' ' ' | grep -oE '``[^`]*``' | tr '` ' '\n\n' |
+		grep -xE "($(cd tests && ls -d */ | tr -d / | paste -sd '|'))/[A-Za-z0-9.-]+"
+	cat "$@" | tr '\n' ' ' | grep -oE '``kmod/\*``: ``[^`]*``' | sed 's/.*``: ``//; s/``//' |
+		tr ' ' '\n' | sed 's,^,kmod/,'
+}
+
+# Sorted: what such a name may be, a program that guests run as well
+known()
+{
+	awk '!/^#/ && NF { folder = FILENAME; sub(/\/tests\.list$/, "", folder)
+		sub(/.*\//, "", folder); print folder "/" $2 }' tests/*/tests.list
+	awk '!/^#/ && NF { print "kmod/" $1 }' tests/kmod/programs.list
+}
+
+# What is not in the lists may be a folder or a file, of tests or of the sources.
+unknown()	# DOCUMENT...
+{
+	named "$@" | sort -u | comm -23 - <(known | sort -u) | while read -r name; do
+		[ -e "tests/$name" ] || [ -e "$name" ] || echo "$name: no such test"
+	done
+}
+
 n=0
 fails=0
 check()		# NAME FILE: one result, which holds where the file is empty
@@ -48,7 +77,7 @@ check()		# NAME FILE: one result, which holds where the file is empty
 	fi
 }
 
-echo 1..3
+echo 1..6
 table $doc >"$dir/table"
 listed tests/*/tests.list >"$dir/listed"
 [ "$(wc -l <"$dir/listed")" -gt 20 ] || echo "too few" >"$dir/few"
@@ -59,4 +88,19 @@ check "$doc names these and no others" "$dir/bad"
 [ "$(differ "$dir/planted" "$dir/listed" | wc -l)" -eq $(($(wc -l <"$dir/bad") + 2)) ] ||
 	echo "not seen" >"$dir/unseen"
 check "a planted name and a missing one are seen" "$dir/unseen"
+
+docs="README.md CONTRIBUTING.md Documentation/*.rst Documentation/*.md"
+: >"$dir/few"
+[ "$(named $docs | sort -u | wc -l)" -gt 150 ] || echo "too few" >"$dir/few"
+check "the documents name $(named $docs | sort -u | wc -l) tests" "$dir/few"
+unknown $docs >"$dir/bad"
+check "which exist" "$dir/bad"
+cat >"$dir/planted.rst" <<'END'
+*tests/lib/gone, tests/lib/fork.* ``ring/gone ring/step
+lib/gone2`` ``kmod/*``: ``kill
+gone``
+END
+unknown "$dir/planted.rst" >"$dir/bad"
+[ "$(wc -l <"$dir/bad")" = 4 ] || cp "$dir/bad" "$dir/unseen"
+check "planted names that are none are seen" "$dir/unseen"
 [ "$fails" = 0 ]

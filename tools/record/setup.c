@@ -146,15 +146,17 @@ int record_make_session(struct recording *r)
 #define CGROUP_SHARE	8
 #define RING_LEAST	(64u << 10)
 
-/* Memory of a process' full rings: with --prefault those of all CPUs. */
+/* Memory of a process' full rings, rounded as by the library; with --prefault those of all CPUs. */
 static uint64_t rings_of(const struct record_options *opts, uint64_t ring)
 {
 	cpu_set_t usable;
-	uint64_t cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t cpus = sysconf(_SC_NPROCESSORS_CONF), page = sysconf(_SC_PAGESIZE), rounded = page;
 
+	while (rounded < ring)
+		rounded *= 2;
 	if (!opts->prefault && !sched_getaffinity(0, sizeof(usable), &usable))
 		cpus = CPU_COUNT(&usable);
-	return ring * (cpus + 1);
+	return (rounded + 2 * page) * (cpus + 1);
 }
 
 /* The requested ring size, 0 for none. */
@@ -222,6 +224,19 @@ static void choose_ring(struct recording *r, uint64_t room, const char *have)
 			  r->session.path, size);
 }
 
+/* The largest rings that take at most @room, as --buffer-size takes it. */
+static void largest_ring(const struct recording *r, uint64_t room, char *buf, size_t size)
+{
+	uint64_t ring = XSP_RING_MAX;
+
+	while (ring > RING_LEAST && rings_of(&r->opts, ring) > room)
+		ring /= 2;
+	if (ring >> 20)
+		snprintf(buf, size, "%lluM", (unsigned long long)(ring >> 20));
+	else
+		snprintf(buf, size, "%lluk", (unsigned long long)(ring >> 10));
+}
+
 /*
  * Rings take memory as they fill: warn in advance if it will not suffice. A ring that finds no room
  * stays small. Allocated at once it would use up what others need.
@@ -248,7 +263,7 @@ int record_check_room(struct recording *r)
 			return 0;
 	}
 	tool_format_bytes(need, sizeof(need), rings_of(&r->opts, ring));
-	tool_format_bytes(fits, sizeof(fits), room / rings_of(&r->opts, 1));
+	largest_ring(r, room, fits, sizeof(fits));
 	if (r->opts.prefault)
 		return tool_error("--prefault: the rings of one process are %s, %s are free in the "
 				  "tmpfs of %s: take a smaller --buffer-size, up to %s", need, have,

@@ -141,6 +141,10 @@ enum xsprof_state {
 #define XSPROF_PAUSED_PROGRAM	0x1u	/* the program paused itself */
 #define XSPROF_PAUSED_RECORDER	0x2u	/* the recorder did; the program cannot undo it */
 
+#define XSPROF_PROFILE_NONE	0u
+#define XSPROF_PROFILE_RUNS	1u	/* a recorder that ends leaves the markers on ... */
+#define XSPROF_PROFILE_ALONE	2u	/* ... and has done so */
+
 /* Markers that are also sent to the tracepoints xsprof:xsp_begin, ... while these are enabled. */
 enum xsprof_emit_kind {
 	XSPROF_EMIT_BEGIN	= 0,
@@ -203,6 +207,8 @@ enum xsprof_emit_kind {
  *	other's time
  * @switch_ticks: when that was the last time
  * @switched: the set of categories since then
+ * @profile: XSPROF_PROFILE_*: does a profile of the program read the rings beside the recorder
+ *	(tmpfs only)
  * @reserved: 0
  * @ready: bit k set: ring k has memory behind its pages and may be read
  *
@@ -259,7 +265,8 @@ struct xsprof_ctl {
 	__u64	switches;
 	__u64	switch_ticks;
 	__u64	switched;
-	__u64	reserved[79];
+	__u64	profile;
+	__u64	reserved[78];
 
 	/* from +1024 */
 	__u64	ready[XSPROF_READY_WORDS];

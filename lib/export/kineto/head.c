@@ -298,10 +298,28 @@ uint64_t xsr_kineto_left_out(const struct xsr_kineto *k)
 	return xsp_tracks_stats(k->tracks)->deep + k->left_out;
 }
 
+/* Counts of lost records: of the session alone, where its recorder says so (session_lost). */
+static void put_lost(struct xsr_kineto *k)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	const char *own = xsprof_trace_host_fact(k->w.trace, "session_lost");
+	uint64_t records, slots, bad;
+
+	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
+		memset(&info, 0, sizeof(info));
+	if (!own || sscanf(own, "%" SCNu64 " %" SCNu64 " %" SCNu64, &records, &slots, &bad) != 3) {
+		records = info.lost_records;
+		slots = info.lost_slots;
+		bad = info.bad_slots;
+	}
+	put_number(k, "xsprof_lost_records", records);
+	put_number(k, "xsprof_lost_slots", slots);
+	put_number(k, "xsprof_bad_slots", bad);
+}
+
 void xsr_kineto_tail(struct xsr_kineto *k, const char *name)
 {
 	const struct xsp_tracks_stats *stats = xsp_tracks_stats(k->tracks);
-	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 	uint64_t error;
 	char *p;
 
@@ -313,12 +331,8 @@ void xsr_kineto_tail(struct xsr_kineto *k, const char *name)
 	xsp_buf_puts(k->w.buf, "\n],\n");
 	if (!k->opts.config)
 		put_wants(k);
-	/* Not in other traces: counts of lost records. */
-	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
-		memset(&info, 0, sizeof(info));
-	put_number(k, "xsprof_lost_records", info.lost_records);
-	put_number(k, "xsprof_lost_slots", info.lost_slots);
-	put_number(k, "xsprof_bad_slots", info.bad_slots);
+	/* The rest is not in other traces. */
+	put_lost(k);
 	put_number(k, "xsprof_lost_arguments", k->lost);
 	if (k->stacks)
 		put_number(k, "xsprof_stacks_missed", k->no_stack);
