@@ -100,10 +100,10 @@ void gpu_print_json(const struct gpu_report *gpu)
 	gpu_json_copies(gpu);
 	gpu_json_captured(gpu);
 	fputs(",\"not_recorded\":[", stdout);
-	for (uint32_t i = 0; i < gpu->nr_misses; i++) {
+	for (uint32_t i = 0; i < gpu->missed.nr; i++) {
 		printf("%s{\"what\":", i ? "," : "");
-		print_text(gpu->misses[i].text);
-		printf(",\"count\":%" PRIu64 "}", gpu->misses[i].n);
+		print_text(gpu->missed.v[i].text);
+		printf(",\"count\":%" PRIu64 "}", gpu->missed.v[i].n);
 	}
 	printf("],\"before_their_call\":%" PRIu64 ",\"rows\":[", gpu->early);
 	for (uint32_t i = 0; i < gpu->nr && i < gpu->report->reading.limit; i++) {

@@ -225,9 +225,9 @@ void gpu_print(const struct gpu_report *gpu)
 	if (gpu->unlisted)
 		printf("# %" PRIu64 " activities are of more streams or devices than are listed\n",
 		       gpu->unlisted);
-	for (uint32_t i = 0; i < gpu->nr_misses; i++) {
-		printf("# not recorded: %" PRIu64 " ", gpu->misses[i].n);
-		report_print_text(gpu->misses[i].text, strlen(gpu->misses[i].text), 0);
+	for (uint32_t i = 0; i < gpu->missed.nr; i++) {
+		printf("# not recorded: %" PRIu64 " ", gpu->missed.v[i].n);
+		report_print_text(gpu->missed.v[i].text, strlen(gpu->missed.v[i].text), 0);
 		putchar('\n');
 	}
 	print_unrecorded(gpu);

@@ -254,28 +254,6 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 		match(r, ev, gpu_is_call(ev->aux) ? 0 : (uint32_t)(row - r->gpu.rows) + 1);
 }
 
-/* A counter of a collector; the latest value is the sum.  Whatever the options choose. */
-static void miss(struct gpu_report *gpu, const struct xsprof_event *ev)
-{
-	static const char prefix[] = "not recorded: ";
-	const char *text = xsprof_trace_name(gpu->report->source.trace, ev->producer, ev->name);
-	uint32_t i = 0;
-
-	if (strncmp(text, prefix, sizeof(prefix) - 1))
-		return;
-	while (i < gpu->nr_misses && (gpu->misses[i].producer != ev->producer ||
-				      gpu->misses[i].name != ev->name))
-		i++;
-	if (i == GPU_MISSES)
-		return;
-	if (i == gpu->nr_misses)
-		gpu->nr_misses++;
-	gpu->misses[i] = (struct gpu_miss){
-		.text = text + sizeof(prefix) - 1, .producer = ev->producer, .name = ev->name,
-		.n = ev->value,
-	};
-}
-
 /* To the end of the file: activities are told of late. */
 static int read_all(struct reader *r)
 {
@@ -296,10 +274,11 @@ static int read_all(struct reader *r)
 				r->gpu.sampled = true;
 			else if (evs[i].type == XSPROF_REC_GPU)
 				one(r, &evs[i]);
-			else if (evs[i].type == XSPROF_REC_COUNTER_I64)
-				miss(&r->gpu, &evs[i]);
+			else
+				missed_event(&r->gpu.missed, report->source.trace, &evs[i]);
 		report->last_ns = evs[n - 1].ns;
 	}
+	missed_facts(&r->gpu.missed, report->source.trace);
 	return n < 0 ? xsp_source_error(&report->source, n) : 0;
 }
 

@@ -7,6 +7,7 @@
 #ifndef XSPROF_REPORT_GPU_H
 #define XSPROF_REPORT_GPU_H
 
+#include "cli/missed.h"
 #include "ranges/device-names.h"
 #include "report/local.h"
 #include "result/occupancy.h"
@@ -102,22 +103,6 @@ struct gpu_row {
 	uint64_t		delay;
 	double			occupied;
 	uint64_t		occupied_ns;
-};
-
-#define GPU_MISSES	32u
-
-/**
- * struct gpu_miss - what a collector says that it did not record: a counter
- * @text: behind "not recorded: "
- * @producer: whose
- * @name: the counter's name
- * @n: how much
- */
-struct gpu_miss {
-	const char	*text;
-	uint32_t	producer;
-	uint32_t	name;
-	uint64_t	n;
 };
 
 #define GPU_PROCESSES	256u
@@ -238,8 +223,7 @@ struct gpu_metric {
  * @devices: in the order in which they came; processes may call one by different numbers
  * @streams: in the order in which they came
  * @unlisted: activities of streams or devices that found no place there
- * @misses: of each process
- * @nr_misses: how many
+ * @missed: what collectors did not record, of each process
  * @unrecorded: processes whose devices were not recorded all of the time
  * @nr_unrecorded: how many
  * @rows: activities, then calls, then the rest, each by its total
@@ -268,8 +252,7 @@ struct gpu_report {
 	struct gpu_stream	streams[GPU_STREAMS];
 	uint32_t		nr_streams;
 	uint64_t		unlisted;
-	struct gpu_miss		misses[GPU_MISSES];
-	uint32_t		nr_misses;
+	struct missed_list	missed;
 	struct gpu_unrecorded	unrecorded[GPU_PROCESSES];
 	uint32_t		nr_unrecorded;
 	struct gpu_row		*rows;
