@@ -35,11 +35,14 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	       ",\"copies_beside_kernels_ns\":%" PRIu64 ",\"copied_bytes\":%" PRIu64
 	       ",\"uncounted_ns\":%" PRIu64 ",\"unrecorded_ns\":%" PRIu64
 	       ",\"memory_bytes\":%" PRIu64 ",\"collectives_ns\":%" PRIu64
-	       ",\"collectives_beside_kernels_ns\":%" PRIu64,
+	       ",\"collectives_beside_kernels_ns\":%" PRIu64
+	       ",\"kernels\":%" PRIu64 ",\"measured_alone\":%" PRIu64
+	       ",\"measured_in_passes\":%" PRIu64,
 	       d->first, d->last, all, kernels, copies, d->sets,
 	       kernels + copies > all ? kernels + copies - all : 0, d->bytes,
 	       gpu_busy_late(d->busy[GPU_BUSY_ALL]), d->unrecorded, d->in_use,
-	       gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]), gpu_overlap(d));
+	       gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]), gpu_overlap(d), d->kernels,
+	       d->measured, d->passes);
 	gpu_json_metrics(gpu, number);
 	gpu_json_idle(gpu, number);
 	putchar('}');
@@ -70,6 +73,8 @@ static void print_row(const struct gpu_report *gpu, const struct gpu_row *row)
 		printf(",\"bytes\":%" PRIu64, row->bytes);
 	if (row->occupied_ns)
 		printf(",\"occupancy\":%.1f", row->occupied / (double)row->occupied_ns);
+	if (row->measured)
+		gpu_json_measured(gpu, row);
 	putchar('}');
 }
 

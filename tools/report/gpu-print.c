@@ -186,6 +186,7 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 		if (s->device == number)
 			print_stream(gpu, s, span);
 	}
+	gpu_print_alone(d);
 	gpu_print_metrics(gpu, number);
 	gpu_print_idle(gpu, number);
 }
@@ -238,6 +239,7 @@ void gpu_print(const struct gpu_report *gpu)
 	for (calls = work; calls < gpu->nr && gpu_is_call(gpu->rows[calls].kind); calls++)
 		;
 	print_rows(gpu, 0, work, "Activity");
+	gpu_print_measured(gpu, 0, work);
 	print_rows(gpu, work, calls, "Call");
 	print_rows(gpu, calls, gpu->nr, "Wait, overhead or memory");
 	gpu_print_copies(gpu);
