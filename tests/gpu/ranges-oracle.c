@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our view of CUPTI's functions that measure kernels against its own headers, and which metrics of
- * kernels the collector chooses of chips, asked of CUPTI itself: as metrics-oracle.c.  Needs no GPU.
+ * kernels the collector chooses of chips, asked of CUPTI itself: as metrics-oracle.c.
  */
 #include <stdarg.h>
 #include <stdbool.h>

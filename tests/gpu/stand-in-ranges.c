@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The functions of CUPTI that measure kernels, as the stand-in has them.  Each kernel that runs
- * between start and stop of its context is a range, and its metrics are those of stand-in-metrics.c,
- * of the number of the kernel.
+ * between start and stop of its context is a range, and its metrics are those of
+ * stand-in-metrics.c, of the number of the kernel.
  */
 #include <string.h>
 #include <unistd.h>

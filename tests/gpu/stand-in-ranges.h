@@ -19,7 +19,7 @@ struct stand_in_ranges {
 	uint32_t	alone;		/* of these, those that ran alone in their context */
 	uint32_t	enabled;	/* contexts, and those that were given back */
 	uint32_t	disabled;
-	uint32_t	wrong;		/* calls that CUPTI does not allow, or that break a capture */
+	uint32_t	wrong;		/* calls that CUPTI refuses, or that break a capture */
 };
 
 extern struct stand_in_ranges stand_in_ranges;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Metrics of kernels that were measured one by one: records of their kernel's name, and in the first
- * of each kernel in how many passes it was measured.
+ * Metrics of kernels that were measured one by one: records of their kernel's name, and in the
+ * first of each kernel in how many passes it was measured.
  */
 #include <inttypes.h>
 #include <stdio.h>
