@@ -5,8 +5,8 @@
  *
  *	opencl-hostile buffers N	a command buffer with two kernels, enqueued N times
  *	opencl-hostile chain		commands that wait for a user event that is set to an error
- *	opencl-hostile never		commands that wait for one that is never set, and others that
- *					do not; nothing is released
+ *	opencl-hostile never		commands that wait for one that is never set, and others
+ *					that do not; nothing is released
  *	opencl-hostile outstanding N	a queue and all else is released with N kernels under way
  *	opencl-hostile callbacks N	callbacks of N commands release their event and its buffer,
  *					and enqueue another command
@@ -161,8 +161,8 @@ static void buffers(int n)
 	MUST(clEnqueueReadBuffer(q, buffer, CL_TRUE, 0, SIZE, x, 0, NULL, NULL));
 	MUST(clReleaseCommandBuffer(recorded));
 	printf("call clEnqueueCommandBufferKHR %d\ncall clWaitForEvents 1\ncall clFinish %d\n"
-	       "call clEnqueueReadBuffer 1\nwork memcpy 1 %zu\nresult %.0f %.0f refused %d\n", n + 1,
-	       n - 1, SIZE, x[0], x[ITEMS - 1], err != 0);
+	       "call clEnqueueReadBuffer 1\nwork memcpy 1 %zu\n"
+	       "result %.0f %.0f refused %d\n", n + 1, n - 1, SIZE, x[0], x[ITEMS - 1], err != 0);
 }
 
 /* ---- user events ----------------------------------------------------------------------------- */
@@ -187,7 +187,8 @@ static void chain(void)
 	MUST(clSetUserEventStatus(user, -77));
 	waited = clWaitForEvents(1, &third);
 	printf("call clEnqueueNDRangeKernel 2\ncall clEnqueueMarkerWithWaitList 1\n"
-	       "call clFlush 2\ncall clWaitForEvents 1\nresult wait %d first %d second %d third %d\n",
+	       "call clFlush 2\ncall clWaitForEvents 1\n"
+	       "result wait %d first %d second %d third %d\n",
 	       waited, status_of(first) < 0, status_of(second) < 0, status_of(third) < 0);
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs of OpenCL that a collector may get wrong, on a real device (PoCL's, which is the CPU): they
-# do under recording what they do without it, and all that they did is recorded or counted.
+# Programs of OpenCL that a collector may get wrong, on a real device (PoCL's, which is the CPU):
+# they do under recording what they do without it, and all that they did is recorded or counted.
 
 import os
 import sys

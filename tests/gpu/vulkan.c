@@ -11,7 +11,7 @@
  *	vulkan again N		N times an instance, a device and a submit
  *	vulkan destroyed	a device destroyed while its work is under way
  *	vulkan endless		a submit that never begins
- *	vulkan later		submits that wait for a value of a timeline that the host signals later
+ *	vulkan later		submits that wait for values of a timeline, the first for the host's
  *	vulkan transfer		399 dispatches and a copy, each of which is waited for
  *	vulkan labels		batches that the program has names for: "name NAME COUNT"
  *	vulkan fork		"all" in a child; its parent has an instance
