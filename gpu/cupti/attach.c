@@ -19,10 +19,12 @@ static uint64_t now_ns(void)
 
 static void call(void *unused, uint32_t domain, uint32_t id, const void *info)
 {
-	if (domain == CUPTI_DOMAIN_RESOURCE)
-		cupti_nodes_call(id, info);
-	else
+	if (cupti_metrics_by_kernel())
+		cupti_ranges_call(domain, id, info);
+	if (domain != CUPTI_DOMAIN_RESOURCE)
 		cupti_probe_call(unused, domain, id, info);
+	else if (id == CUPTI_NODE_CREATED || id == CUPTI_NODE_CLONED)
+		cupti_nodes_call(id, info);
 }
 
 /* All that comes before kinds are enabled has an effect only then. */
@@ -48,6 +50,7 @@ int cupti_attach(void)
 	}
 	(void)cupti.set_attribute(CUPTI_ATTR_ZEROED, &size, &zeroed);
 	cupti_nodes_on(subscriber);
+	cupti_ranges_attach(subscriber);
 	return 0;
 }
 

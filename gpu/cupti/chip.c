@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * What of the metrics that are wanted a device's chip has, and can measure at one time: its
- * counters are few, and to sample is possible with those of one pass only.
+ * counters are few, and to sample is possible with those of one pass only.  A kernel can run once
+ * for each of several passes: that is done for metrics that were named.
  */
 #include <stdlib.h>
 
 #include "gpu/cupti/local.h"
+
+/* More of them than any list of metrics needs: each is a run of each kernel. */
+#define PASSES	64u
 
 static void close_host(struct cupti_chip *chip)
 {
@@ -51,20 +55,24 @@ static int make_config(struct cupti_chip *chip)
 	return cupti_pm.get_config(&image);
 }
 
-static bool is_one_pass(struct cupti_chip *chip)
+/* Return: there are no more than @most. */
+static bool count_passes(struct cupti_chip *chip, uint32_t most)
 {
 	struct cupti_pm_passes passes = {
 		.size = CUPTI_SIZE(cupti_pm_passes, passes), .bytes = chip->bytes,
 		.image = chip->config,
 	};
 
-	return !cupti_pm.get_passes(&passes) && passes.passes == 1;
+	if (cupti_pm.get_passes(&passes) || !passes.passes || passes.passes > most)
+		return false;
+	chip->passes = (uint32_t)passes.passes;
+	return true;
 }
 
 static int open_host(struct cupti_chip *chip)
 {
 	struct cupti_pm_host begin = {
-		.size = CUPTI_SIZE(cupti_pm_host, host), .type = CUPTI_PM_SAMPLING,
+		.size = CUPTI_SIZE(cupti_pm_host, host), .type = chip->type,
 		.chip = chip->name, .available = chip->available,
 	};
 	int err = cupti_pm.host_begin(&begin);
@@ -77,19 +85,24 @@ static int open_host(struct cupti_chip *chip)
  * All that is chosen, measured at once.  One object is of one choice: what was added to it stays,
  * and of a name that it does not know it may be left in any state.
  */
-static bool fits(struct cupti_chip *chip)
+static bool fits(struct cupti_chip *chip, uint32_t passes)
 {
 	close_host(chip);
-	return !open_host(chip) && !add_names(chip) && !make_config(chip) && is_one_pass(chip);
+	return !open_host(chip) && !add_names(chip) && !make_config(chip) &&
+	       count_passes(chip, passes);
 }
 
 /* The metric by the first of its names that the chip has.  Return: false: by none. */
 static bool choose(struct cupti_chip *chip, const struct cupti_metric *metric)
 {
+	uint32_t passes = chip->type == CUPTI_RANGES && metric->asked ? PASSES : 1;
+
+	/* What was named before may have taken more passes already. */
+	passes = passes < chip->passes ? chip->passes : passes;
 	chip->metrics[chip->nr++] = metric;
 	for (size_t i = 0; i < ARRAY_SIZE(metric->names) && metric->names[i]; i++) {
 		chip->names[chip->nr - 1] = metric->names[i];
-		if (fits(chip))
+		if (fits(chip, passes))
 			return true;
 	}
 	chip->nr--;
@@ -100,7 +113,9 @@ static bool choose(struct cupti_chip *chip, const struct cupti_metric *metric)
 static void tell_left_out(struct cupti_chip *chip, const struct cupti_metric *metric,
 			  uint32_t device)
 {
-	struct cupti_chip alone = { .name = chip->name, .available = chip->available, .nr = 1 };
+	struct cupti_chip alone = {
+		.type = chip->type, .name = chip->name, .available = chip->available, .nr = 1,
+	};
 	bool exists;
 
 	alone.names[0] = metric->names[1] ? metric->names[1] : metric->names[0];
@@ -114,7 +129,7 @@ static void tell_left_out(struct cupti_chip *chip, const struct cupti_metric *me
 			   "there are", device, chip->name, metric->title);
 }
 
-static int get_available(struct cupti_chip *chip, uint32_t device)
+static int get_of_device(struct cupti_chip *chip, uint32_t device)
 {
 	struct cupti_pm_available available = {
 		.size = CUPTI_SIZE(cupti_pm_available, image), .device = device,
@@ -130,6 +145,22 @@ static int get_available(struct cupti_chip *chip, uint32_t device)
 	return cupti_pm.get_available(&available);
 }
 
+static int get_of_context(struct cupti_chip *chip, void *context)
+{
+	struct cupti_range_available available = {
+		.size = CUPTI_SIZE(cupti_range_available, image), .context = context,
+	};
+	int err = cupti_ranges.get_available(&available);
+
+	if (err)
+		return err;
+	chip->available = calloc(1, available.bytes);
+	if (!chip->available)
+		return CUPTI_OUT_OF_MEMORY;
+	available.image = chip->available;
+	return cupti_ranges.get_available(&available);
+}
+
 int cupti_chip_choose(struct cupti_chip *chip, uint32_t device)
 {
 	const struct cupti_metric *wanted;
@@ -142,12 +173,12 @@ int cupti_chip_choose(struct cupti_chip *chip, uint32_t device)
 		if (!choose(chip, &wanted[i]) && wanted[i].asked)
 			tell_left_out(chip, &wanted[i], device);
 	/* What was tried last may be one that did not fit. */
-	if (chip->nr && !fits(chip))
+	if (chip->nr && !fits(chip, PASSES))
 		chip->nr = 0;
 	return 0;
 }
 
-int cupti_chip_open(struct cupti_chip *chip, uint32_t device)
+int cupti_chip_open(struct cupti_chip *chip, uint32_t device, void *context)
 {
 	struct cupti_pm_init init = { .size = CUPTI_SIZE(cupti_pm_init, priv) };
 	struct cupti_pm_chip name = {
@@ -160,7 +191,8 @@ int cupti_chip_open(struct cupti_chip *chip, uint32_t device)
 	if (err)
 		return err;
 	chip->name = name.name;
-	err = get_available(chip, device);
+	chip->type = context ? CUPTI_RANGES : CUPTI_PM_SAMPLING;
+	err = context ? get_of_context(chip, context) : get_of_device(chip, device);
 	return err ? err : cupti_chip_choose(chip, device);
 }
 

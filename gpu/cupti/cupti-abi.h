@@ -51,7 +51,9 @@
 #define CUPTI_DOMAIN_RUNTIME	2u
 #define CUPTI_DOMAIN_RESOURCE	3u
 
-/* Callbacks of resources: a node of a graph was made, or is made as a copy of another. */
+/* Callbacks of resources: a context is destroyed. */
+#define CUPTI_CONTEXT_ENDS	2u
+/* A node of a graph was made, or is made as a copy of another. */
 #define CUPTI_NODE_CREATED	13u
 #define CUPTI_NODE_CLONED	20u
 
@@ -398,9 +400,20 @@ typedef void (*cupti_callback_fn)(void *data, uint32_t domain, uint32_t id, cons
 #define CUPTI_API_ENTER		0u
 #define CUPTI_API_EXIT		1u
 
-/* What a callback of a function is told, first of all. */
+/*
+ * What a callback of a function is told.  @symbol: the kernel that a launch is of; @context: CUDA's
+ * own, current in the thread.
+ */
 struct cupti_callback {
 	uint32_t	site;
+	const char	*function;
+	const void	*params;
+	void		*result;
+	const char	*symbol;
+	void		*context;
+	uint32_t	context_id;
+	uint64_t	*data;
+	uint32_t	correlation;
 };
 
 /* What a callback of a resource is told; of a graph the last points to struct cupti_graph_data. */

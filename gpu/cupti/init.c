@@ -65,6 +65,7 @@ int InitializeInjection(void)
 		cupti_nodes_init();
 		cupti_links_init();
 		cupti_metrics_init();
+		cupti_ranges_init();
 		if (!cupti_open()) {
 			/* The rate is measured now, not in the program's first call. */
 			(void)xsprof_ticks_ns(0);

@@ -75,11 +75,14 @@ void cupti_kinds_resume(bool whole_graphs)
 	cupti_choose_calls();
 	enable_details();
 	cupti_sampling_on();
+	cupti_ranges_on();
 }
 
 void cupti_kinds_pause(void)
 {
 	cupti_sampling_off();
+	cupti_ranges_off();
+	cupti_ranges_settle();
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		(void)cupti.disable(kinds[i]);
 	if (graphs)

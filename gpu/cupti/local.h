@@ -18,11 +18,13 @@
  *	managed.c	unified memory
  *	links.c		how devices are connected
  *	nodes.c		who made the nodes of graphs
+ *	values.c	metrics of kernels whose records have not come yet
  *	record.c	CUPTI's records into ours
  *	probe.c		how long launches take
  *	pm.c		CUPTI's functions for counters of the hardware
  *	metrics.c	which metrics the user wants
  *	chip.c		which of these a device can measure
+ *	ranges.c	metrics of each kernel
  *	sample-clock.c	the clock of their samples
  *	sampling.c	samples of them
  *	share.c		one user of CUPTI among several
@@ -47,6 +49,7 @@
 #include "gpu/common/pool.h"
 #include "gpu/cupti/cupti-abi.h"
 #include "gpu/cupti/metrics-abi.h"
+#include "gpu/cupti/ranges-abi.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -116,6 +119,9 @@ enum cupti_miss {
 	CUPTI_MISS_CONTEXT,	/* waits in contexts of which CUPTI told nothing */
 	CUPTI_MISS_SAMPLES,	/* samples of metrics */
 	CUPTI_MISS_SAMPLE_TIME,	/* samples whose time is on no clock that is known */
+	CUPTI_MISS_OF_GRAPHS,	/* metrics of kernels of graphs */
+	CUPTI_MISS_OF_OTHERS,	/* metrics of kernels that wait for others */
+	CUPTI_MISS_OF_KERNELS,	/* metrics of other kernels */
 	CUPTI_NR_MISSES,
 };
 
@@ -256,9 +262,13 @@ uint64_t cupti_probe_take(enum cupti_launch what);
 /* ---- pm.c ------------------------------------------------------------------------------------ */
 
 extern struct cupti_pm cupti_pm;
+extern struct cupti_ranges cupti_ranges;
 
-/* Return: false: CUPTI does not have them: it is told. */
+/* To sample, and to measure kernels.  Return: false: CUPTI cannot do that: it is told. */
 bool cupti_pm_open(void);
+bool cupti_ranges_open(void);
+/* Why the metrics of a device are not recorded, to the user: what CUPTI said. */
+void cupti_pm_tell(uint32_t device, int err);
 
 /* ---- metrics.c ------------------------------------------------------------------------------- */
 
@@ -283,6 +293,8 @@ struct cupti_metric {
 void cupti_metrics_init(void);
 /* Return: how many are wanted. */
 uint32_t cupti_metrics(const struct cupti_metric **metrics);
+/* Those are of each kernel, not of devices. */
+bool cupti_metrics_by_kernel(void);
 /* Between two samples, ns. */
 uint64_t cupti_metrics_interval(void);
 
@@ -290,29 +302,36 @@ uint64_t cupti_metrics_interval(void);
 
 /**
  * struct cupti_chip - what a device can measure at one time
+ * @type: CUPTI_PM_SAMPLING, or CUPTI_RANGES: of single kernels
  * @name: of the chip
  * @available: CUPTI's image of the counters that the device lets us have
  * @host: CUPTI's object that knows their metrics
  * @config: CUPTI's image of the counters that are needed
  * @bytes: of @config
+ * @passes: in which all are measured
  * @nr: metrics that are chosen
  * @metrics: these
  * @names: their names, of CUPTI
  */
 struct cupti_chip {
+	uint32_t			type;
 	const char			*name;
 	uint8_t				*available;
 	void				*host;
 	uint8_t				*config;
 	size_t				bytes;
+	uint32_t			passes;
 	uint32_t			nr;
 	const struct cupti_metric	*metrics[CUPTI_METRICS];
 	const char			*names[CUPTI_METRICS];
 };
 
-/* Return: 0, or what CUPTI says.  Either way cupti_chip_close() is to be called. */
-int cupti_chip_open(struct cupti_chip *chip, uint32_t device);
-/* What of it needs no device: @name is known. */
+/*
+ * @context: CUDA's, in which kernels are measured; NULL: the device is sampled.  Return: 0, or what
+ * CUPTI says.  Either way cupti_chip_close() is to be called.
+ */
+int cupti_chip_open(struct cupti_chip *chip, uint32_t device, void *context);
+/* What of it needs no device: @type and @name are known. */
 int cupti_chip_choose(struct cupti_chip *chip, uint32_t device);
 void cupti_chip_close(struct cupti_chip *chip);
 
@@ -340,6 +359,50 @@ void cupti_sampling_off(void);
 uint64_t cupti_sampling(uint64_t now, bool all);
 /* In the child of a fork. */
 void cupti_sampling_forget(void);
+
+/* ---- values.c -------------------------------------------------------------------------------- */
+
+/**
+ * struct cupti_values - metrics of a kernel
+ * @correlation: of the program's call and of that of the driver, which may be one
+ * @passes: so often it ran
+ * @nr: how many there are
+ */
+struct cupti_values {
+	uint32_t			correlation[2];
+	uint32_t			passes;
+	uint32_t			nr;
+	struct {
+		const struct cupti_metric	*metric;
+		double				value;
+	} v[CUPTI_METRICS];
+};
+
+/* A kernel that cannot run alone, by its name, is not measured. */
+bool cupti_values_none(const char *kernel);
+/* A kernel is about to be measured: what asks for its metrics waits from here on. */
+void cupti_values_begin(const uint32_t correlation[2]);
+/* They are known; @nr 0: there are none. */
+void cupti_values_end(const struct cupti_values *values);
+/* Once for each kernel.  Return: there are any. */
+bool cupti_values_take(uint32_t correlation, struct cupti_values *values);
+/* In the child of a fork. */
+void cupti_values_forget(void);
+
+/* ---- ranges.c -------------------------------------------------------------------------------- */
+
+void cupti_ranges_init(void);
+/* What CUPTI calls, of functions and of resources. */
+void cupti_ranges_call(uint32_t domain, uint32_t id, const void *info);
+/* Once CUPTI is ours. */
+void cupti_ranges_attach(void *subscriber);
+/* Kernels are measured from here on, and until here but for those that have begun. */
+void cupti_ranges_on(void);
+void cupti_ranges_off(void);
+/* These are over: CUPTI may be given back. */
+void cupti_ranges_settle(void);
+/* In the child of a fork. */
+void cupti_ranges_forget(void);
 
 /* ---- share.c --------------------------------------------------------------------------------- */
 

@@ -20,6 +20,7 @@
 #define CUPTI_HARDWARE_BUSY	26
 #define CUPTI_NO_VGPU		33
 #define CUPTI_NO_PRIVILEGE_VGPU	40
+#define CUPTI_NO_CONFIDENTIAL	41
 #define CUPTI_NO_MIG		43
 
 #define CUPTI_PM_SAMPLING	1u	/* struct cupti_pm_host: @type */
@@ -192,7 +193,7 @@ struct cupti_pm_sample {
 };
 
 /**
- * struct cupti_pm - these functions; all are there, or @start is NULL
+ * struct cupti_pm - these functions; those that know metrics, and for sampling all others
  */
 struct cupti_pm {
 	int	(*init)(struct cupti_pm_init *params);

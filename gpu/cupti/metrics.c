@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which metrics of devices the user wants, and how often: words of ours, and CUPTI's own names, in
- * XSPROF_METRICS and XSPROF_METRICS_HZ.
+ * Which metrics the user wants: words of ours, and CUPTI's own names, in XSPROF_METRICS; of each
+ * kernel or of devices, in XSPROF_METRICS_BY; and how often, in XSPROF_METRICS_HZ.
  */
 #include <stdlib.h>
 
@@ -9,6 +9,7 @@
 
 #define VARIABLE	"XSPROF_METRICS"
 #define VARIABLE_HZ	"XSPROF_METRICS_HZ"
+#define VARIABLE_BY	"XSPROF_METRICS_BY"
 #define ALL		"default"
 #define SECOND		1000000000u
 /*
@@ -31,10 +32,10 @@
  * out.
  * Of two names the first is of a counter that is made for sampling; not all chips have it.
  */
-static const struct {
+static const struct known {
 	const char		*word;
 	struct cupti_metric	metric;
-} known[] = {
+} of_devices[] = {
 	METRIC("gpu", "GPU active (%)", 1, "gr__cycles_active" PERCENT),
 	METRIC("sm", "SM active (%)", 1, "TPC.TriageCompute.sm__cycles_active" PERCENT,
 	       "sm__cycles_active" PERCENT),
@@ -53,9 +54,25 @@ static const struct {
 	       "sm__inst_executed" PERCENT),
 };
 
+/*
+ * Of a kernel alone the device is active all of the time, and links have no counters that would be
+ * measured together with these.
+ */
+static const struct known of_kernels[] = {
+	METRIC("sm", "SM active (%)", 1, "sm__cycles_active" PERCENT),
+	METRIC("occupancy", "Warps active (%)", 1,
+	       "sm__warps_active.avg.pct_of_peak_sustained_active"),
+	METRIC("tensor", "Tensor active (%)", 1, "sm__pipe_tensor_cycles_active" PERCENT,
+	       "sm__inst_executed_pipe_tensor" PERCENT),
+	METRIC("dram", "DRAM read (%)", 1, "dram__bytes_read.sum.pct_of_peak_sustained_elapsed"),
+	METRIC("dram", "DRAM write (%)", 1, "dram__bytes_write.sum.pct_of_peak_sustained_elapsed"),
+	METRIC("issue", "SM issue (%)", 1, "sm__inst_executed" PERCENT),
+};
+
 static struct cupti_metric wanted[CUPTI_METRICS];
 static uint32_t nr_wanted;
 static uint64_t interval;
+static bool by_kernel;
 
 static void add(const struct cupti_metric *metric, bool asked)
 {
@@ -78,9 +95,11 @@ static void add(const struct cupti_metric *metric, bool asked)
 static void take(const char *text, size_t len)
 {
 	bool all = len == strlen(ALL) && !memcmp(text, ALL, len), found = false;
+	size_t n = by_kernel ? ARRAY_SIZE(of_kernels) : ARRAY_SIZE(of_devices);
+	const struct known *known = by_kernel ? of_kernels : of_devices;
 	struct cupti_metric own = { .unit = 1 };
 
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (all || (strlen(known[i].word) == len && !memcmp(known[i].word, text, len))) {
 			add(&known[i].metric, !all);
 			found = true;
@@ -111,9 +130,13 @@ static uint64_t read_hz(void)
 
 void cupti_metrics_init(void)
 {
-	const char *text = secure_getenv(VARIABLE);
+	const char *text = secure_getenv(VARIABLE), *by = secure_getenv(VARIABLE_BY);
 	size_t len;
 
+	by_kernel = by && !strcmp(by, "kernel");
+	if (by && *by && !by_kernel && strcmp(by, "device"))
+		xsprof_say("%s: '%s' is neither device nor kernel: device is taken", VARIABLE_BY,
+			   by);
 	for (; text && *text; text += len + (text[len] == ',')) {
 		len = strcspn(text, ",");
 		if (len)
@@ -127,6 +150,11 @@ uint32_t cupti_metrics(const struct cupti_metric **metrics)
 {
 	*metrics = wanted;
 	return nr_wanted;
+}
+
+bool cupti_metrics_by_kernel(void)
+{
+	return by_kernel && nr_wanted;
 }
 
 uint64_t cupti_metrics_interval(void)

@@ -13,6 +13,9 @@ static struct xsprof_miss misses[CUPTI_NR_MISSES] = {
 	[CUPTI_MISS_CONTEXT]	= { .text = "waits in contexts of which CUPTI told nothing" },
 	[CUPTI_MISS_SAMPLES]	= { .text = "samples of metrics, as they came too fast" },
 	[CUPTI_MISS_SAMPLE_TIME] = { .text = "samples of metrics, whose time is not known" },
+	[CUPTI_MISS_OF_GRAPHS]	= { .text = "metrics of kernels of graphs" },
+	[CUPTI_MISS_OF_OTHERS]	= { .text = "metrics of kernels that wait for other kernels" },
+	[CUPTI_MISS_OF_KERNELS]	= { .text = "metrics of kernels, which CUPTI did not measure" },
 };
 
 /* What it does is set where its thread is started. */

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Finds CUPTI's functions for counters of the hardware, which it has since CUDA 12.6.
+ * Finds CUPTI's functions for counters of the hardware, which it has since CUDA 12.6, and says why
+ * a device's counters cannot be had.
  */
 #include <dlfcn.h>
 #include <limits.h>
 
 #include "gpu/cupti/local.h"
 
+struct function {
+	void		*to;
+	const char	*name;
+};
+
 struct cupti_pm cupti_pm;
+struct cupti_ranges cupti_ranges;
 
 /*
  * CUPTI opens these by their names alone, and in wheels nothing says where they are: beside it.
@@ -32,15 +39,29 @@ static void open_beside(void)
 	}
 }
 
-bool cupti_pm_open(void)
+static bool find(const struct function *functions, size_t n)
 {
-	const struct {
-		void		*to;
-		const char	*name;
-	} functions[] = {
+	void *symbol;
+
+	for (size_t i = 0; i < n; i++) {
+		symbol = cupti_version < CUPTI_SAMPLES ? NULL : cupti_symbol(functions[i].name);
+		if (!symbol) {
+			xsprof_say("this libcupti (version %u) does not read counters of GPUs, "
+				   "that of CUDA 12.6 and newer does: their metrics are not "
+				   "recorded", cupti_version);
+			return false;
+		}
+		memcpy(functions[i].to, &symbol, sizeof(symbol));
+	}
+	return true;
+}
+
+/* What knows metrics and their values. */
+static bool find_host(void)
+{
+	const struct function functions[] = {
 		{ &cupti_pm.init, "cuptiProfilerInitialize" },
 		{ &cupti_pm.get_chip, "cuptiDeviceGetChipName" },
-		{ &cupti_pm.get_available, "cuptiPmSamplingGetCounterAvailability" },
 		{ &cupti_pm.host_begin, "cuptiProfilerHostInitialize" },
 		{ &cupti_pm.host_end, "cuptiProfilerHostDeinitialize" },
 		{ &cupti_pm.add, "cuptiProfilerHostConfigAddMetrics" },
@@ -48,6 +69,15 @@ bool cupti_pm_open(void)
 		{ &cupti_pm.get_config, "cuptiProfilerHostGetConfigImage" },
 		{ &cupti_pm.get_passes, "cuptiProfilerHostGetNumOfPasses" },
 		{ &cupti_pm.get_values, "cuptiProfilerHostEvaluateToGpuValues" },
+	};
+
+	return find(functions, ARRAY_SIZE(functions));
+}
+
+bool cupti_pm_open(void)
+{
+	const struct function functions[] = {
+		{ &cupti_pm.get_available, "cuptiPmSamplingGetCounterAvailability" },
 		{ &cupti_pm.enable, "cuptiPmSamplingEnable" },
 		{ &cupti_pm.set_config, "cuptiPmSamplingSetConfig" },
 		{ &cupti_pm.start, "cuptiPmSamplingStart" },
@@ -58,18 +88,63 @@ bool cupti_pm_open(void)
 		{ &cupti_pm.get_data_info, "cuptiPmSamplingGetCounterDataInfo" },
 		{ &cupti_pm.get_sample, "cuptiPmSamplingCounterDataGetSampleInfo" },
 	};
-	void *symbol;
 
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		symbol = cupti_version < CUPTI_SAMPLES ? NULL : cupti_symbol(functions[i].name);
-		if (!symbol) {
-			xsprof_say("this libcupti (version %u) does not sample counters of GPUs, "
-				   "that of CUDA 12.6 and newer does: their metrics are not "
-				   "recorded", cupti_version);
-			return false;
-		}
-		memcpy(functions[i].to, &symbol, sizeof(symbol));
-	}
+	if (!find_host() || !find(functions, ARRAY_SIZE(functions)))
+		return false;
 	open_beside();
 	return true;
+}
+
+bool cupti_ranges_open(void)
+{
+	const struct function functions[] = {
+		{ &cupti_ranges.get_available, "cuptiProfilerGetCounterAvailability" },
+		{ &cupti_ranges.get_device, "cuptiGetDeviceId" },
+		{ &cupti_ranges.enable, "cuptiRangeProfilerEnable" },
+		{ &cupti_ranges.disable, "cuptiRangeProfilerDisable" },
+		{ &cupti_ranges.set_config, "cuptiRangeProfilerSetConfig" },
+		{ &cupti_ranges.start, "cuptiRangeProfilerStart" },
+		{ &cupti_ranges.stop, "cuptiRangeProfilerStop" },
+		{ &cupti_ranges.decode, "cuptiRangeProfilerDecodeData" },
+		{ &cupti_ranges.get_data_size, "cuptiRangeProfilerGetCounterDataSize" },
+		{ &cupti_ranges.init_data, "cuptiRangeProfilerCounterDataImageInitialize" },
+		{ &cupti_ranges.get_data_info, "cuptiRangeProfilerGetCounterDataInfo" },
+	};
+
+	if (!find_host() || !find(functions, ARRAY_SIZE(functions)))
+		return false;
+	open_beside();
+	return true;
+}
+
+/* ---- refused --------------------------------------------------------------------------------- */
+
+static const char *cure(int err)
+{
+	switch (err) {
+	case CUPTI_NO_PRIVILEGE:
+	case CUPTI_NO_PRIVILEGE_VGPU:
+		return ": the driver lets root alone read a GPU's counters (ERR_NVGPUCTRPERM; its "
+		       "option NVreg_RestrictProfilingToAdminUsers=0 lets all)";
+	case CUPTI_INVALID_OPERATION:
+	case CUPTI_HARDWARE_BUSY:
+		return ": another profiler or a monitor has its counters (dcgmi profiling --pause "
+		       "makes DCGM give them back)";
+	case CUPTI_NOT_INITIALIZED:
+		return ": libnvperf_host.so and libnvperf_target.so have to be beside libcupti";
+	case CUPTI_NO_MIG:
+		return ": it is divided by MIG";
+	case CUPTI_NO_VGPU:
+		return ": it is a virtual one, whose host allows that or not";
+	case CUPTI_NO_CONFIDENTIAL:
+		return ": confidential computing is on, which does not allow that";
+	default:
+		return "";
+	}
+}
+
+void cupti_pm_tell(uint32_t device, int err)
+{
+	xsprof_say("the metrics of GPU %u are not recorded: %s (%d)%s", device, cupti_text(err),
+		   err, cure(err));
 }

@@ -2,18 +2,20 @@
 /*
  * CUPTI's records into ours.  Called by one thread at a time.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "gpu/cupti/local.h"
 
 #define ARGS		9u
+#define METRICS		10u	/* arguments of a record that has nothing else */
 #define EXTERNALS	8u
 #define USERS		4u	/* external ids of this kind are of ranges, not of ops */
 
 enum key {
 	KEY_GRID, KEY_BLOCK, KEY_CLUSTER, KEY_REGISTERS, KEY_SHARED, KEY_CHANNEL,
 	KEY_LOCAL, KEY_RESULT, KEY_EXTERNAL, KEY_FROM, KEY_TO, KEY_VALUE, KEY_QUEUED, KEY_SUBMITTED,
-	NR_KEYS,
+	KEY_PASSES, NR_KEYS,
 };
 
 static const char *const key_texts[NR_KEYS] = {
@@ -24,6 +26,7 @@ static const char *const key_texts[NR_KEYS] = {
 	[KEY_EXTERNAL] = "External id",
 	[KEY_FROM] = "fromDevice", [KEY_TO] = "toDevice", [KEY_VALUE] = "value",
 	[KEY_QUEUED] = "queued before start (ns)", [KEY_SUBMITTED] = "submitted before start (ns)",
+	[KEY_PASSES] = "measured in passes",
 };
 
 static xsprof_name_t keys[NR_KEYS];
@@ -73,6 +76,39 @@ static void take_source(const void *record, uint64_t node, size_t at)
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
+/*
+ * The metrics of a kernel that was measured, as far as a number is known of them: as many records
+ * of its time as they need, of which the first says in how many passes it ran.
+ */
+static void put_metrics(const struct xsprof_device_activity *kernel, const struct cupti_kernel *k)
+{
+	struct xsprof_device_activity a = *kernel;
+	struct xsprof_kv kv[METRICS];
+	struct cupti_values values;
+	size_t n = 0;
+
+	if (!cupti_metrics_by_kernel())
+		return;
+	if (!cupti_values_take(k->correlation, &values)) {
+		cupti_miss(k->graph ? CUPTI_MISS_OF_GRAPHS :
+			   cupti_values_none(k->name) ? CUPTI_MISS_OF_OTHERS :
+			   CUPTI_MISS_OF_KERNELS, 1);
+		return;
+	}
+	a.kind = XSPROF_GPU_METRICS;
+	kv[n++] = xsprof_i64(keys[KEY_PASSES], values.passes);
+	for (uint32_t i = 0; i < values.nr; i++) {
+		if (isfinite(values.v[i].value))
+			kv[n++] = xsprof_f64(values.v[i].metric->key, values.v[i].value);
+		if (n == METRICS) {
+			cupti_put(&a, kv, n);
+			n = 0;
+		}
+	}
+	if (n)
+		cupti_put(&a, kv, n);
+}
+
 static void put_kernel(const struct cupti_kernel *k)
 {
 	const int32_t cluster[3] = {
@@ -105,6 +141,7 @@ static void put_kernel(const struct cupti_kernel *k)
 	cupti_load_launch(k->graph, k->correlation);
 	take_source(k, k->graph_node, CUPTI_KERNEL_SOURCE);
 	cupti_put(&a, kv, n);
+	put_metrics(&a, k);
 }
 
 static xsprof_name_t copy_name(uint8_t kind, uint8_t from, uint8_t to)

@@ -61,28 +61,6 @@ static uint64_t next;		/* when to read again, ns of CLOCK_MONOTONIC */
 
 /* ---- refused --------------------------------------------------------------------------------- */
 
-static const char *cure(int err)
-{
-	switch (err) {
-	case CUPTI_NO_PRIVILEGE:
-	case CUPTI_NO_PRIVILEGE_VGPU:
-		return ": the driver lets root alone read a GPU's counters (its option "
-		       "NVreg_RestrictProfilingToAdminUsers=0 lets all)";
-	case CUPTI_INVALID_OPERATION:
-	case CUPTI_HARDWARE_BUSY:
-		return ": another profiler or a monitor has its counters (dcgmi profiling --pause "
-		       "makes DCGM give them back)";
-	case CUPTI_NOT_INITIALIZED:
-		return ": libnvperf_host.so and libnvperf_target.so have to be beside libcupti";
-	case CUPTI_NO_MIG:
-		return ": it is divided by MIG";
-	case CUPTI_NO_VGPU:
-		return ": it is a virtual one, whose host allows that or not";
-	default:
-		return "";
-	}
-}
-
 static int stop(struct device *d)
 {
 	struct cupti_pm_run run = {
@@ -97,8 +75,7 @@ static void refuse(uint32_t number, int err)
 {
 	struct device *d = &devices[number];
 
-	xsprof_say("the metrics of GPU %u are not recorded: %s (%d)%s", number, cupti_text(err),
-		   err, cure(err));
+	cupti_pm_tell(number, err);
 	if (d->state == SAMPLING)
 		(void)stop(d);
 	cupti_chip_close(&d->chip);
@@ -172,7 +149,7 @@ static void begin(uint32_t number)
 	struct cupti_pm_enable enable = {
 		.size = CUPTI_SIZE(cupti_pm_enable, sampling), .device = number,
 	};
-	int err = cupti_chip_open(&d->chip, number);
+	int err = cupti_chip_open(&d->chip, number, NULL);
 
 	if (!err && !d->chip.nr) {
 		/* A line has named each that was left out. */
@@ -391,7 +368,7 @@ uint64_t cupti_sampling(uint64_t now, bool all)
 	uint64_t period = READ_AFTER * cupti_metrics_interval();
 	const struct cupti_metric *wanted;
 
-	if (!on || !cupti_metrics(&wanted))
+	if (!on || cupti_metrics_by_kernel() || !cupti_metrics(&wanted))
 		return now + SECOND;
 	if (now < next && !all)
 		return next;

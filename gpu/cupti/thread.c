@@ -65,6 +65,8 @@ static void stop(void *unused, int last)
 {
 	(void)unused;
 	cupti_sampling_off();
+	/* Of a program that ends nothing is waited for. */
+	cupti_ranges_off();
 	/* Take what CUPTI still holds: the next subscriber must not get it. */
 	if (cupti_budget_end()) {
 		cupti_flush(CUPTI_FLUSH_FORCED);
@@ -92,6 +94,7 @@ static void forget(void *unused)
 	cupti_texts_forget();
 	cupti_pool_forget();
 	cupti_sampling_forget();
+	cupti_ranges_forget();
 }
 
 int cupti_thread_start(void)

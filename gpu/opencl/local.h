@@ -46,6 +46,7 @@ enum opencl_call {
 	CALL_MAP_IMAGE, CALL_UNMAP, CALL_FILL_BUFFER, CALL_FILL_IMAGE, CALL_MIGRATE,
 	CALL_SVM_MEMCPY, CALL_SVM_FILL, CALL_SVM_MAP, CALL_SVM_UNMAP, CALL_SVM_MIGRATE,
 	CALL_USM_MEMCPY, CALL_USM_FILL, CALL_USM_SET, CALL_USM_MIGRATE, CALL_USM_ADVISE,
+	CALL_COMMAND_BUFFER,
 	CALL_NDRANGE, CALL_TASK, CALL_NATIVE, CALL_MARKER, CALL_BARRIER,
 	CALL_FINISH, CALL_FLUSH, CALL_WAIT, CALL_BUILD, CALL_COMPILE, CALL_LINK,
 	NR_CALLS,
@@ -72,7 +73,7 @@ enum opencl_miss {
 	OPENCL_MISS_FAILED,	/* commands that ended with an error */
 	OPENCL_MISS_FULL,	/* commands, as too many were under way */
 	OPENCL_MISS_QUEUES,	/* commands of more queues than are told apart */
-	OPENCL_MISS_PLATFORMS,	/* functions of shared memory, of more platforms than have room */
+	OPENCL_MISS_PLATFORMS,	/* functions of extensions, of more platforms than have room */
 	OPENCL_MISS_EXIT,	/* commands that were under way when the program ended */
 	OPENCL_NR_MISSES,
 };

@@ -12,7 +12,7 @@ struct xsprof_miss opencl_misses[OPENCL_NR_MISSES] = {
 	[OPENCL_MISS_FULL]	= { .text = "commands, as too many were under way" },
 	[OPENCL_MISS_QUEUES]	= { .text = "commands of more queues or devices than have room" },
 	[OPENCL_MISS_PLATFORMS]	= {
-		.text = "functions of shared memory, of further platforms" },
+		.text = "functions of extensions, of further platforms" },
 	[OPENCL_MISS_EXIT]	= { .text = "commands, as the program ended" },
 };
 

@@ -50,6 +50,9 @@ static const struct {
 	[CALL_USM_SET] = { "clEnqueueMemsetINTEL", XSPROF_GPU_MEMSET, "Memset (USM)" },
 	[CALL_USM_MIGRATE] = { "clEnqueueMigrateMemINTEL", XSPROF_GPU_MEMCPY, "Migrate (USM)" },
 	[CALL_USM_ADVISE] = { "clEnqueueMemAdviseINTEL", XSPROF_GPU_SYNC, "Advise (USM)" },
+	[CALL_COMMAND_BUFFER] = {
+		"clEnqueueCommandBufferKHR", XSPROF_GPU_GRAPH, "Command buffer",
+	},
 	[CALL_NDRANGE] = { "clEnqueueNDRangeKernel", XSPROF_GPU_KERNEL, NULL },
 	[CALL_TASK] = { "clEnqueueTask", XSPROF_GPU_KERNEL, NULL },
 	[CALL_NATIVE] = { "clEnqueueNativeKernel", XSPROF_GPU_KERNEL, "native kernel" },

@@ -34,6 +34,7 @@ typedef void *cl_handle;
 
 #define CL_ELEMENT_SIZE_OF_IMAGE	0x1111
 #define CL_NAME_OF_KERNEL		0x1190
+#define CL_QUEUE_OF_EVENT		0x11d0
 #define CL_STATUS_OF_EVENT		0x11d3
 #define CL_COMPLETE			0
 

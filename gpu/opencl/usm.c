@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Unified shared memory, which SYCL's runtimes use: an extension, so that its functions are not in
- * the loader's table.  A program asks a platform for their addresses, and gets ours.  Each platform
- * has functions of its own, so there is one of ours for each.
+ * Unified shared memory, which SYCL's runtimes use, and command buffers: extensions, so that their
+ * functions are not in the loader's table.  A program asks a platform for their addresses, and gets
+ * ours.  Each platform has functions of its own, so there is one of ours for each.
  */
 #include <pthread.h>
 
 #include "gpu/opencl/local.h"
 
-enum usm { USM_MEMCPY, USM_FILL, USM_SET, USM_MIGRATE, USM_ADVISE, NR_USM };
+enum usm { USM_MEMCPY, USM_FILL, USM_SET, USM_MIGRATE, USM_ADVISE, COMMAND_BUFFER, NR_USM };
 
 #define PLATFORMS	8u	/* what later ones do is counted */
 
@@ -27,6 +27,9 @@ typedef int32_t migrate_fn(cl_handle queue, const void *memory, size_t size, uin
 			   uint32_t n, const cl_handle *waits, cl_handle *event);
 typedef int32_t advise_fn(cl_handle queue, const void *memory, size_t size, uint32_t advice,
 			  uint32_t n, const cl_handle *waits, cl_handle *event);
+
+typedef int32_t buffer_fn(uint32_t nr, cl_handle *queues, cl_handle buffer, uint32_t n,
+			  const cl_handle *waits, cl_handle *event);
 
 static int32_t copy(unsigned int p, cl_handle queue, uint32_t blocking, void *to, const void *from,
 		    size_t size, uint32_t n, const cl_handle *waits, cl_handle *event)
@@ -83,6 +86,29 @@ static int32_t advise(unsigned int p, cl_handle queue, const void *memory, size_
 			  next(queue, memory, size, advice, n, waits, event));
 }
 
+static int32_t event_info(cl_handle event, uint32_t what, size_t size, void *value, size_t *len)
+{
+	return NEXT(GetEventInfo, event_info)(event, what, size, value, len);
+}
+
+/*
+ * What is in a command buffer runs as a whole, like a graph: its commands have no events.  Without
+ * a queue it is for that with which the buffer was made, which the event knows.
+ */
+static int32_t enqueue_buffer(unsigned int p, uint32_t nr, cl_handle *queues, cl_handle buffer,
+			      uint32_t n, const cl_handle *waits, cl_handle *event)
+{
+	buffer_fn *next = (buffer_fn *)runtime[p][COMMAND_BUFFER];
+	struct opencl_calling c;
+	int32_t result;
+
+	event = opencl_begin(&c, nr && queues ? queues[0] : NULL, event);
+	result = next(nr, queues, buffer, n, waits, event);
+	if (c.on && !result && !c.queue && *event)
+		(void)event_info(*event, CL_QUEUE_OF_EVENT, sizeof(c.queue), &c.queue, NULL);
+	return opencl_end(&c, CALL_COMMAND_BUFFER, 0, result);
+}
+
 #define OF_PLATFORM(p)								\
 static int32_t copy_##p(cl_handle queue, uint32_t blocking, void *to,		\
 			const void *from, size_t size, uint32_t n,		\
@@ -116,6 +142,12 @@ static int32_t advise_##p(cl_handle queue, const void *memory, size_t size,	\
 			  cl_handle *event)					\
 {										\
 	return advise(p, queue, memory, size, advice, n, waits, event);		\
+}										\
+										\
+static int32_t buffer_##p(uint32_t nr, cl_handle *queues, cl_handle buffer,	\
+			  uint32_t n, const cl_handle *waits, cl_handle *event)	\
+{										\
+	return enqueue_buffer(p, nr, queues, buffer, n, waits, event);		\
 }
 
 OF_PLATFORM(0)
@@ -139,6 +171,7 @@ static const struct {
 	[USM_SET] = { "clEnqueueMemsetINTEL", ALL(set) },
 	[USM_MIGRATE] = { "clEnqueueMigrateMemINTEL", ALL(migrate) },
 	[USM_ADVISE] = { "clEnqueueMemAdviseINTEL", ALL(advise) },
+	[COMMAND_BUFFER] = { "clEnqueueCommandBufferKHR", ALL(buffer) },
 };
 
 /* Return: ours for @function of the runtime's; that one, where there are too many platforms. */

@@ -56,6 +56,7 @@ void xsp_devices_forget(void) XSP_HIDDEN;
  * @stalled: time since when the recorder reads nothing, ns of CLOCK_MONOTONIC; 0: it reads
  * @patience: time until when to wait for it, 0: no limit
  * @off: number of activities that came while recording was off
+ * @stated: of each miss, and of @off, the number in the last fact
  * @next: next collector
  */
 struct xsp_collector {
@@ -76,14 +77,15 @@ struct xsp_collector {
 	uint64_t		stalled;
 	uint64_t		patience;
 	struct xsprof_miss	off;
+	uint64_t		*stated;
 	struct xsp_collector	*next;
 };
 
 /* ---- put.c ---- */
 /* Has the recorder read nothing for @ns? */
 bool xsp_recorder_gone(struct xsp_collector *k, uint64_t ns) XSP_HIDDEN;
-/* Records the counter of each miss that has changed. */
-void xsp_misses_show(struct xsp_collector *k) XSP_HIDDEN;
+/* Records the counter of each miss that has changed; @last: there will be no more. */
+void xsp_misses_show(struct xsp_collector *k, bool last) XSP_HIDDEN;
 /* In a forked child: resets the counts. */
 void xsp_misses_forget(struct xsp_collector *k) XSP_HIDDEN;
 

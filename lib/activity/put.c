@@ -6,7 +6,9 @@
  * mode keeps the latest records, and has no reader.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "activity/local.h"
 
@@ -62,19 +64,38 @@ void xsprof_collector_put(struct xsprof_collector *collector,
 /* ---- what is not recorded -------------------------------------------------------------------- */
 
 /*
+ * A counter may be lost: a full ring drops it, and a ring that is overwritten does not keep it. A
+ * fact stays; it takes room of the arena, so it is stated when the count has doubled, and at the
+ * end.
+ */
+static void state(struct xsp_collector *k, const struct xsprof_miss *miss, uint64_t n,
+		  uint64_t *stated, bool last)
+{
+	char key[XSPROF_TEXT_MAX], value[24];
+
+	if (n == *stated || (!last && n / 2 < *stated))
+		return;
+	snprintf(key, sizeof(key), "not recorded (%s): %s", k->c.category, miss->text);
+	snprintf(value, sizeof(value), "%" PRIu64, n);
+	if (!xsprof_fact(key, value))
+		*stated = n;
+}
+
+/*
  * Called by a collector's thread, and by the end of the program if that thread did not stop in
  * time. Relaxed: both record the same counter with the same sum.
  */
-static void show(struct xsprof_miss *miss, int category)
+static void show(struct xsp_collector *k, struct xsprof_miss *miss, uint64_t *stated, bool last)
 {
 	uint64_t n = __atomic_load_n(&miss->n, __ATOMIC_RELAXED);
 	char text[XSPROF_TEXT_MAX];
 	xsprof_name_t name;
 
+	state(k, miss, n, stated, last);
 	if (n == __atomic_load_n(&miss->shown, __ATOMIC_RELAXED))
 		return;
 	snprintf(text, sizeof(text), "not recorded: %s", miss->text);
-	name = xsprof_name_in(category, text);
+	name = xsprof_name_in(k->category, text);
 	/* Recording is paused: try later. */
 	if (!name || !xsprof_wants(name))
 		return;
@@ -82,11 +103,11 @@ static void show(struct xsprof_miss *miss, int category)
 	xsprof_counter(name, (int64_t)n);
 }
 
-void xsp_misses_show(struct xsp_collector *k)
+void xsp_misses_show(struct xsp_collector *k, bool last)
 {
 	for (uint32_t i = 0; i < k->c.nr_misses; i++)
-		show(&k->c.misses[i], k->category);
-	show(&k->off, k->category);
+		show(k, &k->c.misses[i], &k->stated[i], last);
+	show(k, &k->off, &k->stated[k->c.nr_misses], last);
 }
 
 static void forget(struct xsprof_miss *miss)
@@ -99,4 +120,5 @@ void xsp_misses_forget(struct xsp_collector *k)
 	for (uint32_t i = 0; i < k->c.nr_misses; i++)
 		forget(&k->c.misses[i]);
 	forget(&k->off);
+	memset(k->stated, 0, (k->c.nr_misses + 1) * sizeof(*k->stated));
 }

@@ -165,13 +165,13 @@ static void *run(void *data)
 	do {
 		follow(k);
 		next = k->on || !k->c.start ? k->c.work(k->c.data) : 0;
-		xsp_misses_show(k);
+		xsp_misses_show(k, false);
 	} while (wait_next(k, next, &asked));
 	k->patience = xsp_monotonic() + WAIT_S * (uint64_t)XSP_SECOND;
 	if (k->c.stop && (k->on || !k->c.start))
 		k->c.stop(k->c.data, 1);
 	xsp_clocks_show();
-	xsp_misses_show(k);
+	xsp_misses_show(k, true);
 	ring(k, &k->over);
 	return NULL;
 }
@@ -197,7 +197,7 @@ static void at_exit(void *data)
 	}
 	if (k->c.gave_up)
 		k->c.gave_up(k->c.data);
-	xsp_misses_show(k);
+	xsp_misses_show(k, true);
 	xsp_say("%s did not give the last activities of its devices within %u s: they are not "
 		"recorded", k->c.name, EXIT_S);
 }
@@ -292,12 +292,15 @@ static bool is_recorded(void)
 static int make(struct xsprof_collector *collector)
 {
 	struct xsp_collector *k = calloc(1, sizeof(*k));
-	int err = k ? make_bell(k) : -ENOMEM;
+	uint64_t *stated = calloc(collector->nr_misses + 1ull, sizeof(*stated));
+	int err = k && stated ? make_bell(k) : -ENOMEM;
 
 	if (err) {
+		free(stated);
 		free(k);
 		return err;
 	}
+	k->stated = stated;
 	k->c = *collector;
 	k->category = xsprof_category(collector->category);
 	k->off.text = "activities that came after recording was paused";

@@ -233,7 +233,7 @@ static bool is_chosen(const char *const *wanted, const struct cupti_chip *chip)
 static bool choose_all(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(chips); i++) {
-		struct cupti_chip chip = { .name = chips[i].chip };
+		struct cupti_chip chip = { .type = CUPTI_PM_SAMPLING, .name = chips[i].chip };
 		int err = cupti_chip_choose(&chip, 0);
 		bool good = !err && is_chosen(chips[i].names, &chip);
 
@@ -249,7 +249,7 @@ static bool choose_all(void)
 int main(void)
 {
 	uint32_t version = 0;
-	struct cupti_chip chip = { .name = "GH100" };
+	struct cupti_chip chip = { .type = CUPTI_PM_SAMPLING, .name = "GH100" };
 
 	setenv("XSPROF_METRICS", "default", 1);
 	/* Newer ones say nothing where there is no driver. */

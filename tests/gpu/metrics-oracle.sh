@@ -3,10 +3,10 @@
 #
 # Usage: metrics-oracle.sh [all]
 #
-# How the collector samples counters, against CUPTI's own headers and library: of the first version
-# that samples and of a newer one, or of all. Each field is where its headers have it, and what the
-# collector chooses of three chips CUPTI itself says to be measured at one time. Sampling needs a
-# GPU. Headers and libraries are fetched when needed. TAP.
+# How the collector reads counters of devices and of kernels, against CUPTI's own headers and
+# library: of the first version that has them and of a newer one, or of all. Each field is where its
+# headers have it, and what the collector chooses of chips CUPTI itself says to be measured at one
+# time. To sample and to measure needs a GPU. Headers and libraries are fetched when needed. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -32,29 +32,31 @@ nvperf_fetch()
 	cp "$new"/all/nvidia/*/lib/libcupti.so.1* "$new"/all/nvidia/*/lib/libnvperf_host.so \
 		"$new/lib" || return
 	rm -r "$new/all" "$new/wheels"
-	# What headers of 12 include of C++, and do not use.
+	# What headers of 12 include of C++, and do not use; and what is of the compiler's.
 	touch "$new/include/string"
+	mkdir -p "$new/include/crt" || return
+	printf '#define %s\n' '__align__(n) __attribute__((aligned(n)))' \
+		'__builtin_align__(n) __align__(n)' __device_builtin__ __host__ __device__ \
+		__device_builtin_texture_type__ __device_builtin_surface_type__ \
+		__cudart_builtin__ CUDARTAPI \
+		>"$new/include/crt/host_defines.h"
 }
 
-check() # VERSION CUPTI-WHEEL RUNTIME-WHEEL
+# part VERSION OF PROGRAM.c: its fields, and what it chooses
+part()
 {
-	local fields="CUDA $1: each field of what samples is where its headers have it"
-	local chosen="CUDA $1: its library has what is chosen, and measures it at one time"
+	local fields="CUDA $1: each field of what $2 is where its headers have it"
+	local chosen="CUDA $1, what $2: its library has what is chosen, and measures it at once"
 	local status
 
-	fetch "nvperf-$1" nvperf_fetch "$2" "$3" || {
-		skipped "$fields" "$why"
-		skipped "$chosen" "$why"
-		return
-	}
 	${CC:-cc} -O1 -D_GNU_SOURCE -DVERSION="${1%.*}0${1#*.}" -iquote "$here" -Ilib/include \
-		-Ikmod/uapi -isystem "$viewers/nvperf-$1/include" -o "$dir/oracle" \
-		tests/gpu/metrics-oracle.c gpu/cupti/pm.c gpu/cupti/metrics.c gpu/cupti/chip.c \
+		-Ikmod/uapi -isystem "$viewers/nvperf-callbacks-$1/include" -o "$dir/oracle" \
+		"tests/gpu/$3" gpu/cupti/pm.c gpu/cupti/metrics.c gpu/cupti/chip.c \
 		gpu/cupti/library.c -ldl >"$dir/log" 2>&1
 	status=$?
 	result "$fields" $status
 	[ $status = 0 ] || return
-	XSPROF_CUPTI=$(echo "$viewers/nvperf-$1"/lib/libcupti.so.1*) "$dir/oracle" \
+	XSPROF_CUPTI=$(echo "$viewers/nvperf-callbacks-$1"/lib/libcupti.so.1*) "$dir/oracle" \
 		>"$dir/log" 2>&1
 	status=$?
 	# That of 13.2 calls itself without an end then.
@@ -63,6 +65,16 @@ check() # VERSION CUPTI-WHEEL RUNTIME-WHEEL
 	else
 		result "$chosen" $status
 	fi
+}
+
+check() # VERSION CUPTI-WHEEL RUNTIME-WHEEL
+{
+	fetch "nvperf-callbacks-$1" nvperf_fetch "$2" "$3" || {
+		skipped "CUDA $1: its headers and its library" "$why"
+		return
+	}
+	part "$1" samples metrics-oracle.c
+	part "$1" "measures kernels" ranges-oracle.c
 }
 
 twelve=nvidia-cuda-runtime-cu12==12.4.127

@@ -14,6 +14,8 @@ size_t stand_in_length(uint32_t kind);
 uint64_t stand_in_now(void);
 /* A function for a single user is called, when there may be several: by the collector. */
 bool stand_in_mixes(void);
+/* To the collector, if it wants to know of launches, or of that of a resource. */
+void stand_in_call_back(uint32_t domain, uint32_t id, const void *info);
 /* Into a buffer, if its kind is enabled.  Return: records so far. */
 uint64_t stand_in_put(const void *record, size_t len);
 uint64_t stand_in_records(void);

@@ -10,25 +10,27 @@
 #include <time.h>
 
 #include "gpu/cupti/metrics-abi.h"
+#include "gpu/cupti/ranges-abi.h"
 #include "tests/gpu/replay.h"
+#include "tests/gpu/stand-in-metrics.h"
 
 #define EXPORT		__attribute__((visibility("default")))
 #define INVALID		1
 #define FAILED		7
 #define NOT_SUPPORTED	27
 #define UNKNOWN		999
-#define AT_ONCE		6u
 #define NAMES		16u
-#define IMAGE_BYTES	4096u
 #define GIGA		1e9
 
 EXPORT uint32_t stand_in_sampled, stand_in_unsampled;
 
 /* Of these the chip has all that are no words of the collector's second choice. */
-static const struct {
+struct known {
 	const char	*name;
 	double		scale;
-} known[] = {
+};
+
+static const struct known of_samples[] = {
 	{ "gr__cycles_active.avg.pct_of_peak_sustained_elapsed", 1 },
 	{ "TPC.TriageCompute.sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 1 },
 	{ "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 1 },
@@ -40,10 +42,20 @@ static const struct {
 	{ "sm__nothing.avg.pct", 0 },
 };
 
-#define KNOWN	(sizeof(known) / sizeof(known[0]))
+static const struct known of_kernels[] = {
+	{ "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 1 },
+	{ "sm__warps_active.avg.pct_of_peak_sustained_active", 1 },
+	{ "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_elapsed", 1 },
+	{ "dram__bytes_read.sum.pct_of_peak_sustained_elapsed", 1 },
+	{ "dram__bytes_write.sum.pct_of_peak_sustained_elapsed", 1 },
+	{ "sm__inst_executed.avg.pct_of_peak_sustained_elapsed", 1 },
+	{ "lts__t_sector_hit_rate.pct", 1 },
+	{ "sm__nothing.avg.pct", 0 },
+};
 
 /* What a host knows; @wrong: a name that is not known was added. */
 struct host {
+	bool	kernels;
 	size_t	nr;
 	bool	wrong;
 	bool	configured;
@@ -57,16 +69,6 @@ struct sampling {
 	uint64_t	held;		/* samples in a full buffer */
 	bool		on;
 	bool		full;
-};
-
-/* What samples are read to. */
-struct image {
-	uint32_t	room;
-	uint32_t	n;
-	uint64_t	begin;
-	uint64_t	interval;
-	uint64_t	first;		/* its number */
-	bool		suspect;	/* it is the first of all, and when it began is not known */
 };
 
 static struct sampling samplings[8];
@@ -122,11 +124,19 @@ int cuptiPmSamplingGetCounterAvailability(struct cupti_pm_available *p)
 
 int cuptiProfilerHostInitialize(struct cupti_pm_host *p)
 {
-	if (p->size != CUPTI_SIZE(cupti_pm_host, host) || p->type != CUPTI_PM_SAMPLING ||
-	    strcmp(p->chip, "SI100") || !p->available || p->available[15] != 'a')
+	struct host *host;
+
+	if (p->size != CUPTI_SIZE(cupti_pm_host, host) ||
+	    (p->type != CUPTI_PM_SAMPLING && p->type != CUPTI_RANGES) ||
+	    strcmp(p->chip, "SI100") || !p->available ||
+	    p->available[15] != (p->type == CUPTI_RANGES ? 'r' : 'a'))
 		return INVALID;
-	p->host = calloc(1, sizeof(struct host));
-	return p->host ? 0 : UNKNOWN;
+	host = calloc(1, sizeof(*host));
+	if (!host)
+		return UNKNOWN;
+	host->kernels = p->type == CUPTI_RANGES;
+	p->host = host;
+	return 0;
 }
 
 int cuptiProfilerHostDeinitialize(struct cupti_pm_host_end *p)
@@ -135,9 +145,18 @@ int cuptiProfilerHostDeinitialize(struct cupti_pm_host_end *p)
 	return p->host ? 0 : INVALID;
 }
 
-static int find(const char *name)
+static const struct known *known_of(const struct host *host)
 {
-	for (size_t i = 0; i < KNOWN; i++)
+	return host->kernels ? of_kernels : of_samples;
+}
+
+static int find(const struct host *host, const char *name)
+{
+	const struct known *known = known_of(host);
+	size_t n = host->kernels ? sizeof(of_kernels) / sizeof(of_kernels[0]) :
+				   sizeof(of_samples) / sizeof(of_samples[0]);
+
+	for (size_t i = 0; i < n; i++)
 		if (!strcmp(known[i].name, name))
 			return (int)i;
 	return -1;
@@ -151,7 +170,7 @@ int cuptiProfilerHostConfigAddMetrics(struct cupti_pm_add *p)
 	if (p->size != CUPTI_SIZE(cupti_pm_add, nr) || host->wrong || host->nr)
 		return UNKNOWN;
 	for (size_t i = 0; i < p->nr; i++) {
-		if (find(p->names[i]) < 0) {
+		if (find(host, p->names[i]) < 0) {
 			host->wrong = true;
 			return i ? UNKNOWN : INVALID;
 		}
@@ -198,10 +217,11 @@ int cuptiProfilerHostEvaluateToGpuValues(struct cupti_pm_values *p)
 	    host->nr != p->nr || p->index >= image->n || p->bytes != IMAGE_BYTES)
 		return INVALID;
 	for (size_t i = 0; i < p->nr; i++) {
-		int k = find(p->names[i]);
+		int k = find(host, p->names[i]);
+		double scale = known_of(host)[k].scale;
 
-		p->values[i] = known[k].scale > 0 ?
-			       known[k].scale * (10.0 * (k + 1) +
+		p->values[i] = scale > 0 ?
+			       scale * (10.0 * (k + 1) +
 						 (double)((image->first + p->index) & 1)) : NAN;
 	}
 	return 0;

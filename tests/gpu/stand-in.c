@@ -58,14 +58,20 @@ static void set_times(uint64_t *start, uint64_t *end)
 	*end = none ? 0 : stand_in_now() + 1000;
 }
 
+void stand_in_call_back(uint32_t domain, uint32_t id, const void *info)
+{
+	if (domain == CUPTI_DOMAIN_RESOURCE ? nodes_called[id & 31] :
+	    __atomic_load_n(&called[domain == CUPTI_DOMAIN_RUNTIME], __ATOMIC_RELAXED)) {
+		stand_in_called++;
+		callback(NULL, domain, id, info);
+	}
+}
+
 static void call_back(uint32_t domain, uint32_t id, uint32_t site)
 {
 	const struct cupti_callback info = { .site = site };
 
-	if (__atomic_load_n(&called[domain == CUPTI_DOMAIN_RUNTIME], __ATOMIC_RELAXED)) {
-		stand_in_called++;
-		callback(NULL, domain, id, &info);
-	}
+	stand_in_call_back(domain, id, &info);
 }
 
 /* The handle of a node is a pointer that says its id. */
@@ -406,8 +412,9 @@ int cuptiGetCallbackName(uint32_t domain, uint32_t id, const char **name)
 	};
 	static const char *const driver[] = {
 		"INVALID", "cuLaunchKernel", "cuCtxGetCurrent", "cuGraphLaunch",
+		"cuStreamBeginCapture_v2", "cuStreamEndCapture",
 	};
-	size_t n = domain == CUPTI_DOMAIN_DRIVER ? 4 : 7;
+	size_t n = domain == CUPTI_DOMAIN_DRIVER ? 6 : 7;
 
 	if (id >= n)
 		return 1;

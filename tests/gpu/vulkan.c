@@ -11,6 +11,7 @@
  *	vulkan again N		N times an instance, a device and a submit
  *	vulkan destroyed	a device destroyed while its work is under way
  *	vulkan endless		a submit that never begins
+ *	vulkan later		submits that wait for values of a timeline, the first for the host's
  *	vulkan transfer		399 dispatches and a copy, each of which is waited for
  *	vulkan labels		batches that the program has names for: "name NAME COUNT"
  *	vulkan fork		"all" in a child; its parent has an instance
@@ -332,6 +333,52 @@ static void endless(void)
 	puts("call vkQueueSubmit 1\nbatch 1 0\nqueues 1");
 }
 
+/* One after the other: each waits for the value of the one before, the first for the host's. */
+static void later(void)
+{
+	const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+	uint64_t waits[5], signals[5], last = 6, reached = 0;
+	VkTimelineSemaphoreSubmitInfo values[5];
+	VkSemaphore semaphore;
+	struct work w = { 0 };
+	VkCommandBuffer c;
+	VkSubmitInfo batch;
+
+	make_instance(&w, VK_API_VERSION_1_3);
+	make_all(&w, true);
+	semaphore = timeline(&w);
+	for (uint32_t i = 0; i < 5; i++) {
+		waits[i] = i + 1;
+		signals[i] = i + 2;
+		values[i] = (VkTimelineSemaphoreSubmitInfo){
+			.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+			.waitSemaphoreValueCount = 1, .pWaitSemaphoreValues = &waits[i],
+			.signalSemaphoreValueCount = 1, .pSignalSemaphoreValues = &signals[i],
+		};
+		c = dispatch(&w, 1, false);
+		batch = of(1, &c);
+		batch.pNext = &values[i];
+		batch.waitSemaphoreCount = batch.signalSemaphoreCount = 1;
+		batch.pWaitSemaphores = batch.pSignalSemaphores = &semaphore;
+		batch.pWaitDstStageMask = &stage;
+		MUST(vkQueueSubmit(w.queue, 1, &batch, VK_NULL_HANDLE));
+	}
+	usleep(200000);
+	MUST(vkGetSemaphoreCounterValue(w.device, semaphore, &reached));
+	printf("result %llu\n", (unsigned long long)reached);
+	MUST(vkSignalSemaphore(w.device, &(VkSemaphoreSignalInfo){
+		.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = semaphore,
+		.value = 1,
+	}));
+	MUST(vkWaitSemaphores(w.device, &(VkSemaphoreWaitInfo){
+		.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, .semaphoreCount = 1,
+		.pSemaphores = &semaphore, .pValues = &last,
+	}, UINT64_MAX));
+	MUST(vkGetSemaphoreCounterValue(w.device, semaphore, &reached));
+	printf("result %llu\n", (unsigned long long)reached);
+	puts("call vkQueueSubmit 5\ncall vkWaitSemaphores 1\nbatch 1 5\nqueues 1");
+}
+
 static int forked(void)
 {
 	struct work w = { 0 };
@@ -369,6 +416,8 @@ int main(int argc, char **argv)
 		destroyed();
 	else if (!strcmp(what, "endless"))
 		endless();
+	else if (!strcmp(what, "later"))
+		later();
 	else if (!strcmp(what, "transfer"))
 		transfer();
 	else if (!strcmp(what, "labels"))

@@ -207,6 +207,15 @@ def check_many():
           "5,000 submits at once: what there is no room for is counted")
 
 
+def check_later():
+    alone = run([PROGRAM, "later"])
+    got, events = record([PROGRAM, "later"])
+    calls, batches, queues, _ = said(got.stdout)
+    equal((got.returncode, got.stdout, seen(events), missed(events)),
+          (0, alone.stdout, (calls, batches, queues), {}),
+          "submits that wait for values of a timeline that come later do as without a recording")
+
+
 def check_ends():
     got, events = record([PROGRAM, "destroyed"])
     lost = missed(events).get("not recorded: batches under way when their device was destroyed", 0)
@@ -314,6 +323,7 @@ if not failed():
     check_kineto()
     check_labels()
     check_many()
+    check_later()
     check_ends()
     check_layers()
     check_lies()

@@ -94,7 +94,7 @@ static int read_all(struct info *info, struct set *set, struct xsprof_pairer *pa
 			if (evs[i].producer == XSPROF_NO_PRODUCER)
 				continue;
 			info->lossy_ns = xst_losses_until(&evs[i], info->lossy_ns);
-			info_missed_event(info, &evs[i]);
+			missed_event(&info->missed, info->source.trace, &evs[i]);
 			info_clocks_event(info, &evs[i]);
 			/* One that wrote nothing is not counted for its end. */
 			ret = evs[i].type == XSPROF_EV_THREAD_EXIT ? 0 :
@@ -106,6 +106,7 @@ static int read_all(struct info *info, struct set *set, struct xsprof_pairer *pa
 		}
 		info->last_ns = evs[n - 1].ns;
 	}
+	missed_facts(&info->missed, info->source.trace);
 	return n < 0 ? xsp_source_error(&info->source, n) : 0;
 }
 

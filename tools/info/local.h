@@ -6,10 +6,10 @@
 #ifndef XSPROF_INFO_LOCAL_H
 #define XSPROF_INFO_LOCAL_H
 
+#include "cli/missed.h"
 #include "cli/reading.h"
 #include "report/open.h"
 
-#define INFO_MISSED	64u
 #define INFO_CLOCKS	64u
 
 /**
@@ -51,19 +51,12 @@ struct info {
 	uint64_t			last_ns;
 	uint64_t			lossy_ns;	/* records may be missing up to this time */
 	struct open_ranges		open;
-	struct {
-		const char		*text;
-		uint64_t		n;
-		uint32_t		producer;
-		uint32_t		name;
-	} missed[INFO_MISSED];
-	uint32_t			nr_missed;
+	struct missed_list		missed;
 	struct info_clock		clocks[INFO_CLOCKS];
 	uint32_t			nr_clocks;
 };
 
 /* To be called for every event. */
-void info_missed_event(struct info *info, const struct xsprof_event *ev);
 void info_missed_print(const struct info *info);
 void info_missed_json(const struct info *info);
 /* To be called for every event, likewise for clocks. */

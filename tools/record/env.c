@@ -405,6 +405,8 @@ int record_env(const struct record_options *opts, const char *session,
 				     opts->gpu_share ? ",share" : "");
 	if (!err && opts->metrics)
 		err = record_env_add(env, &n, "XSPROF_METRICS=%s", opts->metrics);
+	if (!err && opts->metrics_by)
+		err = record_env_add(env, &n, "XSPROF_METRICS_BY=%s", opts->metrics_by);
 	if (!err && opts->metrics_hz)
 		err = record_env_add(env, &n, "XSPROF_METRICS_HZ=%s", opts->metrics_hz);
 	if (!err && opts->gpu_budget)

@@ -51,7 +51,8 @@ struct flight_options {
  * @gpu: load the CUPTI collector in programs with CUDA
  * @gpu_what: further CUDA records, as words; NULL: none
  * @gpu_share: share CUPTI with other users
- * @metrics: sampled metrics of GPUs, comma-separated; NULL: none
+ * @metrics: metrics of GPUs, comma-separated; NULL: none
+ * @metrics_by: of what: "device", sampled, or "kernel"; NULL: the collector's default
  * @metrics_hz: samples per second; NULL: the collector's default
  * @gpu_budget: limit of the collector's cost, in per cent of a CPU; NULL: none
  * @torch: details of PyTorch's ops, NULL for the default
@@ -95,6 +96,7 @@ struct record_options {
 	const char	*gpu_what;
 	bool		gpu_share;
 	const char	*metrics;
+	const char	*metrics_by;
 	const char	*metrics_hz;
 	const char	*gpu_budget;
 	uint32_t	realtime;

@@ -30,6 +30,7 @@ enum {
 	OPT_GPU_BUDGET,
 	OPT_SHARE,
 	OPT_METRICS,
+	OPT_METRICS_BY,
 	OPT_METRICS_HZ,
 	OPT_CATEGORIES,
 	OPT_PREFAULT,
@@ -61,6 +62,7 @@ static const struct option options[] = {
 	{ "gpu-budget",	 required_argument, NULL, OPT_GPU_BUDGET },
 	{ "share",	 no_argument,	    NULL, OPT_SHARE },
 	{ "metrics",	 optional_argument, NULL, OPT_METRICS },
+	{ "metrics-by",	 required_argument, NULL, OPT_METRICS_BY },
 	{ "metrics-hz",	 required_argument, NULL, OPT_METRICS_HZ },
 	{ "torch",	 required_argument, NULL, OPT_TORCH },
 	{ "no-torch",	 no_argument,	    NULL, OPT_NO_TORCH },
@@ -267,6 +269,8 @@ static int take(struct record_options *opts, int c, char **argv)
 	case OPT_METRICS:
 		opts->gpu = true;
 		return metrics_take(optarg, &opts->metrics);
+	case OPT_METRICS_BY:
+		return metrics_take_by(optarg, &opts->metrics_by);
 	case OPT_METRICS_HZ:
 		return metrics_take_hz(optarg, &opts->metrics_hz);
 	case OPT_NO_NVTX:
@@ -415,9 +419,10 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 		status = check_attach(opts, argc, argv);
 		return status < 0 ? flight_check(opts) : status;
 	}
-	if (opts->metrics_hz && !opts->metrics)
-		return tool_usage("record", "--metrics-hz: how often metrics are sampled: needs "
-				  "--metrics");
+	status = metrics_check(opts->metrics, opts->metrics_by, opts->metrics_hz,
+			       opts->gpu_budget);
+	if (status >= 0)
+		return status;
 	if (optind == argc)
 		return tool_usage("record", "no command to record: give one after --");
 	return flight_check(opts);

@@ -35,11 +35,14 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	       ",\"copies_beside_kernels_ns\":%" PRIu64 ",\"copied_bytes\":%" PRIu64
 	       ",\"uncounted_ns\":%" PRIu64 ",\"unrecorded_ns\":%" PRIu64
 	       ",\"memory_bytes\":%" PRIu64 ",\"collectives_ns\":%" PRIu64
-	       ",\"collectives_beside_kernels_ns\":%" PRIu64,
+	       ",\"collectives_beside_kernels_ns\":%" PRIu64
+	       ",\"kernels\":%" PRIu64 ",\"measured_alone\":%" PRIu64
+	       ",\"measured_in_passes\":%" PRIu64,
 	       d->first, d->last, all, kernels, copies, d->sets,
 	       kernels + copies > all ? kernels + copies - all : 0, d->bytes,
 	       gpu_busy_late(d->busy[GPU_BUSY_ALL]), d->unrecorded, d->in_use,
-	       gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]), gpu_overlap(d));
+	       gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]), gpu_overlap(d), d->kernels,
+	       d->measured, d->passes);
 	gpu_json_metrics(gpu, number);
 	gpu_json_idle(gpu, number);
 	putchar('}');
@@ -70,6 +73,8 @@ static void print_row(const struct gpu_report *gpu, const struct gpu_row *row)
 		printf(",\"bytes\":%" PRIu64, row->bytes);
 	if (row->occupied_ns)
 		printf(",\"occupancy\":%.1f", row->occupied / (double)row->occupied_ns);
+	if (row->measured)
+		gpu_json_measured(gpu, row);
 	putchar('}');
 }
 
@@ -100,10 +105,10 @@ void gpu_print_json(const struct gpu_report *gpu)
 	gpu_json_copies(gpu);
 	gpu_json_captured(gpu);
 	fputs(",\"not_recorded\":[", stdout);
-	for (uint32_t i = 0; i < gpu->nr_misses; i++) {
+	for (uint32_t i = 0; i < gpu->missed.nr; i++) {
 		printf("%s{\"what\":", i ? "," : "");
-		print_text(gpu->misses[i].text);
-		printf(",\"count\":%" PRIu64 "}", gpu->misses[i].n);
+		print_text(gpu->missed.v[i].text);
+		printf(",\"count\":%" PRIu64 "}", gpu->missed.v[i].n);
 	}
 	printf("],\"before_their_call\":%" PRIu64 ",\"rows\":[", gpu->early);
 	for (uint32_t i = 0; i < gpu->nr && i < gpu->report->reading.limit; i++) {

@@ -186,6 +186,7 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 		if (s->device == number)
 			print_stream(gpu, s, span);
 	}
+	gpu_print_alone(d);
 	gpu_print_metrics(gpu, number);
 	gpu_print_idle(gpu, number);
 }
@@ -225,9 +226,9 @@ void gpu_print(const struct gpu_report *gpu)
 	if (gpu->unlisted)
 		printf("# %" PRIu64 " activities are of more streams or devices than are listed\n",
 		       gpu->unlisted);
-	for (uint32_t i = 0; i < gpu->nr_misses; i++) {
-		printf("# not recorded: %" PRIu64 " ", gpu->misses[i].n);
-		report_print_text(gpu->misses[i].text, strlen(gpu->misses[i].text), 0);
+	for (uint32_t i = 0; i < gpu->missed.nr; i++) {
+		printf("# not recorded: %" PRIu64 " ", gpu->missed.v[i].n);
+		report_print_text(gpu->missed.v[i].text, strlen(gpu->missed.v[i].text), 0);
 		putchar('\n');
 	}
 	print_unrecorded(gpu);
@@ -238,6 +239,7 @@ void gpu_print(const struct gpu_report *gpu)
 	for (calls = work; calls < gpu->nr && gpu_is_call(gpu->rows[calls].kind); calls++)
 		;
 	print_rows(gpu, 0, work, "Activity");
+	gpu_print_measured(gpu, 0, work);
 	print_rows(gpu, work, calls, "Call");
 	print_rows(gpu, calls, gpu->nr, "Wait, overhead or memory");
 	gpu_print_copies(gpu);

@@ -60,11 +60,11 @@ static struct gpu_row *new_row(struct gpu_report *gpu, struct xsp_group *group, 
 }
 
 /* A row is of a kind and a name, whichever process it was. */
-static struct gpu_row *row_of(struct reader *r, const struct xsprof_event *ev)
+static struct gpu_row *row_of(struct reader *r, const struct xsprof_event *ev, uint32_t kind)
 {
 	struct report *report = r->gpu.report;
 	/* The kind stands where a process is in other reports. */
-	struct xsp_key key = { .producer = ev->aux };
+	struct xsp_key key = { .producer = kind };
 	struct xsp_group *group;
 	const uint64_t *known;
 	struct gpu_row *row;
@@ -77,7 +77,7 @@ static struct gpu_row *row_of(struct reader *r, const struct xsprof_event *ev)
 	known = xsp_map_get(&r->rows, (uintptr_t)group);
 	if (known)
 		return &r->gpu.rows[*known - 1];
-	row = new_row(&r->gpu, group, ev->aux);
+	row = new_row(&r->gpu, group, kind);
 	if (row && xsp_map_set(&r->rows, (uintptr_t)group, r->gpu.nr)) {
 		r->gpu.nr--;
 		row = NULL;
@@ -165,6 +165,7 @@ static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu
 	d->bytes += ev->aux == XSPROF_GPU_MEMCPY ? rec->bytes : 0;
 	d->first = begin < d->first ? begin : d->first;
 	d->last = end > d->last ? end : d->last;
+	d->kernels += ev->aux == XSPROF_GPU_KERNEL;
 	if (ev->aux != XSPROF_GPU_KERNEL || !d->known)
 		return;
 	xsr_walk_event(&walk, ev);
@@ -220,26 +221,42 @@ static uint64_t unrecorded(const struct gpu_report *gpu, uint32_t device)
 	return 0;
 }
 
-static void one(struct reader *r, const struct xsprof_event *ev)
+/* What the options choose, of a time that is in the window. */
+static bool is_wanted(struct reader *r, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
+	const struct xsp_filter *filter = &r->gpu.report->filter;
+	uint8_t match_name = 0;
+
+	if (!rec || ev->rec_size < sizeof(*rec) || ev->end_ns < ev->begin_ns ||
+	    ev->end_ns < filter->from_ns || ev->begin_ns > filter->to_ns)
+		return false;
+	return xsp_filter_thread(filter, ev->pid, rec->thread ? (uint32_t)rec->thread : ev->tid) &&
+	       xsp_filter_name(filter, r->gpu.report->source.trace, ev->producer, ev->name,
+			       &match_name);
+}
+
+static void measured(struct reader *r, const struct xsprof_event *ev)
+{
+	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
+	struct gpu_row *row = is_wanted(r, ev) ? row_of(r, ev, XSPROF_GPU_KERNEL) : NULL;
+	struct gpu_device *d = row ? gpu_device_of(&r->gpu, ev->producer, rec->device) : NULL;
+
+	if (d)
+		gpu_measured_add(&r->gpu, d, row, ev);
+}
+
+static void one(struct reader *r, const struct xsprof_event *ev)
+{
 	const struct xsp_filter *filter = &r->gpu.report->filter;
 	/* As elsewhere, what was in the window of it. */
 	uint64_t begin = ev->begin_ns > filter->from_ns ? ev->begin_ns : filter->from_ns;
 	uint64_t end = ev->end_ns < filter->to_ns ? ev->end_ns : filter->to_ns;
 	struct gpu_row *row;
-	uint8_t match_name = 0;
-	uint32_t tid;
 
-	if (!rec || ev->rec_size < sizeof(*rec) || ev->aux > XSPROF_GPU_FREE ||
-	    ev->end_ns < ev->begin_ns || end < begin)
+	if (ev->aux > XSPROF_GPU_FREE || !is_wanted(r, ev))
 		return;
-	tid = rec->thread ? (uint32_t)rec->thread : ev->tid;
-	if (!xsp_filter_thread(filter, ev->pid, tid) ||
-	    !xsp_filter_name(filter, r->gpu.report->source.trace, ev->producer, ev->name,
-			     &match_name))
-		return;
-	row = row_of(r, ev);
+	row = row_of(r, ev, ev->aux);
 	if (!row)
 		return;
 	if (ev->aux == XSPROF_GPU_UNRECORDED)
@@ -252,28 +269,6 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 		add_work(r, ev, row, begin, end);
 	if (gpu_is_work(ev->aux) || gpu_is_call(ev->aux))
 		match(r, ev, gpu_is_call(ev->aux) ? 0 : (uint32_t)(row - r->gpu.rows) + 1);
-}
-
-/* A counter of a collector; the latest value is the sum.  Whatever the options choose. */
-static void miss(struct gpu_report *gpu, const struct xsprof_event *ev)
-{
-	static const char prefix[] = "not recorded: ";
-	const char *text = xsprof_trace_name(gpu->report->source.trace, ev->producer, ev->name);
-	uint32_t i = 0;
-
-	if (strncmp(text, prefix, sizeof(prefix) - 1))
-		return;
-	while (i < gpu->nr_misses && (gpu->misses[i].producer != ev->producer ||
-				      gpu->misses[i].name != ev->name))
-		i++;
-	if (i == GPU_MISSES)
-		return;
-	if (i == gpu->nr_misses)
-		gpu->nr_misses++;
-	gpu->misses[i] = (struct gpu_miss){
-		.text = text + sizeof(prefix) - 1, .producer = ev->producer, .name = ev->name,
-		.n = ev->value,
-	};
 }
 
 /* To the end of the file: activities are told of late. */
@@ -292,14 +287,17 @@ static int read_all(struct reader *r)
 			first = false;
 		}
 		for (int i = 0; i < n; i++)
-			if (evs[i].type == XSPROF_REC_GPU && evs[i].aux == XSPROF_GPU_METRICS)
+			if (fmt_gpu_of_kernel(&evs[i]) && evs[i].type == XSPROF_REC_GPU)
+				measured(r, &evs[i]);
+			else if (evs[i].type == XSPROF_REC_GPU && evs[i].aux == XSPROF_GPU_METRICS)
 				r->gpu.sampled = true;
 			else if (evs[i].type == XSPROF_REC_GPU)
 				one(r, &evs[i]);
-			else if (evs[i].type == XSPROF_REC_COUNTER_I64)
-				miss(&r->gpu, &evs[i]);
+			else
+				missed_event(&r->gpu.missed, report->source.trace, &evs[i]);
 		report->last_ns = evs[n - 1].ns;
 	}
+	missed_facts(&r->gpu.missed, report->source.trace);
 	return n < 0 ? xsp_source_error(&report->source, n) : 0;
 }
 
@@ -341,6 +339,8 @@ static void done(struct reader *r)
 	xsp_groups_free(r->gpu.report->groups);
 	xsp_map_free(&r->rows);
 	xsp_map_free(&r->gpu.numbers);
+	for (uint32_t i = 0; i < r->gpu.nr; i++)
+		free(r->gpu.rows[i].measured);
 	free(r->gpu.rows);
 	free(r->gpu.captured);
 	free(r);

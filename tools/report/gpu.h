@@ -2,11 +2,13 @@
 /*
  * What devices did: how busy they were, which kernels and copies took how long, and the calls that
  * started them.  gpu.c reads, busy.c adds up times, idle.c finds out why devices were idle,
- * metrics.c has samples of their counters, idle-print.c, gpu-print.c and gpu-json.c print.
+ * metrics.c has samples of their counters, kernel-metrics.c those of kernels, idle-print.c,
+ * gpu-print.c and gpu-json.c print.
  */
 #ifndef XSPROF_REPORT_GPU_H
 #define XSPROF_REPORT_GPU_H
 
+#include "cli/missed.h"
 #include "ranges/device-names.h"
 #include "report/local.h"
 #include "result/occupancy.h"
@@ -50,6 +52,9 @@ enum gpu_busy_of {
  * @known: they are
  * @sets: ns of memsets
  * @unrecorded: ns in which its process did not record it; 0 where several processes used it
+ * @kernels: how many ran
+ * @measured: of how many of these there are metrics, for which they ran alone
+ * @passes: the most that one of them ran in
  * @in_use: the most bytes of its memory that a process had at once; 0 where that is not known
  * @bytes: moved by copies
  * @first: begin of its first activity
@@ -65,6 +70,9 @@ struct gpu_device {
 	bool			known;
 	uint64_t		sets;
 	uint64_t		unrecorded;
+	uint64_t		kernels;
+	uint64_t		measured;
+	uint64_t		passes;
 	uint64_t		in_use;
 	uint64_t		bytes;
 	uint64_t		first;
@@ -82,6 +90,26 @@ struct gpu_stream {
 	struct gpu_busy		*busy;
 };
 
+#define GPU_KERNEL_METRICS	32u
+
+/**
+ * struct gpu_measured - metrics of kernels that were measured
+ * @kernels: how many
+ * @nr: metrics
+ * @v: name: a word of the groups; count: kernels of which it is known; sum: of its values
+ */
+struct gpu_measured {
+	uint64_t	kernels;
+	uint32_t	nr;
+	struct {
+		uint32_t	name;
+		uint64_t	count;
+		double		sum;
+		double		min;
+		double		max;
+	} v[GPU_KERNEL_METRICS];
+};
+
 /**
  * struct gpu_row - what a row has beside its group
  * @group: its durations
@@ -92,6 +120,7 @@ struct gpu_stream {
  * @delay: ns from the begin of their calls to theirs, in all
  * @occupied: ns, times %
  * @occupied_ns: of how many ns that is known
+ * @measured: metrics of its kernels; NULL: none was measured
  */
 struct gpu_row {
 	struct xsp_group	*group;
@@ -102,22 +131,7 @@ struct gpu_row {
 	uint64_t		delay;
 	double			occupied;
 	uint64_t		occupied_ns;
-};
-
-#define GPU_MISSES	32u
-
-/**
- * struct gpu_miss - what a collector says that it did not record: a counter
- * @text: behind "not recorded: "
- * @producer: whose
- * @name: the counter's name
- * @n: how much
- */
-struct gpu_miss {
-	const char	*text;
-	uint32_t	producer;
-	uint32_t	name;
-	uint64_t	n;
+	struct gpu_measured	*measured;
 };
 
 #define GPU_PROCESSES	256u
@@ -238,8 +252,7 @@ struct gpu_metric {
  * @devices: in the order in which they came; processes may call one by different numbers
  * @streams: in the order in which they came
  * @unlisted: activities of streams or devices that found no place there
- * @misses: of each process
- * @nr_misses: how many
+ * @missed: what collectors did not record, of each process
  * @unrecorded: processes whose devices were not recorded all of the time
  * @nr_unrecorded: how many
  * @rows: activities, then calls, then the rest, each by its total
@@ -268,8 +281,7 @@ struct gpu_report {
 	struct gpu_stream	streams[GPU_STREAMS];
 	uint32_t		nr_streams;
 	uint64_t		unlisted;
-	struct gpu_miss		misses[GPU_MISSES];
-	uint32_t		nr_misses;
+	struct missed_list	missed;
 	struct gpu_unrecorded	unrecorded[GPU_PROCESSES];
 	uint32_t		nr_unrecorded;
 	struct gpu_row		*rows;
@@ -339,6 +351,14 @@ void gpu_json_captured(const struct gpu_report *gpu);
 int gpu_metrics(struct gpu_report *gpu);
 void gpu_print_metrics(const struct gpu_report *gpu, uint32_t device);
 void gpu_json_metrics(const struct gpu_report *gpu, uint32_t device);
+
+/* kernel-metrics.c: those of a kernel of @row, which ran on @d. */
+void gpu_measured_add(struct gpu_report *gpu, struct gpu_device *d, struct gpu_row *row,
+		      const struct xsprof_event *ev);
+/* Of the device how many were measured; of rows from @from to before @to, their metrics. */
+void gpu_print_alone(const struct gpu_device *d);
+void gpu_print_measured(const struct gpu_report *gpu, uint32_t from, uint32_t to);
+void gpu_json_measured(const struct gpu_report *gpu, const struct gpu_row *row);
 
 /* Return: an exit status. */
 int gpu_run(struct report *report);

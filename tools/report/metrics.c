@@ -52,7 +52,7 @@ static void read_event(void *data, const struct xsprof_event *ev)
 	size_t pos = 0;
 	int device;
 
-	if (ev->type != XSPROF_REC_GPU || ev->aux != XSPROF_GPU_METRICS ||
+	if (ev->type != XSPROF_REC_GPU || ev->aux != XSPROF_GPU_METRICS || ev->value ||
 	    ev->rec_size < sizeof(*rec) || end <= begin)
 		return;
 	device = gpu_device_find(gpu, ev->producer, rec->device);

@@ -333,13 +333,13 @@ enum xsprof_gpu_kind {
 	XSPROF_GPU_ALLOC	= 10,	/* of memory: begin and end are one time */
 	XSPROF_GPU_FREE		= 11,
 	XSPROF_GPU_NODE		= 12,	/* a node of a graph was made: likewise one time */
-	XSPROF_GPU_METRICS	= 13,	/* means over this time of a device's counters: args */
+	XSPROF_GPU_METRICS	= 13,	/* means over this time of counters: args */
 };
 
 /**
  * struct xsprof_rec_gpu - an activity of a GPU or of its runtime, 3 slots; args may follow
  * @rec: name; aux: enum xsprof_gpu_kind; value: correlation id; of a NODE the node that it is a
- *	copy of, 0 for none
+ *	copy of, 0 for none; of METRICS of a kernel its, 0: they are of the device
  * @start: start
  * @end: end
  * @clock: 0 when @start and @end are the producers' ticks, else the number of their clock

@@ -106,13 +106,27 @@ void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
 	k->w.buf->p = put_lit(p, "}}");
 }
 
+static void put_metric(struct xsr_kineto *k, struct xsr_walk *walk, uint32_t key, uint32_t device,
+		       uint64_t ns, double value)
+{
+	char *p;
+
+	k->events++;
+	p = put_lit(xsr_writer_open(&k->w),
+		    "{\"ph\":\"C\",\"cat\":\"user_counter\",\"name\":");
+	p = xsr_writer_name(&k->w, walk->ev.producer, key, p);
+	p = put_lit(put_u32(put_lit(p, ",\"pid\":"), device), ",\"tid\":0,");
+	p = xsr_kineto_ts(k, p, ns);
+	p = xsp_json_double(put_lit(p, ",\"args\":{\"value\":"), value);
+	k->w.buf->p = put_lit(p, "}}");
+}
+
 void xsr_kineto_metrics(struct xsr_kineto *k, const struct xsprof_event *ev,
 			struct xsr_walk *walk)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
 	uint64_t begin = ev->begin_ns, end = ev->end_ns;
 	struct xsprof_trace_arg arg;
-	char *p;
 
 	if (!xsr_kineto_cut(k, &begin, &end))
 		return;
@@ -120,14 +134,10 @@ void xsr_kineto_metrics(struct xsr_kineto *k, const struct xsprof_event *ev,
 	while (xsr_walk_next(walk, &arg)) {
 		if (arg.type != XSPROF_ARG_F64 || !isfinite(arg.u.f64))
 			continue;
-		k->events++;
-		p = put_lit(xsr_writer_open(&k->w),
-			    "{\"ph\":\"C\",\"cat\":\"user_counter\",\"name\":");
-		p = xsr_writer_name(&k->w, walk->ev.producer, arg.key, p);
-		p = put_lit(put_u32(put_lit(p, ",\"pid\":"), rec->device), ",\"tid\":0,");
-		p = xsr_kineto_ts(k, p, begin);
-		p = xsp_json_double(put_lit(p, ",\"args\":{\"value\":"), arg.u.f64);
-		k->w.buf->p = put_lit(p, "}}");
+		put_metric(k, walk, arg.key, rec->device, begin, arg.u.f64);
+		/* Those of a kernel end with it. */
+		if (ev->value)
+			put_metric(k, walk, arg.key, rec->device, end, 0);
 	}
 }
 

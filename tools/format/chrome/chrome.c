@@ -88,20 +88,28 @@ static void put_in_use(struct xsp_out *out, const struct xsp_view *view)
 	out->buf.p = put_lit(put_u64(put_lit(p, "\",\"args\":{\"value\":"), bytes), "}}");
 }
 
-/* A sample of a device's counters: each at the time from which it is the mean. */
+static void put_metric(struct xsp_out *out, const struct xsp_view *view, uint32_t key, uint64_t ns,
+		       double value)
+{
+	char text[FMT_METRIC_BYTES];
+	size_t len = fmt_gpu_metric_name(out->trace, view->ev, key, text);
+	char *p = chrome_open(out, view->thread, 'C', ns);
+
+	p = json_string(put_lit(p, "\"name\":"), text, len, NULL);
+	p = xsp_json_double(put_lit(p, ",\"args\":{\"value\":"), value);
+	out->buf.p = put_lit(p, "}}");
+}
+
+/* Counters, each at the time from which it is the mean; that of a kernel ends with it. */
 static void put_metrics(struct xsp_out *out, const struct xsp_view *view)
 {
 	struct xsprof_trace_arg arg;
-	char text[FMT_METRIC_BYTES];
-	size_t pos = 0, len;
-	char *p;
+	size_t pos = 0;
 
 	while (fmt_gpu_metric(view->ev, &pos, &arg)) {
-		len = fmt_gpu_metric_name(out->trace, view->ev, arg.key, text);
-		p = chrome_open(out, view->thread, 'C', view->ev->begin_ns);
-		p = json_string(put_lit(p, "\"name\":"), text, len, NULL);
-		p = xsp_json_double(put_lit(p, ",\"args\":{\"value\":"), arg.u.f64);
-		out->buf.p = put_lit(p, "}}");
+		put_metric(out, view, arg.key, view->ev->begin_ns, arg.u.f64);
+		if (fmt_gpu_of_kernel(view->ev))
+			put_metric(out, view, arg.key, view->ev->end_ns, 0);
 	}
 }
 

@@ -36,6 +36,11 @@ bool fmt_gpu_metric(const struct xsprof_event *ev, size_t *pos, struct xsprof_tr
 	return false;
 }
 
+bool fmt_gpu_of_kernel(const struct xsprof_event *ev)
+{
+	return ev->aux == XSPROF_GPU_METRICS && ev->value;
+}
+
 size_t fmt_gpu_metric_name(const struct xsprof_trace *trace, const struct xsprof_event *ev,
 			   uint32_t key, char *text)
 {

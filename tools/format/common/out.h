@@ -161,6 +161,8 @@ bool fmt_gpu_in_use(const struct xsprof_trace *trace, const struct xsprof_event 
 
 /* The next metric of a sample.  Return: false: there is none left. */
 bool fmt_gpu_metric(const struct xsprof_event *ev, size_t *pos, struct xsprof_trace_arg *arg);
+/* A sample is of a kernel's time, not of a device. */
+bool fmt_gpu_of_kernel(const struct xsprof_event *ev);
 /* What its track is called: "GPU 0 SM active (%)", cut to FMT_METRIC_BYTES.  Return: bytes. */
 size_t fmt_gpu_metric_name(const struct xsprof_trace *trace, const struct xsprof_event *ev,
 			   uint32_t key, char *text);

@@ -84,19 +84,26 @@ static void put_in_use(struct xsp_out *out, const struct xsprof_event *ev)
 	pf_close(out, &pkt, wire_i64(p, PF_COUNTER_I64, (int64_t)bytes));
 }
 
-/* A sample of a device's counters: each at the time from which it is the mean. */
+static void put_metric(struct xsp_out *out, uint64_t track, uint64_t ns, double value)
+{
+	struct pf_packet pkt;
+	char *p = pf_open_uuid(out, &pkt, ns, PF_COUNTER, track);
+
+	pf_close(out, &pkt, wire_double(p, PF_COUNTER_F64, value));
+}
+
+/* Counters, each at the time from which it is the mean; that of a kernel ends with it. */
 static void put_metrics(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	struct xsprof_trace_arg arg;
-	struct pf_packet pkt;
-	uint64_t uuid;
+	uint64_t track;
 	size_t pos = 0;
-	char *p;
 
 	while (fmt_gpu_metric(ev, &pos, &arg)) {
-		uuid = pf_metric_track(out, ev, arg.key);
-		p = pf_open_uuid(out, &pkt, ev->begin_ns, PF_COUNTER, uuid);
-		pf_close(out, &pkt, wire_double(p, PF_COUNTER_F64, arg.u.f64));
+		track = pf_metric_track(out, ev, arg.key);
+		put_metric(out, track, ev->begin_ns, arg.u.f64);
+		if (fmt_gpu_of_kernel(ev))
+			put_metric(out, track, ev->end_ns, 0);
 	}
 }
 

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Metrics of each kernel.  CUPTI's range profiler is started before a launch and stopped after it,
+ * in the thread of the program that launches: it lets the kernel run alone, once for each pass, and
+ * the launch returns when the kernel is over.  So a kernel is told from others by its call, and
+ * nothing of the profiler is on in between, as when a graph is captured.
+ *
+ * A launch holds the lock of its context, and launches of other contexts go on.  Not measured are
+ * kernels that wait for other kernels, which could not run then; what is launched while a graph is
+ * captured, as a capture allows no waits; and graphs, which CUPTI does not measure in this way.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "gpu/cupti/local.h"
+
+#define CONTEXTS	32u
+#define FUNCTIONS	2048u
+#define CUDA_INVALIDATED	901	/* a capture was */
+
+/* READY: kernels can be measured; REFUSED: they cannot, and a line has said why. */
+enum state { FREE, READY, REFUSED };
+
+/* What a function of the driver or the runtime does. */
+enum does { NOTHING, LAUNCHES, BEGINS_CAPTURE, ENDS_CAPTURE };
+
+/**
+ * struct context - a context of CUDA in which kernels are launched
+ * @lock: held by the thread that launches, from before to after; protects all members
+ * @context: CUDA's own, NULL: none yet
+ * @device: its number
+ * @chip: what it measures
+ * @profiler: CUPTI's object
+ * @image: where values are read to
+ * @bytes: of it
+ */
+struct context {
+	pthread_mutex_t		lock;
+	enum state		state;
+	void			*context;
+	uint32_t		device;
+	struct cupti_chip	chip;
+	void			*profiler;
+	uint8_t			*image;
+	size_t			bytes;
+};
+
+static const struct {
+	const char	*prefix;
+	enum does	does;
+} functions[] = {
+	{ "cuLaunchKernel", LAUNCHES }, { "cuLaunchCooperativeKernel", LAUNCHES },
+	{ "cudaLaunchKernel", LAUNCHES }, { "cudaLaunchCooperativeKernel", LAUNCHES },
+	{ "cuStreamBeginCapture", BEGINS_CAPTURE }, { "cuStreamEndCapture", ENDS_CAPTURE },
+};
+
+/* What each of the driver's functions does, and of the runtime's. */
+static uint8_t what[2][FUNCTIONS];
+static struct context contexts[CONTEXTS];
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+static bool on, missing;
+static uint32_t captures;
+
+/* Of this thread: the call of the runtime that it is in, and what measures its launch. */
+static __thread uint32_t outer;
+static __thread uint32_t inner;
+static __thread struct context *measuring;
+
+/* ---- a context ------------------------------------------------------------------------------- */
+
+static void close_context(struct context *c)
+{
+	cupti_chip_close(&c->chip);
+	free(c->image);
+	c->image = NULL;
+	c->profiler = NULL;
+}
+
+static void refuse(struct context *c, int err)
+{
+	cupti_pm_tell(c->device, err);
+	close_context(c);
+	c->state = REFUSED;
+}
+
+static int make_image(struct context *c)
+{
+	struct cupti_range_data_size bytes = {
+		.size = CUPTI_SIZE(cupti_range_data_size, bytes), .profiler = c->profiler,
+		.names = c->chip.names, .nr = c->chip.nr, .ranges = 1, .nodes = 1,
+	};
+	int err = cupti_ranges.get_data_size(&bytes);
+
+	if (err)
+		return err;
+	c->image = calloc(1, bytes.bytes);
+	c->bytes = bytes.bytes;
+	return c->image ? 0 : CUPTI_OUT_OF_MEMORY;
+}
+
+static int clear_image(struct context *c)
+{
+	struct cupti_range_data_init init = {
+		.size = CUPTI_SIZE(cupti_range_data_init, image), .profiler = c->profiler,
+		.bytes = c->bytes, .image = c->image,
+	};
+
+	return cupti_ranges.init_data(&init);
+}
+
+static int set_config(struct context *c)
+{
+	struct cupti_range_config config = {
+		.size = CUPTI_SIZE(cupti_range_config, target), .profiler = c->profiler,
+		.bytes = c->chip.bytes, .config = c->chip.config, .image_bytes = c->bytes,
+		.image = c->image, .range = CUPTI_RANGE_AUTO, .replay = CUPTI_REPLAY_KERNEL,
+		.ranges = 1, .levels = 1, .lowest = 1, .target = 1,
+	};
+
+	return cupti_ranges.set_config(&config);
+}
+
+static int enable(struct context *c)
+{
+	struct cupti_range_enable enable = {
+		.size = CUPTI_SIZE(cupti_range_enable, profiler), .context = c->context,
+	};
+	int err = cupti_ranges.enable(&enable);
+
+	c->profiler = enable.profiler;
+	return err;
+}
+
+static void open_context(struct context *c)
+{
+	int err = cupti_ranges.get_device(c->context, &c->device);
+
+	if (!err)
+		err = cupti_chip_open(&c->chip, c->device, c->context);
+	if (!err && !c->chip.nr) {
+		/* A line has named each that was left out. */
+		close_context(c);
+		c->state = REFUSED;
+		return;
+	}
+	if (!err)
+		err = enable(c);
+	if (!err)
+		err = make_image(c);
+	if (!err)
+		err = clear_image(c);
+	if (!err)
+		err = set_config(c);
+	if (err) {
+		refuse(c, err);
+		return;
+	}
+	xsprof_say("GPU %u (%s): metrics of each kernel are measured: kernels run one at a time, "
+		   "in %u pass%s each, and launches wait for them", c->device, c->chip.name,
+		   c->chip.passes, c->chip.passes == 1 ? "" : "es");
+	c->state = READY;
+}
+
+/* Return: its place, a free one, or NULL: there is no room. */
+static struct context *place_of(void *context)
+{
+	struct context *free_one = NULL;
+
+	for (struct context *c = contexts; c < contexts + CONTEXTS; c++) {
+		if (c->context == context)
+			return c;
+		if (!c->context && !free_one)
+			free_one = c;
+	}
+	return free_one;
+}
+
+/* Return: it, with its lock held; NULL: there is no room. */
+static struct context *hold(void *context)
+{
+	struct context *c;
+
+	pthread_mutex_lock(&adding);
+	c = place_of(context);
+	if (c)
+		c->context = context;
+	pthread_mutex_unlock(&adding);
+	if (c)
+		pthread_mutex_lock(&c->lock);
+	return c;
+}
+
+/* What CUPTI has of it ends before it does: another may be at its address. */
+static void end_context(void *context)
+{
+	struct cupti_range_run run = { .size = CUPTI_SIZE(cupti_range_run, profiler) };
+	struct context *c;
+
+	pthread_mutex_lock(&adding);
+	c = place_of(context);
+	pthread_mutex_unlock(&adding);
+	if (!c || c->context != context)
+		return;
+	pthread_mutex_lock(&c->lock);
+	run.profiler = c->profiler;
+	if (c->state == READY)
+		(void)cupti_ranges.disable(&run);
+	close_context(c);
+	c->state = FREE;
+	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_lock(&adding);
+	c->context = NULL;
+	pthread_mutex_unlock(&adding);
+}
+
+/* ---- a launch -------------------------------------------------------------------------------- */
+
+static bool start(struct context *c)
+{
+	struct cupti_range_run run = {
+		.size = CUPTI_SIZE(cupti_range_run, profiler), .profiler = c->profiler,
+	};
+	int err = cupti_ranges.start(&run);
+
+	if (err)
+		refuse(c, err);
+	return !err;
+}
+
+static int read_values(struct context *c, struct cupti_values *values)
+{
+	struct cupti_range_data_info info = {
+		.size = CUPTI_SIZE(cupti_range_data_info, ranges), .image = c->image,
+		.bytes = c->bytes,
+	};
+	double numbers[CUPTI_METRICS];
+	struct cupti_pm_values get = {
+		.size = CUPTI_SIZE(cupti_pm_values, values), .host = c->chip.host,
+		.image = c->image, .bytes = c->bytes, .names = (const char **)c->chip.names,
+		.nr = c->chip.nr, .values = numbers,
+	};
+	int err = cupti_ranges.get_data_info(&info);
+
+	/* A launch that failed has none. */
+	if (err || !info.ranges)
+		return err;
+	err = cupti_pm.get_values(&get);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < c->chip.nr; i++) {
+		values->v[i].metric = c->chip.metrics[i];
+		values->v[i].value = numbers[i] / c->chip.metrics[i]->unit;
+	}
+	values->passes = c->chip.passes;
+	values->nr = c->chip.nr;
+	return 0;
+}
+
+static int stop(struct context *c, struct cupti_values *values)
+{
+	struct cupti_range_stop run = {
+		.size = CUPTI_SIZE(cupti_range_stop, all), .profiler = c->profiler,
+	};
+	struct cupti_range_decode decode = {
+		.size = CUPTI_SIZE(cupti_range_decode, dropped), .profiler = c->profiler,
+	};
+	int err = cupti_ranges.stop(&run);
+
+	if (!err)
+		err = cupti_ranges.decode(&decode);
+	if (!err)
+		err = read_values(c, values);
+	return err ? err : clear_image(c);
+}
+
+/* Relaxed: the lock of a context orders it. */
+static bool may_measure(void)
+{
+	return __atomic_load_n(&on, __ATOMIC_RELAXED) &&
+	       !__atomic_load_n(&captures, __ATOMIC_RELAXED);
+}
+
+static void before_launch(const struct cupti_callback *call)
+{
+	uint32_t ids[2] = { outer ? outer : call->correlation, call->correlation };
+	struct context *c;
+
+	if (measuring || !call->context || !may_measure() || cupti_values_none(call->symbol))
+		return;
+	c = hold(call->context);
+	if (!c)
+		return;
+	if (c->state == FREE)
+		open_context(c);
+	/* Again: who ends it takes this lock afterwards, and so waits for what has begun. */
+	if (c->state != READY || !may_measure() || !start(c)) {
+		pthread_mutex_unlock(&c->lock);
+		return;
+	}
+	cupti_values_begin(ids);
+	inner = call->correlation;
+	measuring = c;
+}
+
+static void after_launch(void)
+{
+	struct cupti_values values = { .nr = 0 };
+	struct context *c = measuring;
+	int err;
+
+	if (!c)
+		return;
+	measuring = NULL;
+	values.correlation[0] = outer ? outer : inner;
+	values.correlation[1] = inner;
+	err = stop(c, &values);
+	if (err)
+		refuse(c, err);
+	pthread_mutex_unlock(&c->lock);
+	cupti_values_end(&values);
+}
+
+/* Until those that have begun are over. */
+static void wait_for_launches(void)
+{
+	for (struct context *c = contexts; c < contexts + CONTEXTS; c++) {
+		if (c == measuring)
+			continue;
+		pthread_mutex_lock(&c->lock);
+		pthread_mutex_unlock(&c->lock);
+	}
+}
+
+/*
+ * A capture that failed to begin is none, and one that was invalidated has ended.  What is wrong in
+ * another way may end none: then less is measured.
+ */
+static void captured(const struct cupti_callback *call, bool begins)
+{
+	uint32_t result = 0, n;
+	bool ended;
+
+	if (call->site == CUPTI_API_EXIT && call->result)
+		memcpy(&result, call->result, sizeof(result));
+	if (begins && call->site == CUPTI_API_ENTER) {
+		/* Relaxed: the locks order it, see before_launch(). */
+		__atomic_fetch_add(&captures, 1, __ATOMIC_RELAXED);
+		wait_for_launches();
+		return;
+	}
+	ended = begins ? result != 0 : !result || result == CUDA_INVALIDATED;
+	if (call->site == CUPTI_API_ENTER || !ended)
+		return;
+	n = __atomic_load_n(&captures, __ATOMIC_RELAXED);
+	while (n && !__atomic_compare_exchange_n(&captures, &n, n - 1, false, __ATOMIC_RELAXED,
+						 __ATOMIC_RELAXED))
+		;
+}
+
+void cupti_ranges_call(uint32_t domain, uint32_t id, const void *info)
+{
+	const struct cupti_callback *call = info;
+	const struct cupti_resource *resource = info;
+
+	if (domain == CUPTI_DOMAIN_RESOURCE) {
+		if (id == CUPTI_CONTEXT_ENDS && cupti_metrics_by_kernel())
+			end_context(resource->context);
+		return;
+	}
+	switch (id < FUNCTIONS ? what[domain == CUPTI_DOMAIN_RUNTIME][id] : NOTHING) {
+	case LAUNCHES:
+		if (domain == CUPTI_DOMAIN_RUNTIME)
+			outer = call->site == CUPTI_API_ENTER ? call->correlation : 0;
+		else if (call->site == CUPTI_API_ENTER)
+			before_launch(call);
+		else
+			after_launch();
+		break;
+	case BEGINS_CAPTURE:
+	case ENDS_CAPTURE:
+		captured(call, what[domain == CUPTI_DOMAIN_RUNTIME][id] == BEGINS_CAPTURE);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- on and off ------------------------------------------------------------------------------ */
+
+static void choose(void *subscriber, uint32_t domain)
+{
+	const char *name;
+
+	for (uint32_t i = 1; i < FUNCTIONS; i++) {
+		if (cupti.get_callback_name(domain, i, &name) || !name)
+			break;
+		for (size_t f = 0; f < ARRAY_SIZE(functions); f++) {
+			if (strncmp(name, functions[f].prefix, strlen(functions[f].prefix)))
+				continue;
+			what[domain == CUPTI_DOMAIN_RUNTIME][i] = (uint8_t)functions[f].does;
+			(void)cupti.enable_callback(1, subscriber, domain, i);
+		}
+	}
+}
+
+void cupti_ranges_init(void)
+{
+	for (uint32_t i = 0; i < CONTEXTS; i++)
+		pthread_mutex_init(&contexts[i].lock, NULL);
+}
+
+/* The callbacks end with the subscriber. */
+void cupti_ranges_attach(void *subscriber)
+{
+	static bool opened;
+
+	if (!cupti_metrics_by_kernel() || !cupti.enable_callback)
+		return;
+	if (!opened)
+		missing = !cupti_ranges_open();
+	opened = true;
+	if (missing)
+		return;
+	choose(subscriber, CUPTI_DOMAIN_DRIVER);
+	choose(subscriber, CUPTI_DOMAIN_RUNTIME);
+	(void)cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_CONTEXT_ENDS);
+}
+
+void cupti_ranges_on(void)
+{
+	__atomic_store_n(&on, cupti_metrics_by_kernel() && !missing, __ATOMIC_RELAXED);
+}
+
+void cupti_ranges_off(void)
+{
+	__atomic_store_n(&on, false, __ATOMIC_RELAXED);
+}
+
+void cupti_ranges_settle(void)
+{
+	if (cupti_metrics_by_kernel())
+		wait_for_launches();
+}
+
+void cupti_ranges_forget(void)
+{
+	cupti_ranges_off();
+	cupti_values_forget();
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A collector that misses seven jobs, and a program that fills all rings so that their counter is
+ * lost: "overwrite" writes it and then more than a ring holds; "full" stops the recorder, its
+ * parent, and fills the rings first.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <xsprof/collector.h>
+
+#define RECORDS	100000
+#define MISSED	7u
+
+static struct xsprof_miss misses[] = { { .text = "jobs that nobody saw" } };
+
+static uint64_t work(void *unused)
+{
+	(void)unused;
+	return 0;
+}
+
+static struct xsprof_collector collector = {
+	.size = sizeof(collector), .version = XSPROF_COLLECTOR_VERSION, .name = "blind",
+	.category = "blind", .misses = misses, .nr_misses = 1, .work = work,
+};
+
+/* In the ring of each CPU. */
+static void fill(void)
+{
+	cpu_set_t all, one;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &all))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		sched_setaffinity(0, sizeof(one), &one);
+		for (int i = 0; i < RECORDS; i++)
+			XSPROF_INSTANT("filler");
+	}
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
+/* Return: the collector's thread has written the counter, as far as it knows. */
+static bool miss(void)
+{
+	xsprof_collector_missed(&misses[0], MISSED);
+	xsprof_collector_wake(&collector);
+	for (int i = 0; i < 3000; i++, usleep(10000))
+		if (__atomic_load_n(&misses[0].shown, __ATOMIC_RELAXED) == MISSED)
+			return true;
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	bool full = argc > 1 && !strcmp(argv[1], "full"), shown;
+	int err = xsprof_collector_add(&collector);
+
+	if (err) {
+		printf("xsprof_collector_add: %d\n", err);
+		return 1;
+	}
+	if (full) {
+		kill(getppid(), SIGSTOP);
+		fill();
+	}
+	shown = miss();
+	if (full)
+		kill(getppid(), SIGCONT);
+	else
+		fill();
+	return !shown;
+}
