@@ -263,6 +263,10 @@ extern bool python_sampling;
 void python_sample_init(int category);
 /* A thread has taken the GIL: starts sampling if it is time. */
 void python_sample_look(void);
+/* Another interpreter begins: what was found of asyncio is void. */
+void python_tasks_again(void);
+/* Garbage is collected: a thread with the GIL in which functions of Python may be called. */
+void python_tasks_collects(void);
 /* Fork handlers: before, in the parent, in the child. */
 void python_sample_forks(void);
 void python_sample_parent(void);
