@@ -295,5 +295,7 @@ void python_thread_takes(void *state);
 void python_thread_leaves(void *state);
 /* May be called without the mutex. */
 void python_thread_waits(bool waits);
+/* The calling thread, of whatever kind, has changed its signal mask. Signal-safe. */
+void python_thread_masks(void);
 
 #endif /* XSP_PYTHON_LOCAL_H */

@@ -36,6 +36,7 @@ enum python_signal { PYTHON_SIGNAL_UNKNOWN, PYTHON_SIGNAL_FREE, PYTHON_SIGNAL_PE
  * @state: its Python thread state when it last took or released the GIL; NULL: none
  * @waits: it waits for the GIL
  * @asked: a signal to it is pending
+ * @masked: it has changed its signal mask since @signal was read
  * @signal: state of our signal when last read; used by ask.c, like the next two
  * @signal_ns: time of that
  * @sent_ns: time when a signal was last sent
@@ -52,6 +53,7 @@ struct python_entry {
 	void		*state;
 	bool		waits;
 	bool		asked;
+	bool		masked;
 	enum python_signal signal;
 	uint64_t	signal_ns;
 	uint64_t	sent_ns;
@@ -116,6 +118,8 @@ bool sample_peek(void *to, const void *from, size_t len);
 bool sample_peek_many(const struct iovec *to, const struct iovec *from, size_t n, size_t len);
 /* The same up to the first place that cannot be read as a whole. Return: bytes read. */
 size_t sample_peek_some(const struct iovec *to, const struct iovec *from, size_t n);
+/* The process's id. */
+pid_t sample_pid(void);
 /* In a forked child: the process id has changed. */
 void sample_peek_forked(void);
 /* Return: the errno with which the system call was refused; 0: it was not refused. */
