@@ -196,6 +196,14 @@ def blocks():
     """The new program has no signals but those that were sent."""
     if os.environ.get("AGAIN"):
         sys.exit("signals: %s" % signal.sigpending() if signal.sigpending() else 0)
+    # A thread that has been asked before, and blocks all in between.
+    for _ in range(10):
+        spin(0.03)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        spin(0.03)
+        if signal.sigpending():
+            sys.exit("signals: %s" % signal.sigpending())
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     spin(0.3)
     os.environ["AGAIN"] = "1"

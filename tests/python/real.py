@@ -202,12 +202,20 @@ def check_table(path, _):
 
 def check_tasks(path, _):
     """The innermost but for its calls: a task that runs is what the event loop's handle runs."""
-    found = collections.Counter()
+    found, names = collections.Counter(), collections.defaultdict(set)
     for how, stack, _ in samples(path):
         if how == "runs" and "spins" in stack:
             assert "_run" in stack, stack
-            found[stack[stack.index("_run") - 1]] += 1
+            inside = stack[:stack.index("_run")]
+            task = [f for f in inside if f.startswith("asyncio task: ")]
+            # Not known of the first ones.
+            assert task in ([], inside[-1:]), stack
+            coroutine = inside[-1 - len(task)]
+            found[coroutine] += 1
+            names[coroutine].update(task)
     assert set(found) == {"fetch", "parse"} and min(found.values()) >= 10, found
+    assert sorted(map(sorted, names.values())) == [["asyncio task: Task-2"],
+                                                   ["asyncio task: Task-3"]], names
 
 
 def main():

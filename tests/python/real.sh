@@ -28,7 +28,7 @@ known() # WHAT PYTHON OPTION...
 known serve python3
 result "a web server: what its threads do, and that they wait for each other" $?
 known tasks python3
-result "asyncio: which task runs is told by the frame inside of Handle._run()" $?
+result "asyncio: which task runs is told by the frame inside of Handle._run(), and its name" $?
 if package_readers; then
 	known table "$venv/bin/python" --python-native
 	result "pandas and numpy: what holds the lock, what lets go of it, and C below it" $?

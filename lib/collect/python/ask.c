@@ -5,9 +5,10 @@
  *
  * The signal is one whose default action is to be ignored. Any other, sent while the program calls
  * execve(), would end the new program: pending signals outlive handlers, and blocked ones stay
- * pending for the new program. So no signal is sent to a thread that blocks it according to /proc;
- * the thread may still block it in between. Without /proc, one signal is sent, and the next after
- * it was handled, or after a second.
+ * pending for the new program. So no signal is sent to a thread that blocks it according to /proc,
+ * which is read again when the thread has changed its mask (hooks.c), and now and then, as masks
+ * are changed in other ways too. The thread may still block it in between. Without /proc, one
+ * signal is sent, and the next after it was handled, or after a second.
  *
  * One question is open at a time. The thread that answers takes the question first, so that a
  * question given up is never answered.
@@ -27,7 +28,9 @@
 
 enum { IDLE, ASKED, BUSY, GOOD, RECORDED, BAD, NONE, LEFT };
 
-#define LOOKS		4000000ull	/* ns between reads of a thread's signals in /proc */
+/* ns between reads of a thread's signals in /proc; of one that is free, and tells of changes. */
+#define LOOKS		4000000ull
+#define LOOKS_FREE	100000000ull
 #define FORGOTTEN	1000000000ull	/* ns: a signal sent before is no longer pending */
 
 static struct {
@@ -200,8 +203,12 @@ void python_ask_end(void)
 
 static enum python_signal look(struct python_entry *entry, bool asked_before, uint64_t now)
 {
-	/* Reading /proc costs as much as all the rest. */
-	if (asked_before || now - entry->signal_ns >= LOOKS) {
+	bool free = entry->signal == PYTHON_SIGNAL_FREE && !python_late;
+	/* Acquire: pairs with the release in python_thread_masks(). */
+	bool masked = __atomic_exchange_n(&entry->masked, false, __ATOMIC_ACQUIRE);
+
+	/* Reading /proc costs a third of a tick. */
+	if (asked_before || masked || now - entry->signal_ns >= (free ? LOOKS_FREE : LOOKS)) {
 		entry->signal = python_signal_of(entry->tid, number);
 		entry->signal_ns = now;
 	}
@@ -231,7 +238,7 @@ bool python_ask(struct python_entry *entry, uint64_t now, bool at_once)
 	__atomic_store_n(&entry->asked, true, __ATOMIC_RELAXED);
 	/* Release: the answering thread sees who is asked. */
 	__atomic_store_n(&question.is, ASKED, __ATOMIC_RELEASE);
-	if (!syscall(SYS_tgkill, getpid(), entry->tid, number))
+	if (!syscall(SYS_tgkill, sample_pid(), entry->tid, number))
 		return true;
 	__atomic_store_n(&entry->asked, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&question.is, IDLE, __ATOMIC_RELAXED);

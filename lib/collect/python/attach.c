@@ -159,6 +159,8 @@ static bool find(int category)
 	lock = python.ensure();
 	if (!attached.told)
 		attached.told = !cpython.at_exit(over);
+	/* Another interpreter may run than in the last recording. */
+	python_tasks_again();
 	found = python_sample_find();
 	if (found && !python_seen_find()) {
 		collect_say("Python: its lock or its threads are not as they are expected to be: "
@@ -210,6 +212,7 @@ static void *run(void *again)
 			category = 0;
 		sample_peek_forked();
 		python_code_init(category);
+		python_tasks_init(category);
 		python_tick_init(attached.hz, category);
 		sampled = find(category);
 		if (sampled)

@@ -24,8 +24,10 @@ static int state;
 void python_look_again(void)
 {
 	/* A forked child continues to use them. */
-	if (cpython.initialized && !cpython.initialized())
-		__atomic_store_n(&state, NEW, __ATOMIC_RELAXED);
+	if (!cpython.initialized || cpython.initialized())
+		return;
+	__atomic_store_n(&state, NEW, __ATOMIC_RELAXED);
+	python_tasks_again();
 }
 
 void python_look(void)

@@ -251,8 +251,17 @@ static bool read_texts(struct python_reading *r)
 	return known;
 }
 
+static bool awaits(const struct python_reading *r)
+{
+	for (uint32_t i = 0; i < r->nr; i++)
+		if (!is_again(r, i) && python_code_awaits(r->bytes[i]))
+			return true;
+	return false;
+}
+
 bool python_read_frames(struct python_reading *r, const void *state)
 {
+	r->task.id = r->task.name = 0;
 	r->nr = r->left = r->line = 0;
 	r->from = r->to = 0;
 	r->place = -1;
@@ -271,5 +280,7 @@ bool python_read_frames(struct python_reading *r, const void *state)
 	}
 	r->from = r->to = 0;
 	r->line = python_code_line(r->bytes[0], r->place, r->lines, r->lines_got, sizeof(r->lines));
+	if (awaits(r))
+		python_task_read(r, state);
 	return true;
 }

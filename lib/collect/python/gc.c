@@ -63,6 +63,7 @@ static void *called(void *self, void *arguments)
 	if (!info)
 		cpython.err_clear();
 	python_trace_look();
+	python_tasks_collects();
 	if (!python_recorded())
 		open = false;
 	else if (phase && !strcmp(phase, "start"))

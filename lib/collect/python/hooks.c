@@ -4,9 +4,13 @@
  * function and returns its result; for a condition that is not a GIL's, nearly all, it does nothing
  * else. They have the symbol versions of the C library: a program linked with older versions
  * bypasses them.
+ *
+ * And those with which a thread changes its signal mask: a sampled thread is noted, as whoever asks
+ * it by a signal must know.
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -31,6 +35,8 @@ static int (*real_signal)(pthread_cond_t *cond);
 static int (*real_wait)(pthread_cond_t *cond, pthread_mutex_t *mutex);
 static int (*real_timedwait)(pthread_cond_t *cond, pthread_mutex_t *mutex,
 			     const struct timespec *until);
+static int (*real_thread_mask)(int how, const sigset_t *set, sigset_t *before);
+static int (*real_mask)(int how, const sigset_t *set, sigset_t *before);
 
 /*
  * The next definition: the C library's, in the version that programs link with today, or that of a
@@ -73,6 +79,8 @@ static __attribute__((constructor)) void look_up_all(void)
 	look_up(&real_signal, "pthread_cond_signal");
 	look_up(&real_wait, "pthread_cond_wait");
 	look_up(&real_timedwait, "pthread_cond_timedwait");
+	look_up(&real_thread_mask, "pthread_sigmask");
+	look_up(&real_mask, "sigprocmask");
 }
 
 #define REAL(function, name) ({ \
@@ -115,5 +123,24 @@ HOOK int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 
 	if (gil)
 		gil_waited(gil);
+	return err;
+}
+
+/* Noted when it is done: what is read of the mask thereafter is the new one. */
+HOOK int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
+{
+	int err = REAL(real_thread_mask, "pthread_sigmask")(how, set, before);
+
+	if (set && python_sampling)
+		python_thread_masks();
+	return err;
+}
+
+HOOK int sigprocmask(int how, const sigset_t *set, sigset_t *before)
+{
+	int err = REAL(real_mask, "sigprocmask")(how, set, before);
+
+	if (set && python_sampling)
+		python_thread_masks();
 	return err;
 }

@@ -263,6 +263,10 @@ extern bool python_sampling;
 void python_sample_init(int category);
 /* A thread has taken the GIL: starts sampling if it is time. */
 void python_sample_look(void);
+/* Another interpreter begins: what was found of asyncio is void. */
+void python_tasks_again(void);
+/* Garbage is collected: a thread with the GIL in which functions of Python may be called. */
+void python_tasks_collects(void);
 /* Fork handlers: before, in the parent, in the child. */
 void python_sample_forks(void);
 void python_sample_parent(void);
@@ -291,5 +295,7 @@ void python_thread_takes(void *state);
 void python_thread_leaves(void *state);
 /* May be called without the mutex. */
 void python_thread_waits(bool waits);
+/* The calling thread, of whatever kind, has changed its signal mask. Signal-safe. */
+void python_thread_masks(void);
 
 #endif /* XSP_PYTHON_LOCAL_H */

@@ -18,6 +18,11 @@ void sample_peek_forked(void)
 	own_pid = getpid();
 }
 
+pid_t sample_pid(void)
+{
+	return own_pid;
+}
+
 size_t sample_peek_some(const struct iovec *to, const struct iovec *from, size_t n)
 {
 	long got = syscall(SYS_process_vm_readv, own_pid, to, n, from, n, 0ul);

@@ -25,6 +25,7 @@ static struct {
 	uint32_t		full;	/* the qualified name */
 	uint32_t		lines;
 	uint32_t		first;
+	uint32_t		flags;
 	uint32_t		size;
 	uint32_t		table;	/* in a bytes object: where its data begins */
 	uint32_t		table_size;
@@ -91,17 +92,18 @@ static uint32_t find_word(const char *bytes, void *code, const char *attribute, 
 	return 0;
 }
 
-static uint32_t find_first(const char *bytes, void *code, uint32_t before)
+/* The offset of the attribute's number. Return: 0: not found, or not at @before. */
+static uint32_t find_number(const char *bytes, void *code, const char *attribute, uint32_t before)
 {
-	void *object = python.attribute(code, "co_firstlineno");
-	long first = object ? python.number(object) : 0;
+	void *object = python.attribute(code, attribute);
+	long number = object ? python.number(object) : 0;
 	int32_t v;
 
 	if (object)
 		python.decref(object);
 	for (uint32_t i = before ? before : 16; i + 4 <= PYTHON_CODE_SPAN; i += 4) {
 		memcpy(&v, bytes + i, sizeof(v));
-		if (first && v == first)
+		if (number && v == number)
 			return i;
 		if (before)
 			break;
@@ -168,7 +170,8 @@ static void *called(void *self, void *code)
 		layout.name = find_word(bytes, code, "co_name", layout.name);
 		layout.file = find_word(bytes, code, "co_filename", layout.file);
 		layout.full = find_word(bytes, code, "co_qualname", layout.full);
-		layout.first = find_first(bytes, code, layout.first);
+		layout.first = find_number(bytes, code, "co_firstlineno", layout.first);
+		layout.flags = find_number(bytes, code, "co_flags", layout.flags);
 		find_lines(bytes, code);
 		probe.wrong |= !layout.name || !layout.file || !layout.first;
 	}
@@ -178,7 +181,10 @@ static void *called(void *self, void *code)
 
 static struct python_callee method = { "xsprof", called, PYTHON_METH_O, NULL };
 
-/* Functions with nothing in common; each has more than the 64 bytes that are compared. */
+/*
+ * Functions with nothing in common; each has more than the 64 bytes that are compared. The flags
+ * added are those of "from __future__" that no longer mean anything.
+ */
 static const char program[] =
 	"def outer():\n"
 	"    def inner(a, b):\n"
@@ -193,16 +199,19 @@ static const char program[] =
 	"        return x(y) + y[x:1] - x.a.b.c\n"
 	"    except Exception as e:\n"
 	"        raise ValueError(e) from None\n"
-	"xsprof(outer().__code__.replace(co_firstlineno=54321, co_filename='xsprof-one'))\n"
-	"xsprof(other.__code__.replace(co_firstlineno=43219, co_filename='xsprof-two'))\n";
+	"xsprof(outer().__code__.replace(co_firstlineno=54321, co_filename='xsprof-one',\n"
+	"    co_flags=outer.__code__.co_flags | 0x60000))\n"
+	"xsprof(other.__code__.replace(co_firstlineno=43219, co_filename='xsprof-two',\n"
+	"    co_flags=other.__code__.co_flags | 0x40000))\n";
 
 bool python_code_find(void)
 {
 	if (!python_text_find() || !python_run(program, &method) || probe.wrong ||
 	    probe.calls != PROBES)
 		return false;
-	layout.size = most_of(most_of(layout.name, layout.file), layout.full);
-	layout.size = most_of(most_of(layout.size - 8, layout.lines), layout.first);
+	layout.size = most_of(most_of(most_of(0, layout.name), layout.file), layout.full);
+	layout.size = most_of(most_of(layout.size, layout.lines), layout.first);
+	layout.size = most_of(layout.size, layout.flags);
 	return layout.size <= PYTHON_CODE_SPAN;
 }
 
@@ -254,6 +263,17 @@ bool python_code_read(struct sampled_code *code, const char *bytes,
 	return python_code_texts(bytes, text) &&
 	       python_text_read(text[0], code->file, sizeof(code->file), data, room) &&
 	       python_text_read(text[1], code->function, sizeof(code->function), data, room);
+}
+
+bool python_code_awaits(const char *bytes)
+{
+	uint32_t flags;
+
+	if (!layout.flags)
+		return false;
+	memcpy(&flags, bytes + layout.flags, sizeof(flags));
+	/* CO_COROUTINE, CO_ITERABLE_COROUTINE */
+	return flags & 0x180;
 }
 
 const void *python_code_lines(const char *bytes)

@@ -36,6 +36,7 @@ enum python_signal { PYTHON_SIGNAL_UNKNOWN, PYTHON_SIGNAL_FREE, PYTHON_SIGNAL_PE
  * @state: its Python thread state when it last took or released the GIL; NULL: none
  * @waits: it waits for the GIL
  * @asked: a signal to it is pending
+ * @masked: it has changed its signal mask since @signal was read
  * @signal: state of our signal when last read; used by ask.c, like the next two
  * @signal_ns: time of that
  * @sent_ns: time when a signal was last sent
@@ -52,6 +53,7 @@ struct python_entry {
 	void		*state;
 	bool		waits;
 	bool		asked;
+	bool		masked;
 	enum python_signal signal;
 	uint64_t	signal_ns;
 	uint64_t	sent_ns;
@@ -116,6 +118,8 @@ bool sample_peek(void *to, const void *from, size_t len);
 bool sample_peek_many(const struct iovec *to, const struct iovec *from, size_t n, size_t len);
 /* The same up to the first place that cannot be read as a whole. Return: bytes read. */
 size_t sample_peek_some(const struct iovec *to, const struct iovec *from, size_t n);
+/* The process's id. */
+pid_t sample_pid(void);
 /* In a forked child: the process id has changed. */
 void sample_peek_forked(void);
 /* Return: the errno with which the system call was refused; 0: it was not refused. */
@@ -188,6 +192,8 @@ const void *python_code_lines(const char *bytes);
  * bytes are used; the first @got bytes have been read already.
  */
 uint32_t python_code_line(const char *bytes, int32_t at, char *buffer, size_t got, size_t room);
+/* Is it the code of a coroutine? */
+bool python_code_awaits(const char *bytes);
 /* Names the code if it is new; called by tick.c only. */
 void python_code_name(struct sampled_code *code, const void *at);
 /* Code object that 3.12 uses where C calls Python, once one was seen. */
@@ -205,6 +211,76 @@ enum python_lines { PYTHON_LINES_NONE, PYTHON_LINES_PAIRS, PYTHON_LINES_RANGES,
  */
 uint32_t python_line_at(enum python_lines kind, const uint8_t *table, uint32_t size, int32_t first,
 			int32_t at);
+
+/* ---- tasks.c: the task that a thread runs ---------------------------------------------------- */
+
+#define PYTHON_TASK_MAX	144u
+
+/**
+ * struct python_task - the task of asyncio in which a thread was
+ * @id: identifies its name; 0: in none that is known
+ * @name: its name; 0: not named yet
+ * @at: index of its coroutine's frame
+ * @text: what it is called, if it is not named yet
+ */
+struct python_task {
+	uint64_t	id;
+	xsprof_name_t	name;
+	uint32_t	at;
+	char		text[PYTHON_TASK_MAX];
+};
+
+/**
+ * struct python_tasks - where asyncio keeps what; offsets in bytes
+ * @coroutine: in a task: of its coroutine
+ * @name: in a task: of its name, a str, or an int since 3.13
+ * @frame: in a coroutine: of its frame
+ * @frame_inside: the frame itself is there, not a pointer to it
+ * @loops: a dict from event loops to their current tasks; NULL: these are in threads' states
+ * @keys: in that dict: of the address of its keys and values
+ * @state: in a thread's state: of the current task
+ * @number: in an int: of its digit; 0: not found
+ * @number_has: the word before it, of positive ints with one digit: a large and a small one
+ * @number_type: the type of ints
+ */
+struct python_tasks {
+	uint32_t	coroutine;
+	uint32_t	name;
+	uint32_t	frame;
+	bool		frame_inside;
+	const char	*loops;
+	uint32_t	keys;
+	uint32_t	state;
+	uint32_t	number;
+	uint64_t	number_has[2];
+	const void	*number_type;
+};
+
+extern struct python_tasks python_tasks;
+
+struct python_reading;
+
+void python_tasks_init(int category);
+/*
+ * Sets the task of a reading that has a coroutine. @state: the thread's. Signal-safe, like the two
+ * functions that follow.
+ */
+void python_task_read(struct python_reading *reading, const void *state);
+/* There is no room for further names or stacks: samples may have to do without their task. */
+bool python_tasks_spent(void);
+/* Is it known what is where? If not, it is found out. */
+bool python_tasks_ready(void);
+/* Names the task if it is new; called by tick.c only. It may stay without a name. */
+void python_task_name(struct python_task *task);
+/* A new stack with a task is to be recorded. Return: false: there is no room. */
+bool python_task_stack(void);
+
+/* ---- tasks-find.c: where asyncio keeps them -------------------------------------------------- */
+
+/* Asks Python's main thread to find out, if that is wanted. @now: CLOCK_MONOTONIC, ns. */
+void python_tasks_look(uint64_t now);
+/* In a forked child. */
+void python_tasks_forked(void);
 
 /* ---- frames.c: the walk ---------------------------------------------------------------------- */
 
@@ -237,6 +313,7 @@ struct python_way {
  * @frame: addresses of the frames
  * @entry: C called the frame, as far as the frame tells
  * @place: offset in the code of the innermost frame
+ * @task: the task of asyncio in which the thread is
  * @ways: cache by state; several states may share an entry
  * @window: buffer for Python's memory
  * @view: the part of @window that holds the addresses @from to @to
@@ -258,6 +335,7 @@ struct python_reading {
 	uintptr_t		frame[PYTHON_DEPTH];
 	bool			entry[PYTHON_DEPTH];
 	int32_t			place;
+	struct python_task	task;
 	uintptr_t		from;
 	uintptr_t		to;
 	struct python_way	ways[PYTHON_WAYS];

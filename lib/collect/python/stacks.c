@@ -10,13 +10,14 @@
 
 #include "collect/python/sample.h"
 
-#define ALL	(PYTHON_DEPTH + NATIVE_FRAMES + 1)
+#define FUNCTIONS	(PYTHON_DEPTH + 1)	/* and a task */
+#define ALL		(FUNCTIONS + NATIVE_FRAMES + 1)
 
 /* The Python part. @entered: entered from C. */
 struct functions {
 	uint32_t	nr;
-	uint64_t	frame[PYTHON_DEPTH];
-	bool		entered[PYTHON_DEPTH];
+	uint64_t	frame[FUNCTIONS];
+	bool		entered[FUNCTIONS];
 };
 
 /* A stack to be recorded. */
@@ -28,10 +29,19 @@ struct stack {
 	uint32_t	id;
 };
 
+/* A task comes right after its coroutine: C called both. */
+static void put_task(struct functions *f, const struct python_task *task)
+{
+	f->frame[f->nr] = XSPROF_FRAME_NAMED | task->name;
+	f->entered[f->nr] = f->entered[f->nr - 1];
+	f->entered[f->nr++ - 1] = false;
+}
+
 /* Names the functions that are new. */
 static void take_functions(struct python_reading *r, struct functions *f)
 {
 	f->nr = 0;
+	python_task_name(&r->task);
 	for (uint32_t i = 0; i < r->nr; i++) {
 		struct sampled_code *code = &r->code[i];
 
@@ -45,6 +55,8 @@ static void take_functions(struct python_reading *r, struct functions *f)
 		}
 		f->entered[f->nr] = r->entry[i];
 		f->frame[f->nr++] = XSPROF_FRAME_NAMED | code->name;
+		if (r->task.name && r->task.at == i)
+			put_task(f, &r->task);
 	}
 }
 
@@ -129,8 +141,10 @@ static uint64_t key_of(const struct stack *stack, uint32_t unloads)
 	return unloads ? native_mix(key, unloads) : key;
 }
 
-/* The key of key_of(), computed without the memory for a stack: a handler has little room. */
-uint32_t python_stack_known(const struct python_reading *r, xsprof_name_t *name)
+/*
+ * Finds the key of key_of(), computed without the memory for a stack: a handler has little room.
+ */
+static uint32_t find_known(const struct python_reading *r, bool task, xsprof_name_t *name)
 {
 	uint64_t key = begin_key(r->left);
 
@@ -143,8 +157,20 @@ uint32_t python_stack_known(const struct python_reading *r, xsprof_name_t *name)
 		if (!*name)
 			*name = r->code[i].name;
 		key = native_mix(key, r->code[i].name);
+		if (task && r->task.at == i)
+			key = native_mix(key, r->task.name);
 	}
 	return *name ? python_user.stack_find(key) : 0;
+}
+
+uint32_t python_stack_known(const struct python_reading *r, xsprof_name_t *name)
+{
+	bool task = r->task.id;
+	uint32_t stack = 0;
+
+	if (!task || r->task.name)
+		stack = find_known(r, task, name);
+	return stack || !task || !python_tasks_spent() ? stack : find_known(r, false, name);
 }
 
 static void add(void *stack)
@@ -154,21 +180,29 @@ static void add(void *stack)
 	s->id = python_user.stack_add(s->key, s->frame, s->nr, s->left);
 }
 
-/* Return: false: the stack must do without native frames. */
-static bool find_merged(struct stack *stack, const struct functions *f,
-			const struct native_stack *native, uint32_t unloads)
+static bool has_room(const struct python_reading *r)
+{
+	return !r->task.name || python_task_stack();
+}
+
+static uint32_t find_merged(struct stack *stack, const struct python_reading *r,
+			    const struct functions *f, const struct native_stack *native,
+			    uint32_t unloads)
 {
 	stack->nr = merge(stack->frame, f, native, stack->left);
 	if (stack->nr == f->nr)
-		return false;
+		return 0;
 	/* After an unload other code may be at these addresses. */
 	stack->key = key_of(stack, unloads);
 	stack->id = python_user.stack_find(stack->key);
-	return stack->id || python_native_guard(unloads, add, stack);
+	if (!stack->id && has_room(r) && !python_native_guard(unloads, add, stack))
+		return 0;
+	return stack->id;
 }
 
-uint32_t python_stack_of(struct python_reading *r, const struct native_stack *native,
-			 uint32_t unloads, xsprof_name_t *name)
+/* Return: 0: there are no frames, or no room for a stack with a task. */
+static uint32_t find_or_add(struct python_reading *r, const struct native_stack *native,
+			    uint32_t unloads, xsprof_name_t *name)
 {
 	struct stack stack = { .left = r->left };
 	struct functions f;
@@ -177,13 +211,25 @@ uint32_t python_stack_of(struct python_reading *r, const struct native_stack *na
 	if (!f.nr)
 		return 0;
 	*name = (xsprof_name_t)f.frame[0];
-	if (native && native->nr && has_code(native) && find_merged(&stack, &f, native, unloads))
+	if (native && native->nr && has_code(native) &&
+	    find_merged(&stack, r, &f, native, unloads))
 		return stack.id;
 	stack.nr = f.nr;
 	memcpy(stack.frame, f.frame, f.nr * sizeof(*f.frame));
 	stack.key = key_of(&stack, 0);
 	stack.id = python_user.stack_find(stack.key);
-	if (!stack.id)
+	if (!stack.id && has_room(r))
 		add(&stack);
 	return stack.id;
+}
+
+uint32_t python_stack_of(struct python_reading *r, const struct native_stack *native,
+			 uint32_t unloads, xsprof_name_t *name)
+{
+	uint32_t id = find_or_add(r, native, unloads, name);
+
+	if (id || !r->task.name)
+		return id;
+	r->task.id = r->task.name = 0;
+	return find_or_add(r, native, unloads, name);
 }

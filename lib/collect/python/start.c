@@ -51,6 +51,7 @@ void python_sample_init(int category)
 	}
 	sample_peek_forked();
 	python_code_init(category);
+	python_tasks_init(category);
 	python_native_init(category);
 	python_tick_init(hz, category);
 	python_ticker_own();
@@ -169,6 +170,7 @@ void python_sample_forked(void)
 	sample_peek_forked();
 	python_threads_forked();
 	python_ask_forked();
+	python_tasks_forked();
 	/* In a forked child: another thread of the parent may have been in it. */
 	if (state == BUSY)
 		state = NEW;

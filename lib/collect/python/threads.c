@@ -55,6 +55,8 @@ static __attribute__((noinline)) struct python_entry *enter(void)
 	if (i == PYTHON_THREADS) {
 		__atomic_store_n(&full, true, __ATOMIC_RELAXED);
 		__atomic_store_n(&python_crowded, true, __ATOMIC_RELAXED);
+		/* What is known of its signals is another thread's. */
+		__atomic_store_n(&spare.masked, true, __ATOMIC_RELAXED);
 		__atomic_store_n(&spare.tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 		own = &spare;
 		return own;
@@ -95,6 +97,15 @@ void python_thread_waits(bool waits)
 
 	if (entry)
 		__atomic_store_n(&entry->waits, waits, __ATOMIC_RELAXED);
+}
+
+void python_thread_masks(void)
+{
+	struct python_entry *entry = own;
+
+	/* Release: a thread that sees it reads the mask as it is now. */
+	if (entry)
+		__atomic_store_n(&entry->masked, true, __ATOMIC_RELEASE);
 }
 
 void python_thread_takes(void *state)

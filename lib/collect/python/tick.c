@@ -262,6 +262,7 @@ static void tick(uint64_t now)
 							   ask(python_entry_holder(), now);
 	for (uint32_t i = 0; i < nr; i++)
 		done = look(&python_entries[i], done, now);
+	python_tasks_look(now);
 	if (python_crowded && !ticker.mute_crowd) {
 		ticker.mute_crowd = true;
 		collect_say("Python has more than %u threads: of the others at most that which "
