@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/capture-kernel.h"
+#include "tools/capture-tracer.h"
 
 #define KINDS	40u
 #define FIRST	1000u
@@ -107,7 +107,7 @@ static uint32_t value(void)
 	return draw(3) ? draw(10) : values[draw(sizeof(values) / sizeof(values[0]))];
 }
 
-void cap_make_formats(uint64_t seed, uint32_t events)
+void cap_make_formats(uint32_t seed, uint32_t events)
 {
 	static struct cpu c = { .cpu = 0 };
 	uint64_t t = T(10);
