@@ -52,6 +52,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/draw.h"
 #include "tools/capture.h"
 
 /* Nested ranges of a few names on 4 threads and CPUs, a counter now and then. */
@@ -178,14 +179,6 @@ static void make_full(void)
 	cap_chunk(XSPROF_CHUNK_END, XSPROF_NO_PRODUCER, 0, 0, &end, sizeof(end));
 }
 
-static uint64_t state;
-
-static uint32_t draw(uint32_t n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)((state >> 33) % n);
-}
-
 /* Each in a category of its own, so that some can be off while others are on. */
 #define MESS_NAME(i)	((i) << XSPROF_NAME_SHIFT | ((i) + 1))
 
@@ -229,7 +222,7 @@ static void make_mess(uint64_t seed)
 	uint64_t t = T(1000);
 	uint32_t i, k;
 
-	state = seed;
+	draw_seed = seed;
 	cap_host("hostname=mess\n");
 	cap_clock(T(0), T(10000000));
 	for (k = 0; k < 2; k++) {
