@@ -25,7 +25,7 @@
 #include "ondemand/request.h"
 #include "ondemand/trace-file.h"
 #include "profiler/log.h"
-#include "profiler/recorder.h"
+#include "profiler/own-producer.h"
 
 /* The program may stop making steps: a request waits at most this long for one. */
 #define STEPS_MS	XSP_KINETO_DAY_MS
@@ -289,7 +289,7 @@ static void process(void)
 		over(xsp_rq.plan.path, err);
 		return;
 	}
-	xsp_recorder_saved();
+	xsp_own_producer_saved();
 	xsp_client_lost(&xsp_rq.lost);
 	xsp_request_enter(IDLE);
 	xsp_log(XSP_LOG_STAGE, "on-demand: the trace is saved as %s", xsp_rq.plan.path);

@@ -10,7 +10,7 @@
 #include <xsprof/kineto.h>
 
 #include "base/clock.h"
-#include "profiler/recorder.h"
+#include "profiler/own-producer.h"
 #include "profiler/session.h"
 #include "ring/pack.h"
 #include "text/json-valid.h"
@@ -274,7 +274,7 @@ static void put_span(const struct scale *s, const struct xsprof_kineto_cpu_trace
 static void wait_for_readers(void)
 {
 	xsp_session_catch_up();
-	if (!xsp_recorder_is_own())
+	if (!xsp_own_producer_exists())
 		(void)xsprof_flush(1000);
 }
 

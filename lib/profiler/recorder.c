@@ -3,39 +3,28 @@
  * Records a session: a thread of the library reads this process' rings and stores new records in an
  * unnamed file.
  *
- * It consumes nothing: a recorder of the process reads everything too.  Without a recorder the
- * process becomes a producer on tmpfs that overwrites its oldest records, until a recorder comes or
- * the program ends, and is paused between sessions.
+ * It consumes nothing: a recorder of the process reads everything too.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "activity/plugin.h"
 #include "activity/thread.h"
 #include "base/file-name.h"
 #include "base/own-fd.h"
-#include "base/proc.h"
 #include "capture/host.h"
 #include "capture/writer.h"
 #include "drain/thread.h"
 #include "process/backend.h"
-#include "process/join.h"
-#include "process/life.h"
+#include "profiler/own-producer.h"
 #include "profiler/recorder.h"
-#include "read/leftover.h"
 #include "read/recording.h"
 #include "read/ring-device.h"
-#include "ring/op-wanted.h"
-
-/* Room for stacks and names of code, which plain markers do not need. */
-#define ARENA_STACKS	(16ull << 20)
 
 struct xsp_recorder {
 	struct xsprof_profiler_config config;
@@ -45,174 +34,6 @@ struct xsp_recorder {
 	uint32_t		steps;
 	int			fd;
 };
-
-/*
- * The producer that is there because of sessions alone.  It changes under the lock: a session's
- * thread makes one as well, where a recorder ends.
- */
-static struct {
-	pthread_mutex_t		lock;
-	struct xsp_recording	session;
-	struct xsp_config	before;	/* what was asked for until then */
-	bool			ours;
-} own = { .lock = PTHREAD_MUTEX_INITIALIZER, .session = { .dirfd = -1, .lockfd = -1 } };
-
-/* ---- a producer of our own ------------------------------------------------------------------ */
-
-static void set_ours(bool ours)
-{
-	__atomic_store_n(&own.ours, ours, __ATOMIC_RELAXED);
-	xsp_ops_producer(ours);
-}
-
-/* The recorder that there was has gone, and has not told this process so. */
-static bool is_left(void)
-{
-	int err;
-
-	if (own.ours || xsp_kept.backend->kind != XSPROF_BACKEND_TMPFS || !xsp_config.session)
-		return false;
-	err = xsp_recording_live(xsp_config.session);
-	return err == -ENOTCONN || err == -ENOENT;
-}
-
-/* What make_producer() has asked for is asked for no more. */
-static void ask_as_before(void)
-{
-	xsp_config.session = own.before.session;
-	xsp_config.backend = own.before.backend;
-	xsp_config.mode = own.before.mode;
-	xsp_config.has_mode = own.before.has_mode;
-	xsp_config.ring_size = own.before.ring_size;
-	xsp_config.arena_size = own.before.arena_size;
-}
-
-static int make_producer(const struct xsprof_profiler_config *config)
-{
-	char facts[256], boot[64] = "";
-	const char *object;
-	int err;
-
-	if (xsp_config.backend == XSP_CHOICE_NONE)
-		return -EPERM;
-	xsp_producer_retire();
-	xsp_leftover_free(false);
-	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
-	snprintf(facts, sizeof(facts), "pid %d\nboot %s\ncommand " XSP_PROFILED "\n",
-		 (int)getpid(), boot);
-	err = xsp_recording_create(&own.session, facts, false, &object);
-	if (err)
-		return err;
-	err = xsp_recording_keep_open(&own.session);
-	if (err) {
-		xsp_recording_remove(&own.session);
-		xsp_recording_close(&own.session);
-		return err;
-	}
-	set_ours(true);
-	own.before = xsp_config;
-	xsp_config.session = own.session.path;
-	xsp_config.backend = XSP_CHOICE_TMPFS;
-	xsp_config.mode = XSPROF_MODE_OVERWRITE;
-	xsp_config.has_mode = true;
-	if (config->buffer_size)
-		xsp_config.ring_size = config->buffer_size;
-	if (config->with_stack && xsp_config.arena_size < ARENA_STACKS)
-		xsp_config.arena_size = ARENA_STACKS;
-	__atomic_store_n(&xsp_set.state, XSP_DETACHED, __ATOMIC_RELEASE);
-	err = xsp_attach_now();
-	if (!err)
-		return 0;
-	xsp_recording_remove(&own.session);
-	xsp_recording_close(&own.session);
-	set_ours(false);
-	ask_as_before();
-	return err;
-}
-
-/* Return: 0; 1 it is a new one; -errno. */
-static int find_producer(const struct xsprof_profiler_config *config)
-{
-	int err = 0;
-
-	pthread_mutex_lock(&own.lock);
-	if (!xsp_attached() || is_left())
-		err = make_producer(config) ?: 1;
-	pthread_mutex_unlock(&own.lock);
-	return err;
-}
-
-void xsp_recorder_yield(void)
-{
-	pthread_mutex_lock(&own.lock);
-	if (own.ours) {
-		/* Before: only of a file without a name is the memory given back. */
-		xsp_recording_remove(&own.session);
-		xsp_producer_retire();
-		xsp_recording_close(&own.session);
-		set_ours(false);
-		ask_as_before();
-	}
-	pthread_mutex_unlock(&own.lock);
-}
-
-/* The lock is held. */
-static int pause_locked(bool on)
-{
-	bool is = own.ours && __atomic_load_n(&xsp_set.ctl->paused, __ATOMIC_SEQ_CST) &
-			      XSPROF_PAUSED_RECORDER;
-	int err;
-
-	if (!own.ours || is == on)
-		return 0;
-	/* Ends of open ranges will not be seen: the next session must not see them as open. */
-	if (!on)
-		xsp_control_paused(false);
-	err = xsp_kept.backend->control(0, 0, on ? XSPROF_PAUSED_RECORDER : 0,
-					on ? 0 : XSPROF_PAUSED_RECORDER);
-	if (on && !err) {
-		xsp_control_paused(true);
-		/*
-		 * If the program is killed while saving, the data is in this recording
-		 * (leftover.c).
-		 */
-		if (xsp_fd_ours(own.session.lockfd))
-			xsp_recording_touch(&own.session);
-	}
-	return err;
-}
-
-static int pause_own(bool on)
-{
-	int err;
-
-	pthread_mutex_lock(&own.lock);
-	err = pause_locked(on);
-	pthread_mutex_unlock(&own.lock);
-	return err;
-}
-
-void xsp_recorder_saved(void)
-{
-	const struct timespec long_ago[2] = { { 0 } };
-
-	if (own.ours && xsp_fd_ours(own.session.lockfd))
-		/* On failure the rest is kept as long as a save may take. */
-		(void)futimens(own.session.lockfd, long_ago);
-}
-
-bool xsp_recorder_is_own(void)
-{
-	/* While a session runs its thread may be about to make one. */
-	return __atomic_load_n(&own.ours, __ATOMIC_RELAXED);
-}
-
-int xsp_recorder_prepare(const struct xsprof_profiler_config *config)
-{
-	int err = find_producer(config);
-
-	return err < 0 ? err : pause_own(true);
-}
 
 /* ---- looking at it -------------------------------------------------------------------------- */
 
@@ -256,16 +77,16 @@ static int peek_device(struct xsp_drain *drain, const struct xsprof_ctl *ctl)
  */
 static void follow(struct xsp_recorder *r)
 {
-	if (own.ours || !xsp_attached() || xsp_set.ctl->id)
+	if (xsp_own_producer_exists() || !xsp_attached() || xsp_set.ctl->id)
 		return;
 	if (!(__atomic_load_n(&xsp_set.ctl->paused, __ATOMIC_RELAXED) & XSPROF_PAUSED_RECORDER) &&
 	    ++r->steps % LOOKS)
 		return;
-	if (!is_left())
+	if (!xsp_own_producer_needed())
 		return;
 	/* They are given up, with all that is not read by then. */
 	xsp_drain_flush(r->thread.drain);
-	if (find_producer(&r->config) == 1)
+	if (xsp_own_producer_find(&r->config) == 1)
 		(void)peek_tmpfs(r->thread.drain, xsp_set.ctl);
 }
 
@@ -355,7 +176,7 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
 	r->thread.ready = ready;
 	r->thread.data = r;
 	r->config = *config;
-	err = find_producer(config);
+	err = xsp_own_producer_find(config);
 	if (err < 0)
 		goto err_free;
 	xsp_plugins_open();
@@ -364,7 +185,7 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
 	if (!err)
 		get_lost(r, &r->before);
 	if (!err)
-		err = pause_own(false);
+		err = xsp_own_producer_pause(false);
 	if (!err)
 		err = begin_thread(r);
 	if (err)
@@ -374,7 +195,7 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
 	return 0;
 
 err_pause:
-	(void)pause_own(true);
+	(void)xsp_own_producer_pause(true);
 err_free:
 	free_recorder(r);
 	return err;
@@ -452,7 +273,7 @@ void xsp_recorder_leaves(struct xsp_recorder *r)
 
 void xsp_recorder_left(struct xsp_recorder *r)
 {
-	if (xsp_fd_ours(r->fd) && find_producer(&r->config) == 1)
+	if (xsp_fd_ours(r->fd) && xsp_own_producer_find(&r->config) == 1)
 		(void)peek_tmpfs(r->thread.drain, xsp_set.ctl);
 	(void)begin_thread(r);
 }
@@ -462,10 +283,10 @@ int xsp_recorder_close(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost
 	int err;
 
 	xsp_collectors_flush();
-	(void)pause_own(true);
+	(void)xsp_own_producer_pause(true);
 	xsp_drain_thread_end(&r->thread);
 	/* It may have made one just now. */
-	(void)pause_own(true);
+	(void)xsp_own_producer_pause(true);
 	err = xsp_fd_ours(r->fd) ? xsp_drain_finish(r->thread.drain, 0) : -EBADF;
 	get_lost(r, lost);
 	*fd = -1;
@@ -476,24 +297,4 @@ int xsp_recorder_close(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost
 	}
 	free_recorder(r);
 	return err;
-}
-
-void xsp_recorder_forget(void)
-{
-	pthread_mutex_init(&own.lock, NULL);
-	/* The memory is not freed: its thread does not exist here, nor do the descriptors. */
-	if (own.ours) {
-		own.session.dirfd = -1;
-		own.session.lockfd = -1;
-		set_ours(false);
-		/* A child has no session and no recorder: without a directory it stays detached. */
-		xsp_config.session = NULL;
-		xsp_config.backend = XSP_CHOICE_TMPFS;
-	}
-}
-
-void xsp_recorder_exit(void)
-{
-	if (own.ours)
-		xsp_recording_remove(&own.session);
 }

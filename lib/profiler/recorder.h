@@ -31,9 +31,6 @@ struct xsp_recorder_lost {
  * the recorder reads, and consumes nothing.  When that recorder ends, it goes on with rings of its
  * own, from its next look on.
  */
-int xsp_recorder_prepare(const struct xsprof_profiler_config *config) XSP_HIDDEN;
-/* Does the producer exist only for sessions? */
-bool xsp_recorder_is_own(void) XSP_HIDDEN;
 int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_recorder **out)
 	XSP_HIDDEN;
 /*
@@ -42,25 +39,14 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
  */
 int xsp_recorder_close(struct xsp_recorder *recorder, int *fd, struct xsp_recorder_lost *lost)
 	XSP_HIDDEN;
-/*
- * The last session's records were saved by the user: the rest need not be kept if the program is
- * killed.
- */
-void xsp_recorder_saved(void) XSP_HIDDEN;
 /* Copies the records so far into a file of its own; @fd and @lost as above. Recording continues. */
 int xsp_recorder_copy(struct xsp_recorder *recorder, int *fd, struct xsp_recorder_lost *lost)
 	XSP_HIDDEN;
 /* Waits until everything recorded before the call is in the file. */
 void xsp_recorder_catch_up(struct xsp_recorder *recorder) XSP_HIDDEN;
-/* In a forked child: drops the parent's state. */
-void xsp_recorder_forget(void) XSP_HIDDEN;
-/* A recorder comes: it makes the process a producer, and not for sessions any more. */
-void xsp_recorder_yield(void) XSP_HIDDEN;
 /* The recorder whose rings it reads is about to leave: it reads what is in them. */
 void xsp_recorder_leaves(struct xsp_recorder *recorder) XSP_HIDDEN;
 /* That has left: it goes on with rings of its own. */
 void xsp_recorder_left(struct xsp_recorder *recorder) XSP_HIDDEN;
-/* At the end of the program. */
-void xsp_recorder_exit(void) XSP_HIDDEN;
 
 #endif /* XSP_PROFILER_RECORDER_H */

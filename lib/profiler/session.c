@@ -19,6 +19,7 @@
 #include "profiler/metadata.h"
 #include "profiler/op-mirror.h"
 #include "profiler/op-time.h"
+#include "profiler/own-producer.h"
 #include "profiler/result-library.h"
 #include "profiler/session.h"
 #include "ring/op-wanted.h"
@@ -51,7 +52,7 @@ __thread enum xsp_session_caller xsp_session_caller
 /* Are ops outside of the session recorded too? The result leaves them out. */
 static bool is_shared(void)
 {
-	return s.recorder && !xsp_recorder_is_own();
+	return s.recorder && !xsp_own_producer_exists();
 }
 
 int xsprof_enable_profiler_in_child_thread(void)
@@ -164,7 +165,8 @@ int xsprof_prepare_profiler(const struct xsprof_profiler_config *config, uint32_
 		return err;
 	/* Done before taking the lock: becoming a producer takes the most time. */
 	pthread_mutex_lock(&s.lock);
-	err = s.running ? -EBUSY : xsp_session_records(to.state) ? xsp_recorder_prepare(&to) : 0;
+	err = s.running ? -EBUSY :
+	      xsp_session_records(to.state) ? xsp_own_producer_prepare(&to) : 0;
 	pthread_mutex_unlock(&s.lock);
 	errno = saved;
 	return err;
@@ -363,7 +365,7 @@ static void forget_parent(void)
 		s.metadata = (struct xsp_metadata){ 0 };
 	}
 	pthread_mutex_init(&s.lock, NULL);
-	xsp_recorder_forget();
+	xsp_own_producer_forget();
 	s.recorder = NULL;
 	s.running = false;
 	xsp_thread.session = 0;
@@ -378,7 +380,7 @@ static void end_session_at_exit(void)
 	s.demand = false;
 	if (s.running)
 		(void)xsp_session_end(NULL, NULL);
-	xsp_recorder_exit();
+	xsp_own_producer_exit();
 }
 
 /* ---- a recorder that comes to a process that runs, and leaves ------------------------------- */
@@ -390,7 +392,7 @@ static int recorder_comes(void)
 		pthread_mutex_unlock(&s.lock);
 		return -EINPROGRESS;
 	}
-	xsp_recorder_yield();
+	xsp_own_producer_yield();
 	return 0;
 }
 
