@@ -58,6 +58,13 @@ __attribute__((format(printf, 1, 2), unused)) static bool tap_result(const char 
 	return ok;
 }
 
+/* A result of one condition. */
+__attribute__((unused)) static void tap_ok(const char *name, bool good)
+{
+	__atomic_fetch_add(&tap_bad, !good, __ATOMIC_RELAXED);
+	tap_result("%s", name);
+}
+
 __attribute__((unused)) static void tap_skip(const char *name, const char *why)
 {
 	printf("ok %u %s # SKIP %s\n", ++tap_tests, name, why);

@@ -7,91 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "decoder/builder.h"
-#include "decoder/drain.h"
-#include "common/tap.h"
+#include "common/draw.h"
+#include "decoder/pairer.h"
 
 #define NODES	4000
-
-static struct xsprof_range *ranges;
-static size_t nr_ranges, room_ranges;
-static struct xsprof_trace *trace;
-
-static void take(void *data, const struct xsprof_range *range)
-{
-	(void)data;
-	if (nr_ranges == room_ranges) {
-		room_ranges = room_ranges ? room_ranges * 2 : 64;
-		ranges = realloc(ranges, room_ranges * sizeof(*ranges));
-		if (!ranges)
-			tap_bail("no memory");
-	}
-	ranges[nr_ranges++] = *range;
-}
-
-static struct xsprof_pairer *start(void)
-{
-	struct xsprof_pairer *p;
-
-	nr_ranges = 0;
-	if (xsprof_pairer_new(trace, take, NULL, &p))
-		tap_bail("no memory");
-	return p;
-}
-
-static int32_t on_cpu;	/* of what comes next */
-static uint16_t in_hole;	/* likewise: XSPROF_EVF_HOLE */
-
-static void event(struct xsprof_pairer *p, uint16_t type, uint32_t tid, uint64_t ns,
-		  uint32_t name, uint64_t value)
-{
-	struct xsprof_event ev = { .type = type, .tid = tid, .ns = ns, .name = name,
-				   .value = value, .pid = 100, .cpu = on_cpu,
-				   .flags = in_hole };
-
-	if (type == XSPROF_REC_COMPLETE) {
-		ev.begin_ns = ns - value;
-		ev.end_ns = ns;
-	}
-	if (type == XSPROF_REC_END)
-		ev.aux = (uint32_t)value;
-	if (type == XSPROF_REC_CONTROL) {
-		ev.aux = name;
-		ev.name = 0;
-	}
-	CHECK_EQ(xsprof_pairer_event(p, &ev), 0);
-}
-
-/* Range number @i is as given. */
-static void expect(size_t i, uint32_t name, uint64_t begin, uint64_t end, uint64_t self,
-		   uint16_t how)
-{
-	if (i >= nr_ranges) {
-		tap_wrong("there is no range %zu", i);
-		return;
-	}
-	CHECK_EQ(ranges[i].name, name);
-	CHECK_EQ(ranges[i].begin_ns, begin);
-	CHECK_EQ(ranges[i].end_ns, end);
-	CHECK_EQ(ranges[i].self_ns, self);
-	CHECK_EQ(ranges[i].how, how);
-}
-
-static struct xsprof_pairer_stats finish(struct xsprof_pairer *p)
-{
-	struct xsprof_pairer_stats stats;
-
-	CHECK_EQ(xsprof_pairer_finish(p), 0);
-	xsprof_pairer_get_stats(p, &stats);
-	xsprof_pairer_free(p);
-	return stats;
-}
-
-static void check_uncertain(size_t i, bool uncertain)
-{
-	if (i < nr_ranges)
-		CHECK_EQ(ranges[i].flags, uncertain ? XSPROF_RANGEF_UNCERTAIN : 0);
-}
 
 /* ---- random trees ------------------------------------------------------------------------ */
 
@@ -106,13 +25,6 @@ struct node {
 static struct node nodes[NODES + 1];
 static uint32_t nr_nodes;
 static uint64_t now;
-static unsigned int seed;
-
-static unsigned int chance(unsigned int n)
-{
-	seed = seed * 1103515245 + 12345;
-	return (seed >> 16) % n;
-}
 
 /* Emits a tree in the order in which its records arrive.  Return: its time. */
 static uint64_t grow(struct xsprof_pairer *p, uint32_t depth, unsigned int level,
@@ -121,19 +33,19 @@ static uint64_t grow(struct xsprof_pairer *p, uint32_t depth, unsigned int level
 	struct node *node = &nodes[++nr_nodes];
 	uint32_t name = nr_nodes, tid = 1;
 
-	node->begin = now += 1 + chance(50);
-	node->complete = kinds == 1 || (kinds == 2 && chance(2));
+	node->begin = now += 1 + draw(50);
+	node->complete = kinds == 1 || (kinds == 2 && draw(2));
 	node->depth = depth;
 	node->children = 0;
 	if (!node->complete)
 		event(p, XSPROF_REC_BEGIN, tid, node->begin, name, 0);
-	while (nr_nodes < NODES && level < 60 && chance(5) > 1)
+	while (nr_nodes < NODES && level < 60 && draw(5) > 1)
 		node->children += grow(p, depth + !node->complete, level + 1, kinds);
-	node->end = now += 1 + chance(50);
+	node->end = now += 1 + draw(50);
 	if (node->complete)
 		event(p, XSPROF_REC_COMPLETE, tid, node->end, name, node->end - node->begin);
 	else
-		event(p, XSPROF_REC_END, tid, node->end, chance(2) ? name : 0, 0);
+		event(p, XSPROF_REC_END, tid, node->end, draw(2) ? name : 0, 0);
 	return node->end - node->begin;
 }
 
@@ -143,7 +55,7 @@ static void test_trees(unsigned int kinds, const char *what)
 		struct xsprof_pairer *p = start();
 		struct xsprof_pairer_stats stats;
 
-		seed = round * 7 + kinds;
+		draw_seed = round * 7 + kinds;
 		nr_nodes = 0;
 		now = 1000;
 		while (nr_nodes < NODES)
@@ -407,137 +319,9 @@ static void test_recursive(void)
 	tap_result("recursive: inside another of its name on its thread");
 }
 
-/*
- * A loss in a ring of its thread: the end of an outer range ends an inner one, whose own was lost,
- * and the outer one is open at the end, as far as the records say.
- */
-static void test_lost(void)
-{
-	struct xsprof_pairer *p = start();
-
-	event(p, XSPROF_REC_BEGIN, 1, 10, 1, 0);
-	event(p, XSPROF_REC_BEGIN, 1, 11, 2, 0);
-	event(p, XSPROF_REC_END, 1, 12, 0, 0);
-	event(p, XSPROF_REC_BEGIN, 1, 13, 3, 0);
-	event(p, XSPROF_EV_LOST, 0, 20, 0, 1);
-	event(p, XSPROF_REC_BEGIN, 1, 21, 4, 0);
-	event(p, XSPROF_REC_COMPLETE, 1, 23, 5, 3);
-	event(p, XSPROF_REC_END, 1, 24, 0, 0);
-	event(p, XSPROF_REC_END, 1, 30, 0, 0);
-	finish(p);
-	CHECK_EQ(nr_ranges, 5);
-	expect(0, 2, 11, 12, 1, XSPROF_RANGE_ENDED);
-	check_uncertain(0, false);
-	expect(1, 5, 20, 23, 3, XSPROF_RANGE_ENDED);
-	check_uncertain(1, false);
-	expect(2, 4, 21, 24, 1, XSPROF_RANGE_ENDED);
-	check_uncertain(2, false);
-	expect(3, 3, 13, 30, 14, XSPROF_RANGE_ENDED);
-	check_uncertain(3, true);
-	expect(4, 1, 10, 30, 2, XSPROF_RANGE_OPEN);
-	check_uncertain(4, true);
-	tap_result("lost: what was open in the thread's ring has no certain end");
-}
-
-/* Threads 1 to 3 each on a CPU of their own; that of the first loses, where any may have been. */
-static void test_lost_elsewhere(void)
-{
-	struct xsprof_pairer *p = start();
-
-	for (uint32_t tid = 1; tid <= 3; tid++) {
-		on_cpu = (int32_t)tid + 1;
-		event(p, XSPROF_REC_BEGIN, tid, 10 + tid, tid, 0);
-	}
-	on_cpu = 2;
-	event(p, XSPROF_EV_LOST, 0, 20, 0, 1);
-	for (uint32_t tid = 1; tid <= 2; tid++) {
-		on_cpu = (int32_t)tid + 1;
-		event(p, XSPROF_REC_END, tid, 30 + tid, 0, 0);
-	}
-	on_cpu = 2;
-	event(p, XSPROF_REC_END, 3, 33, 0, 0);
-	event(p, XSPROF_REC_BEGIN, 3, 40, 4, 0);
-	event(p, XSPROF_REC_BEGIN, 2, 41, 5, 0);
-	/* In the ring that all share, or in none. */
-	on_cpu = -1;
-	event(p, XSPROF_EV_LOST, 0, 50, 0, 1);
-	on_cpu = 3;
-	event(p, XSPROF_REC_END, 2, 51, 0, 0);
-	event(p, XSPROF_REC_BEGIN, 2, 52, 6, 0);
-	finish(p);
-	on_cpu = 0;
-	CHECK_EQ(nr_ranges, 6);
-	expect(0, 1, 11, 31, 20, XSPROF_RANGE_ENDED);
-	check_uncertain(0, true);
-	expect(1, 2, 12, 32, 20, XSPROF_RANGE_ENDED);
-	check_uncertain(1, true);
-	expect(2, 3, 13, 33, 20, XSPROF_RANGE_ENDED);
-	check_uncertain(2, true);
-	expect(3, 5, 41, 51, 10, XSPROF_RANGE_ENDED);
-	check_uncertain(3, true);
-	tap_result("lost: whichever ring it was, a thread may have been there");
-	check_uncertain(4, ranges[4].name == 4);
-	check_uncertain(5, ranges[5].name == 4);
-	tap_result("lost: what is open at the end, after and before a loss");
-}
-
-/* Events while another ring is in a hole, which is told of when it is over, or never. */
-static void test_lost_meanwhile(void)
-{
-	struct xsprof_pairer *p = start();
-
-	event(p, XSPROF_REC_BEGIN, 1, 10, 1, 0);
-	event(p, XSPROF_REC_BEGIN, 1, 11, 2, 0);
-	event(p, XSPROF_REC_END, 1, 12, 0, 0);
-	in_hole = XSPROF_EVF_HOLE;
-	event(p, XSPROF_REC_BEGIN, 1, 20, 3, 0);
-	event(p, XSPROF_REC_END, 1, 21, 0, 0);
-	event(p, XSPROF_REC_BEGIN, 1, 22, 4, 0);
-	in_hole = 0;
-	event(p, XSPROF_EV_LOST, 0, 30, 0, 1);
-	event(p, XSPROF_REC_END, 1, 31, 0, 0);
-	event(p, XSPROF_REC_BEGIN, 1, 32, 5, 0);
-	event(p, XSPROF_REC_END, 1, 33, 0, 0);
-	in_hole = XSPROF_EVF_HOLE;
-	event(p, XSPROF_REC_BEGIN, 1, 40, 6, 0);
-	in_hole = 0;
-	finish(p);
-	CHECK_EQ(nr_ranges, 6);
-	for (size_t i = 0; i < nr_ranges; i++)
-		check_uncertain(i, ranges[i].name != 2 && ranges[i].name != 5);
-	tap_result("lost: what is seen of a time when another ring misses records");
-}
-
-/* An async range ends by its id: only one without an end may have lost it. */
-static void test_lost_async(void)
-{
-	struct xsprof_pairer *p = start();
-
-	event(p, XSPROF_REC_ASYNC_BEGIN, 1, 10, 1, 7);
-	event(p, XSPROF_REC_ASYNC_BEGIN, 1, 11, 1, 8);
-	event(p, XSPROF_EV_LOST, 0, 20, 0, 1);
-	event(p, XSPROF_REC_ASYNC_END, 1, 30, 1, 7);
-	event(p, XSPROF_REC_ASYNC_BEGIN, 1, 31, 1, 9);
-	event(p, XSPROF_REC_INSTANT, 1, 40, 1, 0);
-	finish(p);
-	CHECK_EQ(nr_ranges, 3);
-	expect(0, 1, 10, 30, 20, XSPROF_RANGE_ENDED);
-	check_uncertain(0, false);
-	expect(1, 1, 11, 40, 29, XSPROF_RANGE_OPEN);
-	check_uncertain(1, true);
-	expect(2, 1, 31, 40, 9, XSPROF_RANGE_OPEN);
-	check_uncertain(2, false);
-	tap_result("lost: an async range without an end");
-}
-
 int main(void)
 {
-	struct cap cap;
-
-	cap_begin(&cap);
-	cap_end(&cap, 1);
-	if (xsprof_trace_open(cap_path(cap.data, cap.len), NULL, &trace))
-		tap_bail("%s", xsprof_trace_error(NULL));
+	open_trace();
 	test_trees(0, "begin and end");
 	test_trees(1, "complete");
 	test_trees(2, "both");
@@ -550,12 +334,5 @@ int main(void)
 	test_async();
 	test_bounds();
 	test_recursive();
-	test_lost();
-	test_lost_elsewhere();
-	test_lost_meanwhile();
-	test_lost_async();
-	xsprof_trace_close(trace);
-	free(ranges);
-	cap_free(&cap);
-	return tap_done();
+	return close_trace();
 }

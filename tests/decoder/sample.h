@@ -9,6 +9,13 @@
 #include "decoder/builder.h"
 #include "decoder/drain.h"
 
+/* Checked memory takes several times as long; every byte is cut all the same. */
+#ifdef __has_feature
+#define CHECKED	__has_feature(address_sanitizer)
+#else
+#define CHECKED	0
+#endif
+
 /* Every record's value is its own: @records of them, in chunks of @chunk bytes. */
 void sample_make(struct cap *cap, unsigned int records, unsigned int flags, size_t chunk);
 

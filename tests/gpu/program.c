@@ -304,52 +304,13 @@ static void launch_sampled(uint32_t times, long n)
 		launch_slowly();
 }
 
-/* How CUPTI behaves. */
-static void behave(const char *what)
-{
-	const struct {
-		const char	*what;
-		struct stand_in	how;
-	} known[] = {
-		{ "subscribed", { .subscribed = 39 } },
-		{ "shared", { .subscribed = 39, .shared = true } },
-		{ "no-device", { .subscribed = 999 } },
-		{ "privilege", { .privilege = 35 } },
-		{ "no-time", { .no_time = true } },
-		{ "strange", { .strange = true } },
-		{ "busy", { .busy = true } },
-		{ "dropped", { .dropped = 7 } },
-		{ "names", { .busy = true, .free_names = true, .in_flight = 1000 } },
-		{ "names-again", { .free_names = true } },
-		{ "in-flight", { .per_thread = true, .in_flight = 9 } },
-		{ "refused", { .per_thread = true, .in_flight = 1000, .busy = true } },
-		{ "tail", { .invalid_tail = true } },
-		{ "exit-in", { .in_callback = STAND_IN_EXIT } },
-		{ "fork-in", { .in_callback = STAND_IN_FORK } },
-		{ "metrics-root", { .counters = 35 } },
-		{ "metrics-mig", { .counters = 43 } },
-		{ "metrics-busy", { .counters = 26 } },
-		{ "metrics-clocks", { .by_clocks = true } },
-		{ "metrics-full", { .samples = 60 } },
-		{ "metrics-realtime", { .sample_clock = STAND_IN_REALTIME } },
-		{ "metrics-unknown", { .sample_clock = STAND_IN_UNKNOWN } },
-		{ "hang", { .busy = true, .in_flight = 1000, .hang = true } },
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strcmp(what, known[i].what))
-			stand_in = known[i].how;
-	if (getenv("STAND_IN_VERSION"))
-		stand_in.version = (uint32_t)atol(getenv("STAND_IN_VERSION"));
-}
-
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "each";
 	long n = argc > 2 ? atol(argv[2]) : 0;
 
 	setlocale(LC_ALL, "");
-	behave(what);
+	stand_in_behave(what);
 	if (strcmp(what, "no-driver"))
 		init();
 	if (!strcmp(what, "waits")) {

@@ -8,6 +8,14 @@
 #include "gpu/cupti/cupti-abi.h"
 #include "tests/gpu/stand-in.h"
 
+#define EXPORT	__attribute__((visibility("default")))
+
+/* What cuptiGetVersion() says. */
+uint32_t stand_in_api(void);
+/* The collector asked when kernels are queued and submitted. */
+extern bool stand_in_latency;
+/* The last call of the thread. */
+extern __thread uint64_t stand_in_called_at;
 /* Bytes of a record, in the version that is played. */
 size_t stand_in_length(uint32_t kind);
 /* By the clock that the collector gave. */

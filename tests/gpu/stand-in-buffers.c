@@ -13,7 +13,6 @@
 #include "gpu/cupti/cupti-abi.h"
 #include "tests/gpu/replay.h"
 
-#define EXPORT		__attribute__((visibility("default")))
 #define STRANGE		63u
 #define HELD		1024u
 #define NAMES_BYTES	65536u

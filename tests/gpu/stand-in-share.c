@@ -7,7 +7,6 @@
 
 #include "tests/gpu/replay.h"
 
-#define EXPORT		__attribute__((visibility("default")))
 #define INVALID		1
 
 EXPORT uint32_t stand_in_mixed;

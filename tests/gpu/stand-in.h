@@ -43,6 +43,9 @@ struct stand_in {
 
 extern struct stand_in stand_in;
 
+/* As @what says, where that is known, and of the version that STAND_IN_VERSION names. */
+void stand_in_behave(const char *what);
+
 /* What the collector has done. */
 extern uint32_t stand_in_enabled[64], stand_in_thread_type;
 /* Requests for buffers: that were refused, that were not. */

@@ -23,6 +23,7 @@ typedef void (*v_p)(const void *);
 typedef int (*i_i)(int);
 
 static dom *d, *d2;
+
 static str *name(const char *text)
 {
 	return F(str *(*)(const char *), string_handle_create)(text);
@@ -373,11 +374,8 @@ static void hostile(void)
 				 struct itt_id, struct itt_id, uintptr_t);
 	static const uintptr_t numbers[] = { 0, 1, 77, ~(uintptr_t)0 };
 
-	for (size_t i = 0; i < PART_NR; i++) {
-		any f = (any)part_func(&part, part_apis[i]);
-
-		f(0, 0, 0, 0, 0, 0, NO_ID, NO_ID, 0);
-	}
+	for (size_t i = 0; i < PART_NR; i++)
+		((any)part_func(&part, part_apis[i]))(0, 0, 0, 0, 0, 0, NO_ID, NO_ID, 0);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		int n = (int)numbers[i];
 

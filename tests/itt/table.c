@@ -5,15 +5,8 @@
  * no sane part would have.  Run under `xsprof record` with argument "recording", and without a
  * recorder with "idle", where every function must become the part's own null.
  */
+#include "common/tap.h"
 #include "part.h"
-
-static int nr, failed;
-
-static void ok(bool good, const char *what)
-{
-	printf("%sok %d %s\n", good ? "" : "not ", ++nr, what);
-	failed |= !good;
-}
 
 static part_init_t init;
 static bool recording;
@@ -75,16 +68,16 @@ static void test_lengths(void)
 			init(&part.global, -1);
 			good = good && table_is_right(&part, len);
 		}
-	ok(good, "tables of 147 to 156 entries, shuffled, unknown names among them");
+	tap_ok("tables of 147 to 156 entries, shuffled, unknown names among them", good);
 
 	part_fill(&part);
 	init(&part.global, 0x1414);
-	ok(table_is_right(&part, PART_NR), "every function, though a part names few groups");
+	tap_ok("every function, though a part names few groups", table_is_right(&part, PART_NR));
 	init(&part.global, -1);
-	ok(table_is_right(&part, PART_NR), "the same part again");
+	tap_ok("the same part again", table_is_right(&part, PART_NR));
 	part_reset(&part);
 	init(&part.global, -1);
-	ok(!part.func[0], "an empty table");
+	tap_ok("an empty table", !part.func[0]);
 }
 
 static void test_malformed(void)
@@ -97,31 +90,31 @@ static void test_malformed(void)
 	init(&part.global, -1);
 	for (size_t i = 0; i < PART_NR; i++)
 		good = good && part.func[i] == (void *)part_init_func;
-	ok(good, "another magic: untouched");
+	tap_ok("another magic: untouched", good);
 
 	part_fill(&part);
 	part.global.major = 4;
 	init(&part.global, -1);
-	ok(part.func[0] == (void *)part_init_func, "another major version: untouched");
+	tap_ok("another major version: untouched", part.func[0] == (void *)part_init_func);
 
 	part_fill(&part);
 	part.global.api_list = NULL;
 	init(&part.global, -1);
-	ok(part.func[0] == (void *)part_init_func, "no table");
+	tap_ok("no table", part.func[0] == (void *)part_init_func);
 
 	part_fill(&part);
 	part.list[5].func = NULL;
 	part.list[6].null = NULL;
 	init(&part.global, -1);
-	ok(part.func[5] == (void *)part_init_func && in_collector(part.func[7]) == recording &&
-	   (recording || !part.func[6]),
-	   "an entry with no place for the function; one with no null");
+	tap_ok("an entry with no place for the function; one with no null",
+	       part.func[5] == (void *)part_init_func && in_collector(part.func[7]) == recording &&
+	       (recording || !part.func[6]));
 
 	part_reset(&part);
 	for (size_t i = 0; i < PART_MAX; i++)
 		part_set(&part, i, part_apis[i % PART_NR]);
 	init(&part.global, -1);
-	ok(part.func[PART_MAX - 1] == (void *)part_init_func, "a table without an end");
+	tap_ok("a table without an end", part.func[PART_MAX - 1] == (void *)part_init_func);
 }
 
 static void test_lists(void)
@@ -145,16 +138,17 @@ static void test_lists(void)
 	part.global.string_list = s;
 	part.global.counter_list = c;
 	init(&part.global, -1);
-	ok(!recording || (d[0].flags && d[1].flags && d[2].flags && d[0].extra2 && d[1].extra2),
-	   "domains made before are enabled and known");
-	ok(!recording || (s[0].extra2 && s[1].extra2 && s[0].extra2 != s[1].extra2),
-	   "strings made before are known, each by its own number");
+	tap_ok("domains made before are enabled and known",
+	       !recording ||
+	       (d[0].flags && d[1].flags && d[2].flags && d[0].extra2 && d[1].extra2));
+	tap_ok("strings made before are known, each by its own number",
+	       !recording || (s[0].extra2 && s[1].extra2 && s[0].extra2 != s[1].extra2));
 
 	d[2].next = &d[0];
 	s[2].next = &s[1];
 	c[1].next = &c[1];
 	init(&part.global, -1);
-	ok(true, "lists that are circles");
+	tap_ok("lists that are circles", true);
 	d[2].next = NULL;
 	s[2].next = NULL;
 
@@ -162,7 +156,7 @@ static void test_lists(void)
 	part.global.build = 20111111;
 	part.global.counter_list = (void *)1;	/* what lies behind an older, shorter global */
 	init(&part.global, -1);
-	ok(table_is_right(&part, PART_NR), "a global from before there was a list of counters");
+	tap_ok("a global from before there was a list of counters", table_is_right(&part, PART_NR));
 }
 
 static void test_two_parts(void)
@@ -174,20 +168,22 @@ static void test_two_parts(void)
 	part_fill(&second);
 	init(&part.global, -1);
 	init(&second.global, -1);
-	ok(table_is_right(&part, PART_NR) && table_is_right(&second, PART_NR),
-	   "two parts in one process");
+	tap_ok("two parts in one process",
+	       table_is_right(&part, PART_NR) && table_is_right(&second, PART_NR));
 	if (!recording)
 		return;
 	domain[0] = (void *)part_func(&part, "__itt_domain_create");
 	domain[1] = (void *)part_func(&second, "__itt_domain_createA");
 	string[0] = (void *)part_func(&part, "__itt_string_handle_create");
 	string[1] = (void *)part_func(&second, "__itt_string_handle_createA");
-	ok(domain[0]("d") && domain[0]("d") == domain[1]("d") && domain[0]("d") != domain[0]("e") &&
-	   domain[0]("d")->flags && !strcmp(domain[0]("e")->name, "e") && !domain[0](NULL),
-	   "a domain of one name is one domain");
-	ok(string[0]("s") && string[0]("s") == string[1]("s") && string[0]("s") != string[0]("t") &&
-	   !strcmp(string[0]("t")->text, "t") && !string[0](NULL),
-	   "a string of one text is one handle");
+	tap_ok("a domain of one name is one domain",
+	       domain[0]("d") && domain[0]("d") == domain[1]("d") &&
+	       domain[0]("d") != domain[0]("e") && domain[0]("d")->flags &&
+	       !strcmp(domain[0]("e")->name, "e") && !domain[0](NULL));
+	tap_ok("a string of one text is one handle",
+	       string[0]("s") && string[0]("s") == string[1]("s") &&
+	       string[0]("s") != string[0]("t") &&
+	       !strcmp(string[0]("t")->text, "t") && !string[0](NULL));
 }
 
 static void test_answers(void)
@@ -196,8 +192,8 @@ static void test_answers(void)
 	void *(*caller)(void) = (void *)part_func(&part, "__itt_stack_caller_create");
 	unsigned long long a = now(), b = now();
 
-	ok(a && b >= a, "the clock answers and does not go back");
-	ok(caller() && caller() != caller(), "a stack's handle is never NULL");
+	tap_ok("the clock answers and does not go back", a && b >= a);
+	tap_ok("a stack's handle is never NULL", caller() && caller() != caller());
 }
 
 /* For parts that look each function up: all are exported, and are the ones of the table. */
@@ -211,9 +207,9 @@ static void test_exports(void *lib)
 			printf("# %s: not exported\n", part_apis[i]);
 			good = false;
 		}
-	ok(good, "every function is exported by its name");
-	ok(version && strstr(version(), "ITT-API-Version"), "the collector tells its version");
-	ok(dlsym(lib, "__itt_api_fini") != NULL, "the collector can be told goodbye");
+	tap_ok("every function is exported by its name", good);
+	tap_ok("the collector tells its version", version && strstr(version(), "ITT-API-Version"));
+	tap_ok("the collector can be told goodbye", dlsym(lib, "__itt_api_fini") != NULL);
 }
 
 int main(int argc, char **argv)
@@ -235,6 +231,5 @@ int main(int argc, char **argv)
 	if (recording)
 		test_answers();
 	test_exports(lib);
-	printf("1..%d\n", nr);
-	return failed;
+	return tap_done();
 }

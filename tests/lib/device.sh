@@ -25,9 +25,11 @@ t()
 	echo "# $*"
 	./session XSPROF_BUFFER_SIZE=256k "$@" || failed=1
 }
-t XSPROF_BACKEND=device ./device
-t XSPROF_BACKEND=device GLIBC_TUNABLES=glibc.pthread.rseq=0 ./device
-t XSPROF_BACKEND=device XSPROF_CLOCK=mono ./device
+for program in device device-rings; do
+	t XSPROF_BACKEND=device ./$program
+	t XSPROF_BACKEND=device GLIBC_TUNABLES=glibc.pthread.rseq=0 ./$program
+	t XSPROF_BACKEND=device XSPROF_CLOCK=mono ./$program
+done
 t ./fork
 t ./clone
 ./quiet || failed=1
@@ -43,8 +45,8 @@ for kernel; do
 	[ $status = 0 ] || { echo "$ko"; exit 1; }
 	LD_LIBRARY_PATH=$build/lib tests/vm/boot.sh --kernel "$kernel" --smp 2 --limit 300 \
 		--with-libs --module "${ko##*$'\n'}" "$tests/ring/session" "$tests/lib/device" \
-		"$tests/lib/fork" "$tests/lib/clone" "$tests/lib/quiet" "$out/guest.sh" \
-		-- ./guest.sh
+		"$tests/lib/device-rings" "$tests/lib/fork" "$tests/lib/clone" \
+		"$tests/lib/quiet" "$out/guest.sh" -- ./guest.sh
 	status=$?
 	[ $status = 77 ] && exit 77
 	[ $status = 0 ] || failed=1

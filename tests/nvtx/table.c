@@ -16,97 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/tap.h"
 #include "gpu/nvtx/ext-abi.h"
-#include "gpu/nvtx/nvtx-abi.h"
+#include "nvtx/copy.h"
 
-#define SLOTS	17
-
-static int number, failed;
-
-#define OK(good, what) do { \
-	bool good_ = (good); \
-	failed += !good_; \
-	printf("%sok %d %s\n", good_ ? "" : "not ", ++number, what); \
-} while (0)
-
-struct copy {
-	unsigned int	size[NVTX_MODULES];
-	nvtx_slot	slot[NVTX_MODULES][SLOTS];
-	nvtx_slot	*table[NVTX_MODULES][SLOTS];
-};
-
-static struct copy *now;	/* whose tables are asked for */
-static struct nvtx_callbacks callbacks;
-static struct nvtx_version version;
-static bool has_version;
-static uint32_t told_version;
-static int (*init)(nvtx_get_export get_export);
 static int (*init_extension)(struct nvtx_ext_info *info);
-
-static void fresh(void)
-{
-}
-
-static int get_module(uint32_t module, nvtx_slot ***table, unsigned int *size)
-{
-	if (module >= NVTX_MODULES || !now->size[module])
-		return 0;
-	*table = now->table[module];
-	*size = now->size[module];
-	return 1;
-}
-
-static void set_version(uint32_t v)
-{
-	told_version = v;
-}
-
-static const void *get_export(uint32_t id)
-{
-	if (id == NVTX_EXPORT_CALLBACKS)
-		return &callbacks;
-	return id == NVTX_EXPORT_VERSION && has_version ? &version : NULL;
-}
-
-/* Every entry of a table points to a slot, beyond its size too: a write there shows. */
-static void copy_reset(struct copy *c, const unsigned int *sizes)
-{
-	memcpy(c->size, sizes, sizeof(c->size));
-	for (int m = 0; m < NVTX_MODULES; m++)
-		for (int i = 0; i < SLOTS; i++) {
-			c->slot[m][i] = fresh;
-			c->table[m][i] = &c->slot[m][i];
-		}
-}
-
-/* Slots that are filled; -1 where one beyond the size is, or number 0. */
-static int filled(const struct copy *c, int module)
-{
-	int n = 0;
-
-	for (unsigned int i = 0; i < SLOTS; i++) {
-		if (c->slot[module][i] == fresh)
-			continue;
-		if (!i || i >= c->size[module])
-			return -1;
-		n++;
-	}
-	return n;
-}
-
-static int init_copy(struct copy *c)
-{
-	now = c;
-	callbacks = (struct nvtx_callbacks){ sizeof(callbacks), get_module };
-	version = (struct nvtx_version){ sizeof(version), 3, 0, set_version };
-	return init(get_export);
-}
-
-static const unsigned int sizes3[NVTX_MODULES] = { 0, 16, 9, 15, 7, 16, 7 };
-static const unsigned int sizes2[NVTX_MODULES] = { 0, 16, 9, 15, 7, 15, 0 };
-static struct copy v3, v2, other;
-
-#define F(type, copy, m, n)	((type)(copy)->slot[m][n])
 
 static void check_tables(void)
 {
@@ -116,21 +30,21 @@ static void check_tables(void)
 
 	has_version = true;
 	copy_reset(&v3, sizes3);
-	OK(init_copy(&v3) == 1, "version 3 takes the collector");
-	OK(filled(&v3, NVTX_CORE) == 15 && filled(&v3, NVTX_CUDA) == 8 &&
-	   filled(&v3, NVTX_OPENCL) == 14 && filled(&v3, NVTX_CUDART) == 6 &&
-	   filled(&v3, NVTX_CORE2) == 14 && filled(&v3, NVTX_SYNC) == 6,
-	   "all slots are filled but nvtxInitialize()");
-	OK(told_version == 3, "the version is told");
+	tap_ok("version 3 takes the collector", init_copy(&v3) == 1);
+	tap_ok("all slots are filled but nvtxInitialize()",
+	       filled(&v3, NVTX_CORE) == 15 && filled(&v3, NVTX_CUDA) == 8 &&
+	       filled(&v3, NVTX_OPENCL) == 14 && filled(&v3, NVTX_CUDART) == 6 &&
+	       filled(&v3, NVTX_CORE2) == 14 && filled(&v3, NVTX_SYNC) == 6);
+	tap_ok("the version is told", told_version == 3);
 
 	has_version = false;
 	copy_reset(&v2, sizes2);
-	OK(init_copy(&v2) == 1, "version 2 takes the collector");
-	OK(filled(&v2, NVTX_CORE) == 15 && filled(&v2, NVTX_CORE2) == 14 &&
-	   v2.slot[NVTX_CORE2][15] == fresh && !filled(&v2, NVTX_SYNC),
-	   "its 15 slots are filled and none behind");
-	OK(!memcmp(v2.slot[NVTX_CORE], v3.slot[NVTX_CORE], 16 * sizeof(nvtx_slot)),
-	   "a second copy has the same functions");
+	tap_ok("version 2 takes the collector", init_copy(&v2) == 1);
+	tap_ok("its 15 slots are filled and none behind",
+	       filled(&v2, NVTX_CORE) == 15 && filled(&v2, NVTX_CORE2) == 14 &&
+	       v2.slot[NVTX_CORE2][15] == fresh && !filled(&v2, NVTX_SYNC));
+	tap_ok("a second copy has the same functions",
+	       !memcmp(v2.slot[NVTX_CORE], v3.slot[NVTX_CORE], 16 * sizeof(nvtx_slot)));
 
 	for (unsigned int n = 0; n <= 16; n++) {
 		for (int m = 0; m < NVTX_MODULES; m++)
@@ -141,19 +55,19 @@ static void check_tables(void)
 			good = good && filled(&other, m) >= 0 &&
 			       (m != NVTX_CORE || filled(&other, m) == (n ? (int)n - 1 : 0));
 	}
-	OK(good, "tables of each length: none is written behind its end");
+	tap_ok("tables of each length: none is written behind its end", good);
 	copy_reset(&other, sizes3);
 	for (int m = 0; m < NVTX_MODULES; m++)
 		other.table[m][5] = NULL;
-	OK(init_copy(&other) == 1 && filled(&other, NVTX_CORE) == 14, "an entry that is NULL");
+	tap_ok("an entry that is NULL", init_copy(&other) == 1 && filled(&other, NVTX_CORE) == 14);
 	copy_reset(&other, none);
-	OK(init_copy(&other) == 1, "a copy without modules");
-	OK(init(NULL) == 0, "no function to ask for tables");
+	tap_ok("a copy without modules", init_copy(&other) == 1);
+	tap_ok("no function to ask for tables", init(NULL) == 0);
 	now = &v3;
 	callbacks.struct_size = 8;
-	OK(init(get_export) == 0, "a table of tables that is too short");
+	tap_ok("a table of tables that is too short", init(get_export) == 0);
 	callbacks = (struct nvtx_callbacks){ sizeof(callbacks), NULL };
-	OK(init(get_export) == 0, "one without a function");
+	tap_ok("one without a function", init(get_export) == 0);
 }
 
 /* ---- levels ---------------------------------------------------------------------------------- */
@@ -197,21 +111,24 @@ static void check_levels(void)
 	bool good;
 	int i;
 
-	OK(a && b && a != b && a != again, "domains have handles of their own");
-	OK(push("outer") == 0 && push("inner") == 1, "levels count up from 0");
-	OK(pthread_create(&thread, NULL, levels_of_thread, &good) == 0 &&
-	   !pthread_join(thread, NULL) && good, "each thread counts its own");
-	OK(push_in(a, &in_a) == 0 && push_in(b, &in_b) == 0 && push_in(a, &in_a) == 1 &&
-	   push2("third") == 2, "each domain counts its own, over all copies");
-	OK(pop_in(b) == 0 && pop_in(b) < 0 && pop_in(again) < 0,
-	   "a pop ends the innermost range of its domain");
-	OK(pop() == 2 && pop_in(a) == 1 && pop_in(a) == 0 && pop() == 1 && pop() == 0 && pop() < 0,
-	   "pops return the levels of the pushes");
+	tap_ok("domains have handles of their own", a && b && a != b && a != again);
+	tap_ok("levels count up from 0", push("outer") == 0 && push("inner") == 1);
+	tap_ok("each thread counts its own",
+	       pthread_create(&thread, NULL, levels_of_thread, &good) == 0 &&
+	       !pthread_join(thread, NULL) && good);
+	tap_ok("each domain counts its own, over all copies",
+	       push_in(a, &in_a) == 0 && push_in(b, &in_b) == 0 && push_in(a, &in_a) == 1 &&
+	       push2("third") == 2);
+	tap_ok("a pop ends the innermost range of its domain",
+	       pop_in(b) == 0 && pop_in(b) < 0 && pop_in(again) < 0);
+	tap_ok("pops return the levels of the pushes",
+	       pop() == 2 && pop_in(a) == 1 && pop_in(a) == 0 && pop() == 1 && pop() == 0 &&
+	       pop() < 0);
 	for (i = 0, good = true; i < 1000; i++)
 		good = good && push("deep") == i;
 	while (i--)
 		good = good && pop() == i;
-	OK(good, "a thousand levels");
+	tap_ok("a thousand levels", good);
 }
 
 /* The child of a fork ends what its parent had open, which is no end of its own. */
@@ -235,8 +152,8 @@ static void check_fork(void)
 	}
 	while (i--)
 		good = good && pop() == i;
-	OK(good && pid > 0 && waitpid(pid, &status, 0) == pid && !status,
-	   "levels in the child of a fork, deeper than domains are known");
+	tap_ok("levels in the child of a fork, deeper than domains are known",
+	       good && pid > 0 && waitpid(pid, &status, 0) == pid && !status);
 }
 
 /* ---- hostile --------------------------------------------------------------------------------- */
@@ -275,14 +192,14 @@ static void check_short(void)
 		good = good && push_in(NULL, at_the_end(&e, size < 4 ? 4 : size)) == 0 &&
 		       pop() == 0;
 	}
-	OK(good, "attributes of each length: nothing is read behind their end");
+	tap_ok("attributes of each length: nothing is read behind their end", good);
 	for (uint16_t size = 0; size < sizeof(r); size++) {
 		r.size = s.size = size;
 		resource(NULL, at_the_end(&r, size < 4 ? 4 : size));
 		if (size < sizeof(s))
 			sync(NULL, at_the_end(&s, size < 4 ? 4 : size));
 	}
-	OK(true, "resources and sync objects too");
+	tap_ok("resources and sync objects too", true);
 }
 
 static void check_nonsense(void)
@@ -301,7 +218,7 @@ static void check_nonsense(void)
 				continue;
 			F(void (*)(void *, void *, void *), &v3, m, i)(NULL, NULL, NULL);
 		}
-	OK(true, "NULL for every argument");
+	tap_ok("NULL for every argument", true);
 	while (F(pop_fn, &v3, NVTX_CORE, NVTX_POP)() >= 0)
 		;
 	for (i = -1; i < 9; i++) {
@@ -311,12 +228,12 @@ static void check_nonsense(void)
 		e.color_type = i;
 		good = good && push_in(bad, &e) == 0 && pop_in(bad) == 0;
 	}
-	OK(good, "types and handles that do not exist");
+	tap_ok("types and handles that do not exist", good);
 	for (i = NVTX_SYNC_DESTROY; i <= NVTX_SYNC_RELEASING; i++)
 		F(void (*)(void *), &v3, NVTX_SYNC, i)(bad);
 	F(void (*)(uint64_t), &v3, NVTX_CORE, NVTX_END)(7);
 	F(void (*)(void *, uint64_t), &v3, NVTX_CORE2, NVTX_DOMAIN_END)(bad, ~0ull << 32);
-	OK(true, "ends and operations of nothing");
+	tap_ok("ends and operations of nothing", true);
 }
 
 /* ---- extensions ------------------------------------------------------------------------------ */
@@ -370,12 +287,12 @@ static void check_payloads(void)
 	enumeration = (uint64_t (*)(void *, const void *))ext_slots[NVTX_EXT_ENUM_REGISTER];
 	mark = (void (*)(void *, const struct nvtx_payload *, size_t))ext_slots[NVTX_EXT_MARK];
 	id = schema(NULL, &attr);
-	OK(id && !schema(NULL, NULL) && !enumeration(NULL, NULL), "a schema, and none");
+	tap_ok("a schema, and none", id && !schema(NULL, NULL) && !enumeration(NULL, NULL));
 	for (size_t size = 0; size < sizeof(data); size++) {
 		p[0] = (struct nvtx_payload){ id, size, at_the_end(data, size) };
 		mark(NULL, p, 1);
 	}
-	OK(true, "payloads of each length: nothing is read behind their end");
+	tap_ok("payloads of each length: nothing is read behind their end", true);
 	for (uint64_t type = 0; type < 200; type++) {
 		p[0] = (struct nvtx_payload){ type, 1, at_the_end(data, 1) };
 		mark(NULL, p, 1);
@@ -384,7 +301,7 @@ static void check_payloads(void)
 	}
 	mark(NULL, NULL, 3);
 	mark(NULL, p, 20);
-	OK(true, "payloads of each type, without data, and too many");
+	tap_ok("payloads of each type, without data, and too many", true);
 }
 
 static void check_extensions(void)
@@ -394,19 +311,19 @@ static void check_extensions(void)
 	for (size_t n = 0; n < EXT_SLOTS; n++)
 		good = good && ext_init(NVTX_EXT_PAYLOAD, n, 1) &&
 		       ext_init(NVTX_EXT_COUNTERS, n, 1);
-	OK(good, "tables of extensions of each length");
-	OK(ext_init(1, EXT_SLOTS, 0) && !ext_slots[0], "an extension that is not known");
+	tap_ok("tables of extensions of each length", good);
+	tap_ok("an extension that is not known", ext_init(1, EXT_SLOTS, 0) && !ext_slots[0]);
 	check_payloads();
 }
 
 static void check_idle(void)
 {
 	copy_reset(&v3, sizes3);
-	OK(init_copy(&v3) == 0, "with no recorder a copy is told that there is no tool");
-	OK(ext_init(NVTX_EXT_PAYLOAD, EXT_SLOTS, 0) && !ext_slots[NVTX_EXT_PUSH],
-	   "nor are there extensions");
-	OK(!filled(&v3, NVTX_CORE) && !filled(&v3, NVTX_CORE2) && !filled(&v3, NVTX_SYNC),
-	   "and no slot is filled");
+	tap_ok("with no recorder a copy is told that there is no tool", init_copy(&v3) == 0);
+	tap_ok("nor are there extensions",
+	       ext_init(NVTX_EXT_PAYLOAD, EXT_SLOTS, 0) && !ext_slots[NVTX_EXT_PUSH]);
+	tap_ok("and no slot is filled",
+	       !filled(&v3, NVTX_CORE) && !filled(&v3, NVTX_CORE2) && !filled(&v3, NVTX_SYNC));
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -478,7 +395,7 @@ static void check_threads(void)
 		pthread_join(thread[i], NULL);
 		good = good && !arg[i];
 	}
-	OK(good, "many threads at once");
+	tap_ok("many threads at once", good);
 }
 
 int main(int argc, char **argv)
@@ -490,10 +407,8 @@ int main(int argc, char **argv)
 	if (lib)
 		init_extension = (int (*)(struct nvtx_ext_info *))
 				 dlsym(lib, "InitializeInjectionNvtxExtension");
-	if (!init || !init_extension || argc != 2) {
-		printf("Bail out! no collector: %s\n", lib ? "no entry point" : dlerror());
-		return 1;
-	}
+	if (!init || !init_extension || argc != 2)
+		tap_bail("no collector: %s", lib ? "no entry point" : dlerror());
 	if (!strcmp(argv[1], "idle")) {
 		check_idle();
 	} else if (!strcmp(argv[1], "threads")) {
@@ -506,6 +421,5 @@ int main(int argc, char **argv)
 		check_nonsense();
 		check_extensions();
 	}
-	printf("1..%d\n", number);
-	return failed != 0;
+	return tap_done();
 }

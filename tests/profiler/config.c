@@ -12,6 +12,7 @@
 
 #include "ondemand/kineto-config.h"
 #include "ondemand/kineto-env.h"
+#include "common/draw.h"
 #include "common/tap.h"
 
 static struct xsp_kineto_config c;
@@ -303,16 +304,6 @@ static void test_base(void)
 	tap_result("the machine's file is what requests are read over");
 }
 
-static uint64_t state = 88172645463325252ull;
-
-static uint64_t dice(uint64_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % n;
-}
-
 /* Pieces of texts and bytes that are none, in any order. */
 static void test_random(unsigned int rounds)
 {
@@ -327,13 +318,13 @@ static void test_random(unsigned int rounds)
 	int64_t at;
 
 	for (unsigned int i = 0; i < rounds; i++) {
-		size_t len = 0, n = dice(dice(50) ? 12 : 6000);
+		size_t len = 0, n = draw(draw(50) ? 12 : 6000);
 
 		while (n-- && len < sizeof(text) - 100) {
-			const char *p = piece[dice(sizeof(piece) / sizeof(piece[0]))];
+			const char *p = piece[draw(sizeof(piece) / sizeof(piece[0]))];
 
-			if (!dice(10)) {
-				text[len++] = dice(256);
+			if (!draw(10)) {
+				text[len++] = draw(256);
 				continue;
 			}
 			memcpy(text + len, p, strlen(p));

@@ -9,6 +9,7 @@
 
 #include "ondemand/dynolog.h"
 #include "ondemand/kineto-env.h"
+#include "common/draw.h"
 #include "profiler/fake.h"
 
 static struct xsp_dynolog d;
@@ -261,16 +262,6 @@ static void test_stranger(void)
 	tap_result("%s, unless XSPROF_DAEMON_UID names him", name);
 }
 
-static uint64_t state = 88172645463325252ull;
-
-static uint64_t dice(uint64_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % n;
-}
-
 static void test_random(unsigned int rounds)
 {
 	static char bytes[70000];
@@ -281,19 +272,19 @@ static void test_random(unsigned int rounds)
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_sec += 20;
 	for (unsigned int i = 0; i < rounds; i++) {
-		struct fake_head h = { .size = dice(300), .type = "req" };
-		size_t n = dice(4) ? sizeof(h) + h.size : dice(sizeof(bytes));
+		struct fake_head h = { .size = draw(300), .type = "req" };
+		size_t n = draw(4) ? sizeof(h) + h.size : draw(sizeof(bytes));
 
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if (now.tv_sec >= end.tv_sec)
 			break;
 		for (size_t k = 0; k < sizeof(h) + 400; k++)
-			bytes[k] = dice(256);
-		if (!dice(4))
-			((char *)&h)[dice(sizeof(h))] ^= 1 << dice(8);
-		if (dice(8))
+			bytes[k] = draw(256);
+		if (!draw(4))
+			((char *)&h)[draw(sizeof(h))] ^= 1 << draw(8);
+		if (draw(8))
 			memcpy(bytes, &h, sizeof(h));
-		fake_lies(&fake, bytes, n, !dice(3));
+		fake_lies(&fake, bytes, n, !draw(3));
 		/* Each that is refused takes its time: the answer might yet come. */
 		if (!ask(&len))
 			taken++;

@@ -147,6 +147,17 @@ void blob_tensor(struct blob *b, uint32_t key, uint32_t dtype, uint32_t ndim, co
 	blob_put(b, key, XSPROF_ARG_TENSOR, 7, &raw, sizeof(raw.t) + ndim * 8);
 }
 
+void blob_strided(struct blob *b, uint32_t place, uint8_t ndim, uint8_t stored, uint8_t flags,
+		  const uint32_t *numbers, size_t nr)
+{
+	struct { struct xsprof_tensor_arg t; uint32_t n[8]; } raw = {
+		.t = { .ndim = ndim, .stored = stored, .flags = flags } };
+
+	if (nr)
+		memcpy(raw.n, numbers, nr * 4);
+	blob_put(b, IN(place), XSPROF_ARG_TENSOR, 1, &raw, sizeof(raw.t) + nr * 4);
+}
+
 /* ---- records -------------------------------------------------------------------------------- */
 
 void ops_args(struct ops *o, uint8_t type, uint32_t tid, uint64_t ts, uint32_t name, uint32_t aux,
@@ -193,6 +204,13 @@ void ops_op(struct ops *o, uint32_t tid, uint64_t ts, const char *name, const st
 {
 	ops_op_as(o, tid, ts, name, XSPROF_OP_FUNCTION, 0, (struct xsprof_rec_op){ .sequence = -1 },
 		  args);
+}
+
+void ops_stacked(struct ops *o, uint32_t stack, uint64_t ts)
+{
+	ops_op_as(o, TID, ts, "op", 0, 0, (struct xsprof_rec_op){ .sequence = -1, .stack = stack },
+		  NULL);
+	ops_end(o, TID, ts + 10);
 }
 
 void ops_rec(struct ops *o, uint8_t type, uint32_t tid, uint64_t ts, const char *name,

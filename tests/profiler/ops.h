@@ -47,6 +47,8 @@ void ops_stack(struct ops *o, uint32_t id, const uint64_t *address, size_t nr, u
 void ops_op(struct ops *o, uint32_t tid, uint64_t ts, const char *name, const struct blob *args);
 void ops_op_as(struct ops *o, uint32_t tid, uint64_t ts, const char *name, uint32_t scope,
 	       uint64_t id, struct xsprof_rec_op op, const struct blob *args);
+/* An op with that stack. */
+void ops_stacked(struct ops *o, uint32_t stack, uint64_t ts);
 /* A record of one slot. */
 void ops_rec(struct ops *o, uint8_t type, uint32_t tid, uint64_t ts, const char *name,
 	     uint32_t aux, uint64_t value);
@@ -78,6 +80,9 @@ void blob_str(struct blob *b, uint32_t key, const char *s);
 void blob_i64s(struct blob *b, uint32_t place, uint32_t nr, const int64_t *v);
 /* A tensor with sizes and without strides, all numbers of 8 bytes. */
 void blob_tensor(struct blob *b, uint32_t key, uint32_t dtype, uint32_t ndim, const int64_t *sizes);
+/* Input @place with what @flags say that it has, in @nr numbers of 4 bytes. */
+void blob_strided(struct blob *b, uint32_t place, uint8_t ndim, uint8_t stored, uint8_t flags,
+		  const uint32_t *numbers, size_t nr);
 
 #define IN(i)		(XSPROF_KEY_INPUT + (i))
 #define ITEM(i)		(XSPROF_KEY_ITEM + (i))

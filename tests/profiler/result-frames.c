@@ -13,8 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profiler/ops.h"
+#include "common/draw.h"
 #include "common/tap.h"
+#include "profiler/ops.h"
 
 static uint64_t addresses[4];
 static unsigned int inner_line, outer_line, top_line, begin_line, cxx_line;
@@ -116,13 +117,6 @@ static int read_self(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-static void put_op(struct ops *o, uint32_t stack, uint64_t ts)
-{
-	ops_op_as(o, TID, ts, "op", 0, 0, (struct xsprof_rec_op){ .sequence = -1, .stack = stack },
-		  NULL);
-	ops_end(o, TID, ts + 10);
-}
-
 /* A result whose only op has that stack, mapped from that file. */
 static struct xsprof_result *with(struct ops *o, const struct self *s, const char *id,
 				  const char *path, const uint64_t *address, size_t nr)
@@ -137,7 +131,7 @@ static struct xsprof_result *with(struct ops *o, const struct self *s, const cha
 	ops_map(o, text);
 	ops_map(o, "this is no mapping");
 	ops_stack(o, 1, address, nr, 0);
-	put_op(o, 1, 2000);
+	ops_stacked(o, 1, 2000);
 	return ops_result(o, NULL);
 }
 
@@ -214,99 +208,6 @@ static void test_symbols(const struct self *s)
 	ops_free(&o);
 }
 
-/* Code that is where other code was: each stack is of what was there when it was recorded. */
-static void test_reloaded(void)
-{
-	struct xsprof_result *r;
-	struct ops o;
-
-	ops_begin(&o);
-	ops_map(&o, "1000-2000 0 - /first");
-	ops_stack(&o, 1, (uint64_t[]){ 0x1100, 0x2100 }, 2, 0);
-	ops_map(&o, "1000-3000 0 - /second");
-	ops_stack(&o, 2, (uint64_t[]){ 0x1100, 0x2100 }, 2, 0);
-	put_op(&o, 1, 2000);
-	put_op(&o, 2, 3000);
-	r = ops_result(&o, NULL);
-	CHECK_STR(xsprof_event_frame(xsprof_result_event(r, 0), 0), "/first+0x100");
-	CHECK_STR(xsprof_event_frame(xsprof_result_event(r, 0), 1), "0x2100");
-	CHECK_STR(xsprof_event_frame(xsprof_result_event(r, 1), 0), "/second+0x100");
-	CHECK_STR(xsprof_event_frame(xsprof_result_event(r, 1), 1), "/second+0x1100");
-	xsprof_result_free(r);
-	ops_free(&o);
-	tap_result("code that is where other code was");
-}
-
-static uint64_t dice(void)
-{
-	static uint64_t x = 1;
-
-	x = x * 6364136223846793005u + 1442695040888963407u;
-	return x >> 33;
-}
-
-#define MAPPINGS	3000u
-#define STACKS		600u
-#define ADDRESSES	40u
-
-/* Mappings of all sizes, and stacks between them: found as by looking at one after the other. */
-static void test_many(void)
-{
-	static uint64_t start[MAPPINGS], end[MAPPINGS];
-	const unsigned int each = MAPPINGS / STACKS;
-	unsigned int other = 0, of_none = 0;
-	struct xsprof_result *r;
-	struct ops o;
-
-	ops_begin(&o);
-	for (unsigned int i = 0; i < MAPPINGS; i++) {
-		uint64_t address[ADDRESSES];
-		char text[64];
-
-		start[i] = 0x1000 + dice() % 5000;
-		end[i] = start[i] + 1 + dice() % (i % 3 ? 20 : 2000);
-		snprintf(text, sizeof(text), "%llx-%llx 0 - /%u", (unsigned long long)start[i],
-			 (unsigned long long)end[i], i);
-		ops_map(&o, i % 50 ? text : "this is no mapping");
-		if (!(i % 50))
-			start[i] = end[i] = 0;
-		if (i % each != each - 1)
-			continue;
-		for (unsigned int k = 0; k < ADDRESSES; k++)
-			address[k] = 0x1000 + (i / each * 7919 + k * 127) % 7500;
-		ops_stack(&o, i / each + 1, address, ADDRESSES, 0);
-	}
-	/* In another order than they came. */
-	for (unsigned int i = 0; i < STACKS; i++)
-		put_op(&o, i * 7 % STACKS + 1, 2000 + 20 * i);
-	r = ops_result(&o, NULL);
-	for (unsigned int i = 0; i < STACKS; i++) {
-		unsigned int stack = i * 7 % STACKS;
-
-		for (unsigned int k = 0; k < ADDRESSES; k++) {
-			uint64_t address = 0x1000 + (stack * 7919 + k * 127) % 7500;
-			unsigned int m = (stack + 1) * each;
-			char want[64];
-
-			while (m && (address < start[m - 1] || address >= end[m - 1]))
-				m--;
-			if (m)
-				snprintf(want, sizeof(want), "/%u+0x%llx", m - 1,
-					 (unsigned long long)(address - start[m - 1]));
-			else
-				snprintf(want, sizeof(want), "0x%llx",
-					 (unsigned long long)address);
-			of_none += !m;
-			other += !!strcmp(xsprof_event_frame(xsprof_result_event(r, i), k), want);
-		}
-	}
-	CHECK_EQ(other, 0);
-	CHECK(of_none > 0 && of_none < STACKS * ADDRESSES / 2);
-	xsprof_result_free(r);
-	ops_free(&o);
-	tap_result("many mappings, each stack of those before it");
-}
-
 /* ---- what a hostile program would have written ---------------------------------------------- */
 
 static uint64_t odd_number(const struct self *s)
@@ -314,7 +215,7 @@ static uint64_t odd_number(const struct self *s)
 	const uint64_t numbers[] = { 0, 1, 0x1000, s->start, s->end, addresses[0], INT64_MAX,
 				     INT64_MAX - 0xfffu, UINT64_MAX };
 
-	return numbers[dice() % (sizeof(numbers) / sizeof(numbers[0]))] + dice() % 3 - 1;
+	return numbers[draw(sizeof(numbers) / sizeof(numbers[0]))] + draw(3) - 1;
 }
 
 static const char *odd_word(const struct self *s, bool path)
@@ -325,8 +226,8 @@ static const char *odd_word(const struct self *s, bool path)
 				      "/etc/passwd", "/nonexistent;with more", of_many };
 
 	memset(of_many, '7', sizeof(of_many) - 1);
-	return path ? paths[dice() % (sizeof(paths) / sizeof(paths[0]))] :
-		      ids[dice() % (sizeof(ids) / sizeof(ids[0]))];
+	return path ? paths[draw(sizeof(paths) / sizeof(paths[0]))] :
+		      ids[draw(sizeof(ids) / sizeof(ids[0]))];
 }
 
 /* Tables of all that is odd: each address has a text all the same. */
@@ -347,15 +248,15 @@ static void test_hostile(const struct self *s)
 				 (unsigned long long)odd_number(s),
 				 (unsigned long long)odd_number(s), odd_word(s, false),
 				 odd_word(s, true));
-			if (!(dice() % 8))
-				text[dice() % strlen(text)] = ' ';
+			if (!draw(8))
+				text[draw(strlen(text))] = ' ';
 			if (strlen(text) < XSPROF_TEXT_MAX)
 				ops_map(&o, text);
 		}
 		for (unsigned int i = 0; i < 20; i++)
 			address[i] = odd_number(s);
 		ops_stack(&o, 1, address, 20, UINT32_MAX);
-		put_op(&o, 1, 2000);
+		ops_stacked(&o, 1, 2000);
 		r = ops_result(&o, NULL);
 		for (size_t i = 0; i < xsprof_event_nr_frames(xsprof_result_event(r, 0)); i++)
 			frames += *xsprof_event_frame(xsprof_result_event(r, 0), i) != '\0';
@@ -368,8 +269,6 @@ static void test_hostile(const struct self *s)
 
 static void test_others(const struct self *s)
 {
-	struct xsprof_profiler_config config = { .size = sizeof(config), .state = 6 };
-	struct xsprof_result_options opts = { .size = sizeof(opts), .config = &config };
 	unsigned long long at = SELF(addresses[0]);
 	const struct xsprof_profiler_event *ev;
 	struct xsprof_result *r;
@@ -396,33 +295,6 @@ static void test_others(const struct self *s)
 		ops_free(&o);
 	}
 	tap_result("another file, or none");
-
-	ops_begin(&o);
-	ops_stack(&o, 1, (uint64_t[]){ 0x1234, 0 }, 2, 9);
-	put_op(&o, 1, 2000);
-	put_op(&o, 2, 3000);
-	put_op(&o, 0, 4000);
-	put_op(&o, XSPROF_STACK_MISSED, 5000);
-	r = ops_result(&o, NULL);
-	ev = xsprof_result_event(r, 0);
-	CHECK_EQ(xsprof_event_nr_frames(ev), 3);
-	CHECK_STR(xsprof_event_frame(ev, 0), "0x1234");
-	CHECK_STR(xsprof_event_frame(ev, 1), "0x0");
-	CHECK_STR(xsprof_event_frame(ev, 2), "[9 more]");
-	CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 1)), 0);
-	CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 2)), 0);
-	CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 3)), 1);
-	CHECK_STR(xsprof_event_frame(xsprof_result_event(r, 3), 0), "[stack missed]");
-	xsprof_result_free(r);
-	r = ops_result(&o, &opts);
-	CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 0)), 0);
-	config.with_stack = true;
-	xsprof_result_free(r);
-	r = ops_result(&o, &opts);
-	CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 0)), 3);
-	xsprof_result_free(r);
-	ops_free(&o);
-	tap_result("addresses of no file, and stacks that nobody asked for");
 }
 
 /*
@@ -503,8 +375,6 @@ int main(void)
 		tap_bail("/proc/self/exe: %s", strerror(errno));
 	test_names(&self);
 	test_symbols(&self);
-	test_reloaded();
-	test_many();
 	test_hostile(&self);
 	test_others(&self);
 	test_beside(&self);

@@ -384,8 +384,7 @@ int main(int argc, char **argv)
 {
 	const char *level = getenv("KINETO_LOG_LEVEL");
 
-	snprintf(path, sizeof(path), "%s/xsprof-shim-%d.json", argc > 1 ? argv[1] : "/tmp",
-		 (int)getpid());
+	shim_path(argc, argv);
 	test_types();
 	test_device_types();
 	test_config();

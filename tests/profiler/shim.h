@@ -21,6 +21,13 @@
 
 static char path[4096];
 
+/* The file is in the folder that the program is given, or in /tmp. */
+static void shim_path(int argc, char **argv)
+{
+	snprintf(path, sizeof(path), "%s/xsprof-shim-%d.json", argc > 1 ? argv[1] : "/tmp",
+		 (int)getpid());
+}
+
 /* All of what the result is saved as; to be freed. */
 static char *saved(struct xsprof_result *r)
 {
@@ -64,7 +71,7 @@ static void must_have(const char *line, const char *part)
 		tap_wrong("'%s' is not in '%.300s'", part, line);
 }
 
-static void must_not_have(const char *line, const char *part)
+__attribute__((unused)) static void must_not_have(const char *line, const char *part)
 {
 	if (strstr(line, part))
 		tap_wrong("'%s' is in '%.300s'", part, line);
@@ -101,13 +108,13 @@ static void op(const char *name)
 	xsprof_op_end();
 }
 
-static void *op_of_thread(void *name)
+__attribute__((unused)) static void *op_of_thread(void *name)
 {
 	op(name);
 	return NULL;
 }
 
-static void in_thread(void *(*function)(void *data), void *data)
+__attribute__((unused)) static void in_thread(void *(*function)(void *data), void *data)
 {
 	pthread_t thread;
 

@@ -28,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/draw.h"
 #include "sim.h"
 
 static void sleep_ms(unsigned int ms)
@@ -43,12 +44,6 @@ static uint64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
-}
-
-static uint32_t random32(uint64_t *state)
-{
-	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
-	return *state >> 33;
 }
 
 static void print_ledger(const struct sim *s)
@@ -71,7 +66,7 @@ static int count(uint64_t n, uint32_t rings, uint64_t ring_size, bool wait, uint
 	sim_open(&s, rings, ring_size, mode, 0);
 	name = sim_name(&s, "record");
 	for (i = 0; i < n; i++) {
-		uint32_t size = 1 + random32(&state) % XSPROF_RECORD_SLOTS;
+		uint32_t size = 1 + draw_from(&state) % XSPROF_RECORD_SLOTS;
 
 		sim_put(&s, i % rings, name, size, i, wait);
 	}
@@ -129,23 +124,23 @@ static int scribble(uint64_t seed, unsigned int ms)
 		if (!s.device)
 			*s.ctl = geo;
 		for (i = 0; i < 200; i++)
-			sim_put(&s, random32(&state) % 4, name, 1 + i % 8, i, false);
+			sim_put(&s, draw_from(&state) % 4, name, 1 + i % 8, i, false);
 		for (i = 0; i < 64; i++) {
-			uint64_t area = s.device + random32(&state) % (4 - s.device), off;
-			uint32_t k = random32(&state) % 4;
-			uint64_t word = random32(&state) % 3 ? random32(&state) :
-					~0ull << random32(&state) % 64;
+			uint64_t area = s.device + draw_from(&state) % (4 - s.device), off;
+			uint32_t k = draw_from(&state) % 4;
+			uint64_t word = draw_from(&state) % 3 ? draw_from(&state) :
+					~0ull << draw_from(&state) % 64;
 
 			if (area == 0)
-				off = random32(&state) % 4096;
+				off = draw_from(&state) % 4096;
 			else if (area == 1)
-				off = geo.arena_off + random32(&state) % 256;
+				off = geo.arena_off + draw_from(&state) % 256;
 			else if (area == 2)
 				off = (uint8_t *)sim_writer(&s, k) - s.base +
-				      random32(&state) % 128;
+				      draw_from(&state) % 128;
 			else
 				off = (uint8_t *)sim_slot(&s, k, 0) - s.base +
-				      random32(&state) % 65536;
+				      draw_from(&state) % 65536;
 			/* Our own pointers into it depend on these. */
 			memcpy(s.base + (off & ~7ull), &word, 8);
 			if (s.device)
@@ -154,7 +149,7 @@ static int scribble(uint64_t seed, unsigned int ms)
 			s.ctl->ring_stride = geo.ring_stride;
 			s.ctl->mode = geo.mode;
 		}
-		if (random32(&state) % 8 == 0)
+		if (draw_from(&state) % 8 == 0)
 			sleep_ms(1);
 	}
 	return 0;

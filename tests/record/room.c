@@ -15,19 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/tap.h"
 #include "capture/writer.h"
 
 #define PRODUCERS	40
 #define RINGS		8
 
-static int n, failed;
 static uint8_t slots[XSP_CAP_RAW_MAX];
-
-static void result(const char *name, bool good)
-{
-	printf("%sok %d %s\n", good ? "" : "not ", ++n, name);
-	failed |= !good;
-}
 
 static void must(int bad, const char *what)
 {
@@ -105,7 +99,7 @@ static void limited(const char *path)
 		good &= fill(path, 4096 + 64 * i, -EFBIG);
 	}
 	must(setrlimit(RLIMIT_FSIZE, &all), "setrlimit");
-	result("a limit of the process: accounts and end", good);
+	tap_ok("a limit of the process: accounts and end", good);
 }
 
 static void full(const char *dir)
@@ -120,7 +114,7 @@ static void full(const char *dir)
 		good &= fill(path, 4096 + 1024 * i, -ENOSPC);
 		must(umount(dir), "umount");
 	}
-	result("a full disk: accounts and end", good);
+	tap_ok("a full disk: accounts and end", good);
 }
 
 /* Nothing stays behind the end of a file that is complete. */
@@ -136,8 +130,8 @@ static void given_back(const char *path)
 	must(fstat(fd, &kept), "fstat");
 	must(xsp_cap_end(&cap, &end), "end");
 	must(fstat(fd, &st), "fstat");
-	result("room is kept", kept.st_blocks * 512 >= 64 << 10);
-	result("and given back", st.st_blocks * 512 <= 16 << 10);
+	tap_ok("room is kept", kept.st_blocks * 512 >= 64 << 10);
+	tap_ok("and given back", st.st_blocks * 512 <= 16 << 10);
 	xsp_cap_free(&cap);
 	close(fd);
 }
@@ -156,8 +150,7 @@ int main(void)
 	if (!unshare(CLONE_NEWNS) && !mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL))
 		full(dir);
 	else
-		printf("ok %d a full disk # SKIP needs root and mount\n", ++n);
+		tap_skip("a full disk", "needs root and mount");
 	rmdir(dir);
-	printf("1..%d\n", n);
-	return failed;
+	return tap_done();
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/capture.h"
+#include "tools/capture-wide.h"
 
 #define NOT_A_NUMBER	0x7ff8000000000001u	/* a compiler chooses the sign of 0.0 / 0.0 */
 
@@ -16,37 +16,6 @@ static uint64_t bits(double v)
 
 	memcpy(&u, &v, sizeof(u));
 	return u;
-}
-
-/* A record with arguments: the payload is put together here. */
-struct wide {
-	struct xsprof_rec	rec;
-	uint8_t			data[224];
-	uint32_t		used;
-};
-
-static void wide_arg(struct wide *w, uint32_t key, uint8_t type, uint64_t value)
-{
-	struct xsprof_arg arg = { .key = key, .type = type, .value = value };
-
-	memcpy(w->data + w->used, &arg, sizeof(arg));
-	w->used += sizeof(arg);
-}
-
-static void wide_str(struct wide *w, uint32_t key, uint8_t flags, const void *s, uint16_t len)
-{
-	struct xsprof_arg arg = { .key = key, .type = XSPROF_ARG_STR, .flags = flags, .len = len };
-
-	memcpy(w->data + w->used, &arg, sizeof(arg));
-	memcpy(w->data + w->used + sizeof(arg), s, len);
-	w->used += sizeof(arg) + ((len + 15u) & ~15u);
-}
-
-static void wide_put(struct cap_ring *ring, struct wide *w)
-{
-	cap_record(ring, w, (uint32_t)(sizeof(w->rec) + w->used + XSPROF_SLOT_SIZE - 1) /
-			    XSPROF_SLOT_SIZE);
-	memset(w, 0, sizeof(*w));
 }
 
 enum { STEP = 1, CONV, LOAD, FRAME, BYTES, RATIO, LOSS, REQ, LINK, LOCK, KERNEL, COPY, KEY_N, KEY_S,
@@ -79,29 +48,29 @@ static void names(void)
 /* Ranges, their arguments, and what does not pair. */
 static void all_ranges(struct cap_ring *r)
 {
-	struct wide w = { 0 };
+	struct cap_wide w;
 	struct xsprof_rec_span span = { .begin = T(4), .end = T(9), .parent = 7 };
 
 	cap_event(r, T(1), XSPROF_REC_STEP, 100, N(STEP), 0, 1);
-	w.rec = cap_head(T(2), XSPROF_REC_BEGIN, 100, N(CONV), 0, 0);
-	wide_arg(&w, N(KEY_N), XSPROF_ARG_I64, (uint64_t)-5);
-	wide_arg(&w, N(KEY_N), XSPROF_ARG_U64, 1ull << 60);
-	wide_arg(&w, N(KEY_F), XSPROF_ARG_F64, bits(0.1));
-	wide_arg(&w, N(KEY_B), XSPROF_ARG_BOOL, 1);
-	wide_arg(&w, N(KEY_P), XSPROF_ARG_PTR, 0xdeadbeef);
-	wide_arg(&w, N(KEY_NAME), XSPROF_ARG_NAME, N(LOAD));
-	wide_put(r, &w);
+	cap_wide(&w, T(2), XSPROF_REC_BEGIN, 100, N(CONV), 0, 0);
+	cap_wide_value(&w, N(KEY_N), XSPROF_ARG_I64, (uint64_t)-5);
+	cap_wide_value(&w, N(KEY_N), XSPROF_ARG_U64, 1ull << 60);
+	cap_wide_value(&w, N(KEY_F), XSPROF_ARG_F64, bits(0.1));
+	cap_wide_value(&w, N(KEY_B), XSPROF_ARG_BOOL, 1);
+	cap_wide_value(&w, N(KEY_P), XSPROF_ARG_PTR, 0xdeadbeef);
+	cap_wide_value(&w, N(KEY_NAME), XSPROF_ARG_NAME, N(LOAD));
+	cap_wide_put(r, &w, false);
 	cap_event(r, T(3), XSPROF_REC_BEGIN, 100, N(LOAD), 0, 0);
-	w.rec = cap_head(T(3), XSPROF_REC_ARGS, 100, 0, 0, 0);
-	wide_str(&w, N(KEY_S), 0, "a \"late\" one", 12);
-	wide_put(r, &w);
+	cap_wide(&w, T(3), XSPROF_REC_ARGS, 100, 0, 0, 0);
+	cap_wide_str(&w, N(KEY_S), 0, "a \"late\" one");
+	cap_wide_put(r, &w, false);
 	cap_event(r, T(5), XSPROF_REC_COMPLETE, 100, N(COPY), 0, 1 * US);
 	cap_event(r, T(6), XSPROF_REC_END, 100, 0, 0, 0);
 	/* It began inside what has just ended: no nesting. */
 	cap_event(r, T(7), XSPROF_REC_COMPLETE, 100, N(COPY), 0, 3 * US);
-	w.rec = cap_head(T(8), XSPROF_REC_END, 100, 0, 0, 0);
-	wide_arg(&w, N(KEY_N), XSPROF_ARG_I64, 8);
-	wide_put(r, &w);
+	cap_wide(&w, T(8), XSPROF_REC_END, 100, 0, 0, 0);
+	cap_wide_value(&w, N(KEY_N), XSPROF_ARG_I64, 8);
+	cap_wide_put(r, &w, false);
 	span.rec = cap_head(T(10), XSPROF_REC_SPAN, 100, N(FRAME), XSPROF_SCOPE_PROCESS, 3);
 	cap_record(r, &span, 2);
 	span.begin = T(6);
@@ -114,13 +83,12 @@ static void all_ranges(struct cap_ring *r)
 	cap_event(r, T(14), XSPROF_REC_BEGIN, 100, N(CONV), 0, 0);
 	cap_event(r, T(15), XSPROF_REC_END, 100, N(LOAD), 0, 0);
 	/* A string in two records. */
-	w.rec = cap_head(T(16), XSPROF_REC_BEGIN, 100, N(LOAD), 0, 0);
-	w.rec.size = XSPROF_RECF_MORE << 4;
-	wide_str(&w, N(KEY_S), 0, "first ", 6);
-	wide_put(r, &w);
-	w.rec = cap_head(T(16), XSPROF_REC_ARGS, 100, 0, 0, 0);
-	wide_str(&w, N(KEY_S), XSPROF_ARGF_CONT, "second", 6);
-	wide_put(r, &w);
+	cap_wide(&w, T(16), XSPROF_REC_BEGIN, 100, N(LOAD), 0, 0);
+	cap_wide_str(&w, N(KEY_S), 0, "first ");
+	cap_wide_put(r, &w, true);
+	cap_wide(&w, T(16), XSPROF_REC_ARGS, 100, 0, 0, 0);
+	cap_wide_str(&w, N(KEY_S), XSPROF_ARGF_CONT, "second");
+	cap_wide_put(r, &w, false);
 	cap_event(r, T(17), XSPROF_REC_END, 100, 0, 0, 0);
 }
 
@@ -152,7 +120,7 @@ static void all_wide(struct cap_ring *r)
 		.start = T(40), .end = T(44), .device = 1, .context = 2, .stream = 7,
 	};
 	struct xsprof_rec_relation relation = { .tail = 4 };
-	struct wide w = { 0 };
+	struct cap_wide w;
 
 	mem.rec = cap_head(T(38), XSPROF_REC_ALLOC, 100, N(BYTES), 1u << 16 | 2, 0x7f00);
 	cap_record(r, &mem, 2);
@@ -174,10 +142,9 @@ static void all_wide(struct cap_ring *r)
 	gpu.thread = 101;
 	gpu.rec = cap_head(T(48), XSPROF_REC_GPU, 100, N(LAUNCH), XSPROF_GPU_RUNTIME, 77);
 	cap_record(r, &gpu, 3);
-	w.rec = cap_head(T(49), XSPROF_REC_STACK, 100, 0, 2, 1);
-	memcpy(w.data, (uint64_t[]){ 0x401000, 0x402000 }, 16);
-	w.used = 16;
-	wide_put(r, &w);
+	cap_wide(&w, T(49), XSPROF_REC_STACK, 100, 0, 2, 1);
+	cap_wide_bytes(&w, (uint64_t[]){ 0x401000, 0x402000 }, 16);
+	cap_wide_put(r, &w, false);
 	relation.rec = cap_head(T(50), XSPROF_REC_RELATION, 100, 0, 2, 3);
 	cap_record(r, &relation, 2);
 	cap_event(r, T(50), XSPROF_REC_SAMPLE, 100, N(LOAD),
@@ -270,7 +237,7 @@ void cap_make_hostile(void)
 		"\xf0\x9f\x94\xa5 \xe2\x82\xac ok", "\x01\x02\x7f",
 	};
 	static char longest[XSPROF_TEXT_MAX + 1];
-	struct wide w = { 0 };
+	struct cap_wide w;
 	struct cap_ring r;
 	uint32_t n = sizeof(texts) / sizeof(texts[0]), i;
 
@@ -289,12 +256,12 @@ void cap_make_hostile(void)
 	cap_arena(0);
 	cap_ring_open(&r, 0, 0, 4096);
 	for (i = 0; i <= n; i++) {
-		w.rec = cap_head(T(i * 10), XSPROF_REC_BEGIN, 7, i + 1, 0, 0);
+		cap_wide(&w, T(i * 10), XSPROF_REC_BEGIN, 7, i + 1, 0, 0);
 		if (i < n)
-			wide_str(&w, i + 1, 0, texts[i], (uint16_t)strlen(texts[i]));
-		wide_arg(&w, i < n ? 2 : n + 1, XSPROF_ARG_F64, NOT_A_NUMBER);
-		wide_arg(&w, 999, XSPROF_ARG_NAME, i < n ? 4 : n + 1);
-		wide_put(&r, &w);
+			cap_wide_str(&w, i + 1, 0, texts[i]);
+		cap_wide_value(&w, i < n ? 2 : n + 1, XSPROF_ARG_F64, NOT_A_NUMBER);
+		cap_wide_value(&w, 999, XSPROF_ARG_NAME, i < n ? 4 : n + 1);
+		cap_wide_put(&r, &w, false);
 		cap_event(&r, T(i * 10 + 1), XSPROF_REC_COUNTER_F64, 7, i + 1, 0, bits(HUGE_VAL));
 		cap_event(&r, T(i * 10 + 5), XSPROF_REC_END, 7, 0, 0, 0);
 		cap_event(&r, T(i * 10 + 6), XSPROF_REC_END, 7, 0, 0, 0);
@@ -312,8 +279,7 @@ void cap_make_keys(void)
 		"Ev Idx", "uncertain", "category",
 	};
 	enum { WORK = 1, POINT, REQUEST, OP1, K, K2, ID, OP, EXTERNAL, INDEX, UNCERTAIN, CATEGORY };
-	struct xsprof_rec_op op = { .sequence = -1, .correlation = 5 };
-	struct wide w = { 0 };
+	struct cap_wide w;
 	uint32_t create;
 	struct cap_ring r;
 
@@ -326,40 +292,38 @@ void cap_make_keys(void)
 		cap_name(0, i + 1, texts[i]);
 	cap_arena(0);
 	cap_ring_open(&r, 0, 0, 4096);
-	w.rec = cap_head(T(1), XSPROF_REC_BEGIN, 90, WORK, 0, 0);
-	wide_arg(&w, K, XSPROF_ARG_I64, 1);
-	wide_arg(&w, K, XSPROF_ARG_I64, 2);
-	wide_arg(&w, K2, XSPROF_ARG_I64, 3);
-	wide_arg(&w, UNCERTAIN, XSPROF_ARG_I64, 4);
-	wide_put(&r, &w);
-	w.rec = cap_head(T(2), XSPROF_REC_ARGS, 90, 0, 0, 0);
-	wide_arg(&w, K, XSPROF_ARG_I64, 5);
-	wide_put(&r, &w);
-	w.rec = cap_head(T(3), XSPROF_REC_END, 90, 0, 0, 0);
-	wide_arg(&w, K, XSPROF_ARG_I64, 6);
-	wide_put(&r, &w);
-	w.rec = cap_head(T(4), XSPROF_REC_INSTANT, 90, POINT, 0, 0);
-	wide_arg(&w, K, XSPROF_ARG_I64, 1);
-	wide_arg(&w, INDEX, XSPROF_ARG_I64, 2);
-	wide_str(&w, K, 0, "a,\"k\":1", 7);
-	wide_put(&r, &w);
-	w.rec = cap_head(T(5), XSPROF_REC_ASYNC_BEGIN, 90, REQUEST, 0, 9);
-	wide_arg(&w, ID, XSPROF_ARG_I64, 1);
-	wide_put(&r, &w);
+	cap_wide(&w, T(1), XSPROF_REC_BEGIN, 90, WORK, 0, 0);
+	cap_wide_value(&w, K, XSPROF_ARG_I64, 1);
+	cap_wide_value(&w, K, XSPROF_ARG_I64, 2);
+	cap_wide_value(&w, K2, XSPROF_ARG_I64, 3);
+	cap_wide_value(&w, UNCERTAIN, XSPROF_ARG_I64, 4);
+	cap_wide_put(&r, &w, false);
+	cap_wide(&w, T(2), XSPROF_REC_ARGS, 90, 0, 0, 0);
+	cap_wide_value(&w, K, XSPROF_ARG_I64, 5);
+	cap_wide_put(&r, &w, false);
+	cap_wide(&w, T(3), XSPROF_REC_END, 90, 0, 0, 0);
+	cap_wide_value(&w, K, XSPROF_ARG_I64, 6);
+	cap_wide_put(&r, &w, false);
+	cap_wide(&w, T(4), XSPROF_REC_INSTANT, 90, POINT, 0, 0);
+	cap_wide_value(&w, K, XSPROF_ARG_I64, 1);
+	cap_wide_value(&w, INDEX, XSPROF_ARG_I64, 2);
+	cap_wide_str(&w, K, 0, "a,\"k\":1");
+	cap_wide_put(&r, &w, false);
+	cap_wide(&w, T(5), XSPROF_REC_ASYNC_BEGIN, 90, REQUEST, 0, 9);
+	cap_wide_value(&w, ID, XSPROF_ARG_I64, 1);
+	cap_wide_put(&r, &w, false);
 	cap_event(&r, T(6), XSPROF_REC_ASYNC_END, 90, REQUEST, 0, 9);
-	op.rec = cap_head(T(7), XSPROF_REC_OP, 90, OP1, 0, 0);
-	w.rec = op.rec;
-	memcpy(w.data, &op.sequence, sizeof(op) - sizeof(op.rec));
-	w.used = sizeof(op) - sizeof(op.rec);
-	wide_arg(&w, OP, XSPROF_ARG_I64, 1);
-	wide_arg(&w, EXTERNAL, XSPROF_ARG_I64, 2);
-	wide_put(&r, &w);
-	w.rec = cap_head(T(8), XSPROF_REC_END, 90, 0, 0, 0);
-	wide_arg(&w, OP, XSPROF_ARG_I64, 3);
-	wide_put(&r, &w);
-	w.rec = cap_head(T(9), XSPROF_REC_BEGIN, 90, create, 0, 0);
-	wide_arg(&w, CATEGORY, XSPROF_ARG_I64, 1);
-	wide_put(&r, &w);
+	cap_wide_op(&w, T(7), 90, OP1, 0, 0);
+	w.u.op.correlation = 5;
+	cap_wide_value(&w, OP, XSPROF_ARG_I64, 1);
+	cap_wide_value(&w, EXTERNAL, XSPROF_ARG_I64, 2);
+	cap_wide_put(&r, &w, false);
+	cap_wide(&w, T(8), XSPROF_REC_END, 90, 0, 0, 0);
+	cap_wide_value(&w, OP, XSPROF_ARG_I64, 3);
+	cap_wide_put(&r, &w, false);
+	cap_wide(&w, T(9), XSPROF_REC_BEGIN, 90, create, 0, 0);
+	cap_wide_value(&w, CATEGORY, XSPROF_ARG_I64, 1);
+	cap_wide_put(&r, &w, false);
 	cap_event(&r, T(10), XSPROF_REC_END, 90, 0, 0, 0);
 	cap_ring_close(&r, 0);
 	cap_end(T(11));
@@ -373,7 +337,7 @@ void cap_make_crowded(void)
 {
 	enum { WORK = 1, K, LONG };
 	static char longest[4000];
-	struct wide w = { 0 };
+	struct cap_wide w;
 	struct cap_ring r;
 	uint32_t i, j, k;
 
@@ -387,18 +351,18 @@ void cap_make_crowded(void)
 	cap_arena(0);
 	cap_ring_open(&r, 0, 0, 4096);
 	for (i = 0; i < 1000; i++) {
-		w.rec = cap_head(T(i), XSPROF_REC_INSTANT, 90, WORK, 0, 0);
+		cap_wide(&w, T(i), XSPROF_REC_INSTANT, 90, WORK, 0, 0);
 		for (j = 0; j < 2 + i % 12; j++)
-			wide_arg(&w, LONG, XSPROF_ARG_I64, j);
-		wide_put(&r, &w);
+			cap_wide_value(&w, LONG, XSPROF_ARG_I64, j);
+		cap_wide_put(&r, &w, false);
 	}
 	for (i = 1; i <= 20; i++) {
 		cap_event(&r, T(i * 10000), XSPROF_REC_BEGIN, 90, WORK, 0, 0);
 		for (k = 1; k <= (4080 - 13 * i) / 13; k++) {
-			w.rec = cap_head(T(i * 10000) + k, XSPROF_REC_ARGS, 90, 0, 0, 0);
+			cap_wide(&w, T(i * 10000) + k, XSPROF_REC_ARGS, 90, 0, 0, 0);
 			for (j = 0; j < 13; j++)
-				wide_arg(&w, K, XSPROF_ARG_F64, 0);
-			wide_put(&r, &w);
+				cap_wide_value(&w, K, XSPROF_ARG_F64, 0);
+			cap_wide_put(&r, &w, false);
 		}
 		cap_event(&r, T(i * 10000 + 9000), XSPROF_REC_END, 90, 0, 0, 0);
 	}

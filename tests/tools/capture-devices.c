@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/capture-kernel.h"
+#include "tools/capture-tracer.h"
 
 #define AT_ONCE	1000u	/* entries of an arena's chunk, texts of a section */
 

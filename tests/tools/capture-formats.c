@@ -7,18 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/capture-kernel.h"
+#include "common/draw.h"
+#include "tools/capture-tracer.h"
 
 #define KINDS	40u
 #define FIRST	1000u
-
-static uint64_t state;
-
-static uint32_t draw(uint32_t n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33) % n;
-}
 
 /* What one conversion prints, and of what. */
 static const struct {
@@ -107,12 +100,12 @@ static uint32_t value(void)
 	return draw(3) ? draw(10) : values[draw(sizeof(values) / sizeof(values[0]))];
 }
 
-void cap_make_formats(uint64_t seed, uint32_t events)
+void cap_make_formats(uint32_t seed, uint32_t events)
 {
 	static struct cpu c = { .cpu = 0 };
 	uint64_t t = T(10);
 
-	state = seed;
+	draw_seed = seed;
 	cap_host("hostname=formats\nkernel=6.1.0\n");
 	cap_clock(T(0), T(0) + events * 2000ull + 1000000000u);
 	describe();

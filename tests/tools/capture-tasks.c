@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/capture-kernel.h"
+#include "tools/capture-tracer.h"
 
 enum { FORK = 311, EXITED };
 

@@ -2,11 +2,10 @@
 /*
  * The capture of what ranges allocate and compute: see capture.h.
  */
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/capture.h"
+#include "tools/capture-wide.h"
 
 enum { STEP = 1, MM, EMPTY, COPY, ADD, LOSSY, WHOLE, TAIL, OOM, BYTES, ALLOCATED, RESERVED, DEVICE,
        MODULE, LINE, OTHER };
@@ -23,40 +22,13 @@ static const char *const texts[] = {
 
 #define OTHER_ID	(1u << XSPROF_NAME_SHIFT | OTHER)
 
-/* A record with room for arguments. */
-struct wide {
-	struct xsprof_rec	rec;
-	uint8_t			data[7 * XSPROF_SLOT_SIZE];
-	uint32_t		used;
-};
-
-static void put(struct cap_ring *r, struct wide *w)
+static void put_number(struct cap_wide *w, uint32_t key, uint64_t value)
 {
-	cap_record(r, w, (uint32_t)(sizeof(w->rec) + w->used + XSPROF_SLOT_SIZE - 1) /
-			 XSPROF_SLOT_SIZE);
-	memset(w, 0, sizeof(*w));
-}
-
-static void put_bytes(struct wide *w, const void *data, size_t len)
-{
-	memcpy(w->data + w->used, data, len);
-	w->used += (uint32_t)(len + 15) & ~15u;
-}
-
-static void put_value(struct wide *w, uint32_t key, uint8_t type, uint64_t value)
-{
-	struct xsprof_arg arg = { .key = key, .type = type, .value = value };
-
-	put_bytes(w, &arg, sizeof(arg));
-}
-
-static void put_number(struct wide *w, uint32_t key, uint64_t value)
-{
-	put_value(w, key, XSPROF_ARG_U64, value);
+	cap_wide_value(w, key, XSPROF_ARG_U64, value);
 }
 
 /* Input @place is a tensor of two dimensions; of one, where @b is 0. */
-static void put_tensor(struct wide *w, uint32_t place, uint32_t a, uint32_t b)
+static void put_tensor(struct cap_wide *w, uint32_t place, uint32_t a, uint32_t b)
 {
 	struct {
 		struct xsprof_arg		arg;
@@ -70,22 +42,13 @@ static void put_tensor(struct wide *w, uint32_t place, uint32_t a, uint32_t b)
 		.sizes = { a, b },
 	};
 
-	put_bytes(w, &in, sizeof(in));
+	cap_wide_bytes(w, &in, sizeof(in));
 }
 
-static void op(struct wide *w, uint64_t t, uint32_t tid, uint32_t name, bool more)
+static void op(struct cap_wide *w, uint64_t t, uint32_t tid, uint32_t name, bool more)
 {
-	struct xsprof_rec_op rec = { .sequence = -1 };
-
-	w->rec = cap_head(t, XSPROF_REC_OP, tid, name, 0, 0);
-	w->rec.size = more ? XSPROF_RECF_MORE << 4 : 0;
-	put_bytes(w, &rec.sequence, sizeof(rec) - sizeof(rec.rec));
-}
-
-static void args(struct wide *w, uint64_t t, uint32_t tid, bool more)
-{
-	w->rec = cap_head(t, XSPROF_REC_ARGS, tid, 0, 0, 0);
-	w->rec.size = more ? XSPROF_RECF_MORE << 4 : 0;
+	cap_wide_op(w, t, tid, name, 0, 0);
+	w->u.rec.size = more ? XSPROF_RECF_MORE << 4 : 0;
 }
 
 static void mem(struct cap_ring *r, uint64_t t, uint32_t tid, uint32_t device, int64_t bytes,
@@ -111,17 +74,17 @@ static void end(struct cap_ring *r, uint64_t t, uint32_t tid)
 }
 
 /* A step with ops in it, one of another device; inputs of one come in two records. */
-static void first_step(struct cap_ring *r, struct wide *w)
+static void first_step(struct cap_ring *r, struct cap_wide *w)
 {
 	begin(r, T(10), 200, STEP);
 	op(w, T(12), 200, MM, true);
 	put_tensor(w, 0, 2, 3);
-	put(r, w);
-	args(w, T(12), 200, false);
+	cap_wide_put(r, w, false);
+	cap_wide_args(w, T(12), 200);
 	put_tensor(w, 1, 3, 4);
-	put(r, w);
+	cap_wide_put(r, w, false);
 	op(w, T(13), 200, EMPTY, false);
-	put(r, w);
+	cap_wide_put(r, w, false);
 	mem(r, T(14), 200, 0, 400, 430);
 	end(r, T(15), 200);
 	mem(r, T(16), 200, GPU, 1000, 1000);
@@ -132,13 +95,13 @@ static void first_step(struct cap_ring *r, struct wide *w)
 }
 
 /* An op inside another of its name; what is in no range; and what a switch cuts. */
-static void nested(struct cap_ring *r, struct wide *w)
+static void nested(struct cap_ring *r, struct cap_wide *w)
 {
 	op(w, T(30), 200, COPY, false);
-	put(r, w);
+	cap_wide_put(r, w, false);
 	mem(r, T(31), 200, 0, 50, 220);
 	op(w, T(32), 200, COPY, false);
-	put(r, w);
+	cap_wide_put(r, w, false);
 	mem(r, T(33), 200, 0, 70, 290);
 	end(r, T(34), 200);
 	end(r, T(35), 200);
@@ -161,35 +124,35 @@ static void nested(struct cap_ring *r, struct wide *w)
 	cap_event(r, T(52), XSPROF_REC_COMPLETE, 200, WHOLE, 0, 3 * US);
 }
 
-static void out_of_memory(struct cap_ring *r, struct wide *w, uint64_t t, uint32_t device)
+static void out_of_memory(struct cap_ring *r, struct cap_wide *w, uint64_t t, uint32_t device)
 {
-	w->rec = cap_head(t, XSPROF_REC_INSTANT, 200, OOM, 0, 0);
+	cap_wide(w, t, XSPROF_REC_INSTANT, 200, OOM, 0, 0);
 	put_number(w, BYTES, 1u << 20);
 	put_number(w, ALLOCATED, 1000);
 	put_number(w, RESERVED, device ? 3000 : 0);
 	put_number(w, DEVICE, device);
-	put(r, w);
+	cap_wide_put(r, w, false);
 }
 
 /* Inputs that are missing, that do not come, and arguments that are none. */
-static void inputs(struct cap_ring *r, struct wide *w)
+static void inputs(struct cap_ring *r, struct cap_wide *w)
 {
 	op(w, T(64), 200, MM, false);
-	put(r, w);
+	cap_wide_put(r, w, false);
 	end(r, T(65), 200);
 	op(w, T(66), 200, MM, true);
 	put_tensor(w, 0, 2, 3);
-	put(r, w);
+	cap_wide_put(r, w, false);
 	end(r, T(67), 200);
 	op(w, T(68), 200, ADD, false);
 	put_tensor(w, 0, 5, 0);
-	put_value(w, XSPROF_KEY_MODULE, XSPROF_ARG_NAME, MODULE);
-	put_value(w, XSPROF_KEY_LINE, XSPROF_ARG_NAME, LINE);
-	put(r, w);
-	args(w, T(69), 200, false);
+	cap_wide_value(w, XSPROF_KEY_MODULE, XSPROF_ARG_NAME, MODULE);
+	cap_wide_value(w, XSPROF_KEY_LINE, XSPROF_ARG_NAME, LINE);
+	cap_wide_put(r, w, false);
+	cap_wide_args(w, T(69), 200);
 	put_tensor(w, 0, 7, 0);
-	put_value(w, XSPROF_KEY_LINE, XSPROF_ARG_NAME, STEP);
-	put(r, w);
+	cap_wide_value(w, XSPROF_KEY_LINE, XSPROF_ARG_NAME, STEP);
+	cap_wide_put(r, w, false);
 	end(r, T(70), 200);
 }
 
@@ -197,7 +160,7 @@ static void inputs(struct cap_ring *r, struct wide *w)
  * Allocations across a loss; and an op whose inputs after it may be those of another.  No other
  * thread has anything open then.
  */
-static void lossy(struct cap_ring *r, struct wide *w)
+static void lossy(struct cap_ring *r, struct cap_wide *w)
 {
 	begin(r, T(3), 201, LOSSY);
 	mem(r, T(4), 201, 0, 30, 30);
@@ -206,18 +169,18 @@ static void lossy(struct cap_ring *r, struct wide *w)
 	end(r, T(21), 201);
 	op(w, T(26), 201, MM, true);
 	put_tensor(w, 0, 2, 3);
-	put(r, w);
+	cap_wide_put(r, w, false);
 	cap_event(r, T(27), XSPROF_REC_LOST, 201, 0, 0, 2);
-	args(w, T(28), 201, false);
+	cap_wide_args(w, T(28), 201);
 	put_tensor(w, 1, 3, 4);
-	put(r, w);
+	cap_wide_put(r, w, false);
 	end(r, T(29), 201);
 }
 
 void cap_make_usage(void)
 {
 	struct cap_ring r[4], kernel;
-	struct wide w = { 0 };
+	struct cap_wide w;
 
 	cap_host("hostname=usage\n");
 	cap_clock(T(0), T(10000000));
@@ -234,7 +197,7 @@ void cap_make_usage(void)
 	first_step(&r[0], &w);
 	nested(&r[0], &w);
 	op(&w, T(60), 200, EMPTY, false);
-	put(&r[0], &w);
+	cap_wide_put(&r[0], &w, false);
 	out_of_memory(&r[0], &w, T(61), GPU);
 	end(&r[0], T(62), 200);
 	inputs(&r[0], &w);
@@ -248,18 +211,18 @@ void cap_make_usage(void)
 	/* An op that another thread's switch cuts before all of its inputs came. */
 	op(&w, T(43), 202, OTHER_ID, true);
 	put_tensor(&w, 0, 2, 3);
-	put(&r[2], &w);
-	args(&w, T(45), 202, false);
+	cap_wide_put(&r[2], &w, false);
+	cap_wide_args(&w, T(45), 202);
 	put_tensor(&w, 1, 3, 4);
-	put(&r[2], &w);
+	cap_wide_put(&r[2], &w, false);
 	end(&r[2], T(46), 202);
 	/* An allocator that does not say what it has given out, in an op that does not end. */
 	op(&w, T(50), 210, TAIL, true);
-	put_value(&w, XSPROF_KEY_LINE, XSPROF_ARG_NAME, LINE);
-	put(&r[3], &w);
-	args(&w, T(50), 210, false);
-	put_value(&w, XSPROF_KEY_MODULE, XSPROF_ARG_NAME, MODULE);
-	put(&r[3], &w);
+	cap_wide_value(&w, XSPROF_KEY_LINE, XSPROF_ARG_NAME, LINE);
+	cap_wide_put(&r[3], &w, false);
+	cap_wide_args(&w, T(50), 210);
+	cap_wide_value(&w, XSPROF_KEY_MODULE, XSPROF_ARG_NAME, MODULE);
+	cap_wide_put(&r[3], &w, false);
 	mem(&r[3], T(51), 210, 0, 11, 0);
 	for (uint32_t k = 0; k < 4; k++)
 		cap_ring_close(&r[k], k == 1 ? 2 : 0);
@@ -278,7 +241,7 @@ void cap_make_usage(void)
 void cap_make_modules(uint32_t names, uint32_t modules)
 {
 	const uint32_t first = 100;
-	struct wide w = { 0 };
+	struct cap_wide w;
 	struct cap_ring r;
 	uint64_t t = T(1);
 	char text[40];
@@ -302,12 +265,12 @@ void cap_make_modules(uint32_t names, uint32_t modules)
 
 		begin(&r, t, 100, first + i);
 		op(&w, t + 1000, 100, MM, true);
-		put_value(&w, XSPROF_KEY_MODULE, XSPROF_ARG_NAME,
+		cap_wide_value(&w, XSPROF_KEY_MODULE, XSPROF_ARG_NAME,
 			  modules == 1 && i % 2 ? MODULE : module);
-		put(&r, &w);
-		args(&w, t + 1000, 100, false);
+		cap_wide_put(&r, &w, false);
+		cap_wide_args(&w, t + 1000, 100);
 		put_tensor(&w, 0, 2, 3);
-		put(&r, &w);
+		cap_wide_put(&r, &w, false);
 		end(&r, t + 2000, 100);
 		end(&r, t + 3000, 100);
 		t += 4000;

@@ -64,6 +64,13 @@ void cap_make_all(void);
 void cap_make_hostile(void);
 void cap_make_keys(void);
 void cap_make_crowded(void);
+/* capture-ranges.c */
+void cap_make_lost(void);
+void cap_make_rows(void);
+void cap_make_links(void);
+void cap_make_async(void);
+void cap_make_tasks(void);
+void cap_make_waits(void);
 /* capture-hostile.c */
 void cap_make_hostile_lock(void);
 void cap_make_lock(void);
@@ -95,7 +102,7 @@ void cap_make_cost_threads(uint32_t n);
 void cap_make_exec(void);
 void cap_make_programs(void);
 /* capture-formats.c: kinds of events that print what their data say. */
-void cap_make_formats(uint64_t seed, uint32_t events);
+void cap_make_formats(uint32_t seed, uint32_t events);
 void cap_make_numbers(void);
 /*
  * capture-steps.c: a thread that trains with two others beside it, and one that counts its steps;

@@ -6,23 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/tap.h"
 #include "tools/cause-hand.h"
 
 struct cause_segment told[TOLD_MAX];
 int nr_told;
 
-static int n, failed;
-
 void result(const char *name, bool good)
 {
-	printf("%sok %d %s\n", good ? "" : "not ", ++n, name);
-	failed |= !good;
+	tap_ok(name, good);
 }
 
 int results_end(void)
 {
-	printf("1..%d\n", n);
-	return failed;
+	return tap_done();
 }
 
 struct cause *fresh(void)

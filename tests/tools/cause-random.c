@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/draw.h"
 #include "tools/cause-hand.h"
 
 #define TASKS	6u
@@ -35,14 +36,6 @@ struct model_cpu {
 static struct model_task tasks[TASKS + 1];
 static struct model_cpu cpus[CPUS];
 static bool syscalls;
-static uint64_t state;
-
-static uint32_t draw(uint32_t below)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)((state >> 33) % below);
-}
-
 static uint8_t model_class(const struct model_task *t)
 {
 	static const uint8_t off[] = { CAUSE_UNKNOWN, 0, CAUSE_RUNNABLE, CAUSE_BLOCKED, CAUSE_IO,
@@ -187,7 +180,7 @@ static void at_random(uint32_t rounds)
 		memset(tasks, 0, sizeof(tasks));
 		memset(cpus, 0, sizeof(cpus));
 		syscalls = false;
-		state = round;
+		draw_seed = round;
 		for (uint32_t i = 0; i < STEPS; i++) {
 			ns += draw(30);
 			step(c, ns);
@@ -211,7 +204,7 @@ static void nonsense(uint32_t steps)
 	uint64_t begun[64] = { 0 };
 	uint32_t wrong = 0;
 
-	state = 42;
+	draw_seed = 42;
 	for (uint32_t i = 0; i < steps; i++) {
 		uint64_t ns = draw(4) ? (uint64_t)i * 10 : (uint64_t)draw(1u << 31) << draw(34);
 		int32_t cpu = (int32_t)draw(10) - 1;

@@ -7,15 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/tap.h"
 #include "report/why-local.h"
-
-static int n, failed;
-
-static void result(const char *name, bool good)
-{
-	printf("%sok %d %s\n", good ? "" : "not ", ++n, name);
-	failed |= !good;
-}
 
 static struct report report = { .filter.to_ns = UINT64_MAX };
 
@@ -82,7 +75,7 @@ static void threads(void)
 	range(g, XSPROF_REC_SPAN, 5, 405, 408, 7, 0);
 	range(g, XSPROF_REC_COMPLETE, 5, 410, 420, 1, 0);
 	range(g, XSPROF_REC_BEGIN, 6, 960, 970, 4, 0);
-	result("between the outermost ranges of a thread", are(g, (struct want[]){
+	tap_ok("between the outermost ranges of a thread", are(g, (struct want[]){
 		{ 160, 960, 6, 3, 4 }, { 200, 300, 5, 1, 2 }, { 400, 410, 5, 2, 1 } }, 3));
 
 	g = fresh();
@@ -91,7 +84,7 @@ static void threads(void)
 	range(g, XSPROF_REC_COMPLETE, 6, 500, 600, 2, 0);
 	range(g, XSPROF_REC_COMPLETE, 5, 700, 800, 3, 0);
 	range(g, XSPROF_REC_COMPLETE, 5, 260, 900, 4, 0);
-	result("none inside of a range that is told when it ends", are(g, (struct want[]){
+	tap_ok("none inside of a range that is told when it ends", are(g, (struct want[]){
 		{ 200, 260, 5, 1, 4 } }, 1));
 
 	g = fresh();
@@ -101,14 +94,14 @@ static void threads(void)
 	range(g, XSPROF_REC_BEGIN, 5, 300, 400, 3, 0);
 	range(g, XSPROF_REC_BEGIN, 5, 500, 600, 4, 0);
 	report.filter.from_ns = 0;
-	result("one that began before --from counts from then on", are(g, (struct want[]){
+	tap_ok("one that began before --from counts from then on", are(g, (struct want[]){
 		{ 400, 500, 5, 3, 4 }, { 250, 300, 5, 2, 3 } }, 2));
 
 	g = fresh();
 	range(g, XSPROF_REC_BEGIN, 5, 100, 200, 1, 0);
 	gaps_event(g, &lost);
 	range(g, XSPROF_REC_BEGIN, 5, 300, 400, 2, 0);
-	result("none over a loss", are(g, NULL, 0));
+	tap_ok("none over a loss", are(g, NULL, 0));
 
 	g = fresh();
 	for (uint64_t i = 0; i < 50000; i++)
@@ -119,7 +112,7 @@ static void threads(void)
 		uint64_t found;
 		int got = gaps_take(g, 2, &w, &found);
 
-		result("the longest of many", got == 2 && found == 49999 &&
+		tap_ok("the longest of many", got == 2 && found == 49999 &&
 		       w[0].begin == 4000498 && w[1].begin == 31000499);
 		free(w);
 		gaps_free(g);
@@ -133,7 +126,7 @@ static void threads(void)
 		uint64_t found;
 		int got = gaps_take(g, 5, &w, &found);
 
-		result("the longest of many that are equal", got == 5 && found == 49999 &&
+		tap_ok("the longest of many that are equal", got == 5 && found == 49999 &&
 		       w[0].begin == 31000499 && w[1].begin == 500 && w[4].begin == 3500);
 		free(w);
 		gaps_free(g);
@@ -161,7 +154,7 @@ static void streams(void)
 	gpu(g, XSPROF_GPU_RUNTIME, 400, 410, 2, 0, 50);
 	gpu(g, XSPROF_GPU_KERNEL, 420, 500, 2, 7, 0);
 	gpu(g, XSPROF_GPU_KERNEL, 420, 500, 3, 8, 0);
-	result("a stream waits for its launch", are(g, (struct want[]){
+	tap_ok("a stream waits for its launch", are(g, (struct want[]){
 		{ 200, 400, 50, 1, 2 } }, 1));
 
 	g = fresh();
@@ -169,7 +162,7 @@ static void streams(void)
 	gpu(g, XSPROF_GPU_MEMCPY, 420, 500, 2, 7, 0);
 	gpu(g, XSPROF_GPU_RUNTIME, 90, 95, 1, 0, 50);
 	gpu(g, XSPROF_GPU_RUNTIME, 400, 410, 2, 0, 50);
-	result("the launch may be told later", are(g, (struct want[]){
+	tap_ok("the launch may be told later", are(g, (struct want[]){
 		{ 200, 400, 50, 1, 2 } }, 1));
 
 	g = fresh();
@@ -177,7 +170,7 @@ static void streams(void)
 	gpu(g, XSPROF_GPU_RUNTIME, 120, 390, 9, 0, 50);
 	gpu(g, XSPROF_GPU_RUNTIME, 400, 410, 2, 0, 50);
 	gpu(g, XSPROF_GPU_KERNEL, 420, 500, 2, 7, 0);
-	result("not while the thread was in the runtime", are(g, (struct want[]){
+	tap_ok("not while the thread was in the runtime", are(g, (struct want[]){
 		{ 390, 400, 50, 1, 2 } }, 1));
 
 	g = fresh();
@@ -185,7 +178,7 @@ static void streams(void)
 	gpu(g, XSPROF_GPU_RUNTIME, 150, 160, 2, 0, 50);
 	gpu(g, XSPROF_GPU_KERNEL, 100, 200, 1, 7, 0);
 	gpu(g, XSPROF_GPU_KERNEL, 205, 300, 2, 7, 0);
-	result("none where it was launched in time", are(g, NULL, 0));
+	tap_ok("none where it was launched in time", are(g, NULL, 0));
 
 	/* What thread 50 launched is told of before what thread 60 did in between. */
 	g = fresh();
@@ -195,7 +188,7 @@ static void streams(void)
 	gpu(g, XSPROF_GPU_KERNEL, 620, 700, 2, 7, 0);
 	gpu(g, XSPROF_GPU_RUNTIME, 210, 215, 3, 0, 60);
 	gpu(g, XSPROF_GPU_KERNEL, 220, 590, 3, 7, 0);
-	result("of several threads no gap has an activity in it", are(g, (struct want[]){
+	tap_ok("of several threads no gap has an activity in it", are(g, (struct want[]){
 		{ 200, 210, 60, 1, 3 }, { 590, 600, 50, 3, 2 } }, 2));
 }
 
@@ -203,6 +196,5 @@ int main(void)
 {
 	threads();
 	streams();
-	printf("1..%d\n", n);
-	return failed;
+	return tap_done();
 }

@@ -7,26 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/draw.h"
+#include "common/tap.h"
 #include "format/common/rows.h"
 #include "report/gpu.h"
 
 #define MOMENTS	4000000u
 #define RANGES	1500u
-
-static uint32_t seed = 12345;
-static int n, failed;
-
-static void result(const char *name, bool good)
-{
-	printf("%sok %d %s\n", good ? "" : "not ", ++n, name);
-	failed |= !good;
-}
-
-static uint32_t dice(uint32_t of)
-{
-	seed = seed * 1103515245u + 12345u;
-	return (seed >> 16) % of;
-}
 
 /* @apart: how much they may be out of order; the pieces of that time fit into memory. */
 static bool busy(uint32_t step, uint32_t apart, uint32_t longest)
@@ -35,8 +22,8 @@ static bool busy(uint32_t step, uint32_t apart, uint32_t longest)
 	struct gpu_busy *b = gpu_busy_new();
 	uint64_t want = 0, got;
 
-	for (uint32_t t = apart; t + longest < MOMENTS; t += dice(step)) {
-		uint32_t begin = t - dice(apart), len = dice(longest);
+	for (uint32_t t = apart; t + longest < MOMENTS; t += draw(step)) {
+		uint32_t begin = t - draw(apart), len = draw(longest);
 
 		memset(moments + begin, 1, len);
 		gpu_busy_add(b, begin, begin + len);
@@ -111,10 +98,10 @@ static bool rows(uint32_t span, uint32_t longest)
 	bool good = true;
 
 	for (uint32_t i = 0; i < RANGES / 2; i++) {
-		struct pair p = { .begin = 1 + dice(span) };
+		struct pair p = { .begin = 1 + draw(span) };
 		bool fits = true, took;
 
-		p.end = p.begin + 1 + dice(longest);
+		p.end = p.begin + 1 + draw(longest);
 		for (uint32_t k = 0; k < nr; k++) {
 			fits &= !crosses(&p, &taken[k]);
 			/* An end and a begin of one moment keep the order in which they came. */
@@ -152,15 +139,14 @@ int main(void)
 {
 	bool good = true;
 
-	result("busy: ranges in order", busy(40, 1, 30));
-	result("busy: ranges out of order", busy(40, 60000, 30));
-	result("busy: long ones around short ones", busy(300, 30000, 5000));
-	result("busy: buffers of 16 threads, one behind the other", busy_threads(16, 4000));
-	result("busy: older than what is remembered", busy_late());
+	tap_ok("busy: ranges in order", busy(40, 1, 30));
+	tap_ok("busy: ranges out of order", busy(40, 60000, 30));
+	tap_ok("busy: long ones around short ones", busy(300, 30000, 5000));
+	tap_ok("busy: buffers of 16 threads, one behind the other", busy_threads(16, 4000));
+	tap_ok("busy: older than what is remembered", busy_late());
 	for (int i = 0; i < 20; i++)
 		good &= rows(20000, 5 + (uint32_t)i * 40);
-	result("rows: what nests is taken, and nothing else", good);
-	result("rows: each track for itself; memory is bounded", rows_apart());
-	printf("1..%d\n", n);
-	return failed;
+	tap_ok("rows: what nests is taken, and nothing else", good);
+	tap_ok("rows: each track for itself; memory is bounded", rows_apart());
+	return tap_done();
 }

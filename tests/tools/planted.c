@@ -119,7 +119,6 @@ static void be_urgent(int level)
 
 static pid_t start_hog(void)
 {
-	struct timespec pause_ms = { 0, 1000000 };
 	int to[2];
 	pid_t pid;
 	char c;
@@ -139,7 +138,7 @@ static pid_t start_hog(void)
 			_exit(1);
 		for (;;) {
 			work(30000);
-			nanosleep(&pause_ms, NULL);
+			usleep(1000);
 		}
 	}
 	close(to[1]);
@@ -170,11 +169,9 @@ static void plant_cpu(void)
 
 static void *hold(void *pinned)
 {
-	struct timespec ms = { 0, 1000000 };
-
 	pthread_setname_np(pthread_self(), "holder");
 	/* The tracer sees a name where the task gives up its CPU. */
-	nanosleep(&ms, NULL);
+	usleep(1000);
 	pthread_mutex_lock(&lock);
 	if (pinned)
 		pin();
@@ -208,7 +205,6 @@ static void *page_in(void *arg)
 {
 	static char page[4096] __attribute__((aligned(4096)));
 	struct uffdio_copy copy = { .src = (uintptr_t)page, .len = 4096 };
-	struct timespec while_ms = { 0, 3000000 };
 	struct uffd_msg msg;
 	int fd = *(int *)arg;
 
@@ -217,7 +213,7 @@ static void *page_in(void *arg)
 	for (int i = 0; i < 8; i++) {
 		if (read(fd, &msg, sizeof(msg)) != sizeof(msg))
 			die("userfaultfd");
-		nanosleep(&while_ms, NULL);
+		usleep(3000);
 		copy.dst = msg.arg.pagefault.address & ~4095ull;
 		if (ioctl(fd, UFFDIO_COPY, &copy))
 			die("UFFDIO_COPY");
@@ -305,7 +301,6 @@ static unsigned long net_rx(void)
  */
 static void plant_softirq(void)
 {
-	struct timespec pause = { 0, 50000000 };
 	struct sockaddr_in a = { .sin_family = AF_INET };
 	socklen_t len = sizeof(a);
 	int in = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -329,7 +324,7 @@ static void plant_softirq(void)
 			xsprof_complete(op, begin);
 			return;
 		}
-		nanosleep(&pause, NULL);
+		usleep(50000);
 	}
 	errno = EBUSY;
 	skip("softirqs, which the kernel left to a thread in 20 tries");
@@ -337,8 +332,6 @@ static void plant_softirq(void)
 
 static void plant_gap(void)
 {
-	struct timespec while_ms = { 0, 30000000 };
-
 	for (int i = 0; i < 20; i++) {
 		xsprof_begin(op);
 		xsprof_end();
@@ -346,7 +339,7 @@ static void plant_gap(void)
 	xsprof_begin(xsprof_name("before"));
 	work(100);
 	xsprof_end();
-	nanosleep(&while_ms, NULL);
+	usleep(30000);
 	xsprof_begin(xsprof_name("after"));
 	work(100);
 	xsprof_end();
@@ -354,7 +347,6 @@ static void plant_gap(void)
 
 static void mix_step(unsigned int *seed, int deep)
 {
-	struct timespec short_us = { 0, 20000 };
 	uint64_t begin = xsprof_now();
 	uint32_t whole = xsprof_name("whole"), inner = xsprof_name("inner");
 	uint32_t span = xsprof_name("span"), part = xsprof_name("part");
@@ -363,7 +355,7 @@ static void mix_step(unsigned int *seed, int deep)
 	xsprof_begin(deep ? inner : op);
 	switch (rand_r(seed) % 6) {
 	case 0:
-		nanosleep(&short_us, NULL);
+		usleep(20);
 		break;
 	case 1:
 		sched_yield();
@@ -409,23 +401,19 @@ static void plant_mix(void)
 
 static void sleeps(const char *name)
 {
-	struct timespec ms = { 0, 1000000 };
-
 	xsprof_begin(xsprof_name(name));
 	for (int i = 0; i < 10; i++)
-		nanosleep(&ms, NULL);
+		usleep(1000);
 	xsprof_end();
 }
 
 static void plant_late(const char *path)
 {
-	struct timespec ms = { 0, 1000000 };
-
 	/* The tracer may not know the program yet when it does its first. */
 	for (int i = 0; i < 10; i++)
 		sleeps("before");
 	while (access(path, F_OK))
-		nanosleep(&ms, NULL);
+		usleep(1000);
 	sleeps("after");
 }
 

@@ -2,8 +2,8 @@
 /*
  * Sub-buffers of the kernel's tracer, event by event, for the files that make captures of them.
  */
-#ifndef XSPROF_TESTS_TOOLS_CAPTURE_KERNEL_H
-#define XSPROF_TESTS_TOOLS_CAPTURE_KERNEL_H
+#ifndef XSPROF_TESTS_TOOLS_CAPTURE_TRACER_H
+#define XSPROF_TESTS_TOOLS_CAPTURE_TRACER_H
 
 #include "tools/capture.h"
 
@@ -40,21 +40,27 @@ struct event {
 	uint32_t	len;
 };
 
-/* Sections of the next KERNEL chunk; describe() writes it with the kinds above. */
+/* Sections of the next KERNEL chunk, which is written when they are many. */
 void section(uint32_t kind, const char *text);
+/* The kinds above; and of what the kernel enters and leaves, the entries alone. */
 void describe(void);
-/* What describe() did not write. */
+void describe_entries(void);
+/* The sections that are not written yet. */
 void describe_more(void);
 
 struct event event(uint16_t type, int32_t pid);
+void add(struct event *e, const void *data, uint32_t len);
 void add32(struct event *e, uint32_t v);
+void add64(struct event *e, uint64_t v);
 void add_comm(struct event *e, const char *comm);
 void emit(struct cpu *c, uint64_t ts, const struct event *e);
 void sched_switch(struct cpu *c, uint64_t ts, int32_t prev, const char *prev_comm, uint64_t state,
 		  int32_t next, const char *next_comm);
 void sched_wake(struct cpu *c, uint64_t ts, uint16_t type, int32_t by, int32_t pid,
 		const char *comm, uint32_t target);
+/* The sub-buffer ends here. */
+void page_out(struct cpu *c);
 /* The last sub-buffer, and the account of the CPU. */
 void close_cpu(struct cpu *c, uint64_t lost);
 
-#endif /* XSPROF_TESTS_TOOLS_CAPTURE_KERNEL_H */
+#endif /* XSPROF_TESTS_TOOLS_CAPTURE_TRACER_H */

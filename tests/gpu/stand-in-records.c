@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The records of the stand-in for libcupti.  They are as long as those of the version that it
+ * plays, which the collector does not know: it steps through a buffer by
+ * cuptiActivityGetNextRecord().
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/gpu/replay.h"
+
+/* Times of a device: after the call, and not there for some. */
+static void set_times(uint64_t *start, uint64_t *end)
+{
+	bool none = stand_in.no_time && !(stand_in_records() & 7);
+
+	*start = none ? 0 : stand_in_now();
+	*end = none ? 0 : stand_in_now() + 1000;
+}
+
+static void put_kernel(struct cupti_kernel *k, size_t len)
+{
+	set_times(&k->start, &k->end);
+	if (stand_in.early)
+		k->start = stand_in_called_at - stand_in.early_ns;
+	if (stand_in_latency && k->start) {
+		k->queued = k->start - 500;
+		k->submitted = k->start - 200;
+	}
+	(void)stand_in_put(k, len);
+}
+
+EXPORT void stand_in_kernel(uint32_t corr, uint32_t stream, const char *name, uint32_t graph)
+{
+	struct cupti_kernel k = {
+		.kind = CUPTI_KERNEL, .registers = 40, .device = 1, .context = 3,
+		.stream = stream, .grid = { 4, 5, 6 }, .block = { 128, 2, 1 },
+		.static_shared = 1024, .dynamic_shared = 2048, .correlation = corr, .name = name,
+		.graph = graph, .graph_node = graph ? 17 : 0, .channel = 8, .channel_type = 1,
+		.cluster = { 2, 1, 1 },
+	};
+
+	put_kernel(&k, sizeof(k));
+}
+
+EXPORT void stand_in_node_kernel(uint32_t corr, uint32_t stream, const char *name, uint64_t node,
+				 uint64_t source)
+{
+	uint64_t longest[32] = { 0 };
+	struct cupti_kernel *k = (struct cupti_kernel *)longest;
+
+	*k = (struct cupti_kernel){
+		.kind = CUPTI_KERNEL, .device = 1, .context = 3, .stream = stream,
+		.grid = { 1, 1, 1 }, .block = { 32, 1, 1 }, .correlation = corr, .name = name,
+		.graph = 5, .graph_node = node,
+	};
+	longest[CUPTI_KERNEL_SOURCE / 8] = source;
+	put_kernel(k, sizeof(longest));
+}
+
+EXPORT void stand_in_memcpy(uint32_t corr, uint32_t stream, uint64_t bytes)
+{
+	struct cupti_memcpy m = {
+		.kind = CUPTI_MEMCPY, .copy_kind = 1, .from = 1, .to = 3, .bytes = bytes,
+		.device = 1, .context = 3, .stream = stream, .correlation = corr,
+	};
+
+	set_times(&m.start, &m.end);
+	(void)stand_in_put(&m, sizeof(m));
+}
+
+EXPORT void stand_in_peer(uint32_t corr, uint32_t stream, uint64_t bytes)
+{
+	struct cupti_memcpy_peer m = {
+		.kind = CUPTI_MEMCPY_PEER, .copy_kind = 10, .from = 3, .to = 3, .bytes = bytes,
+		.device = 1, .context = 3, .stream = stream, .from_device = 1, .to_device = 2,
+		.correlation = corr,
+	};
+
+	set_times(&m.start, &m.end);
+	(void)stand_in_put(&m, sizeof(m));
+}
+
+EXPORT void stand_in_memset(uint32_t corr, uint32_t stream, uint64_t bytes)
+{
+	struct cupti_memset m = {
+		.kind = CUPTI_MEMSET, .value = 255, .bytes = bytes, .device = 1, .context = 3,
+		.stream = stream, .correlation = corr, .memory = 3,
+	};
+
+	set_times(&m.start, &m.end);
+	(void)stand_in_put(&m, sizeof(m));
+}
+
+EXPORT void stand_in_sync(uint32_t corr, uint32_t stream, uint32_t type)
+{
+	struct cupti_sync s = {
+		.kind = CUPTI_SYNC, .type = type, .correlation = corr, .context = 3,
+		.stream = stream, .event = UINT32_MAX,
+	};
+
+	set_times(&s.start, &s.end);
+	(void)stand_in_put(&s, sizeof(s));
+}
+
+EXPORT void stand_in_sync_in(uint32_t corr, uint32_t context)
+{
+	struct cupti_sync s = {
+		.kind = CUPTI_SYNC, .type = 4, .correlation = corr, .context = context,
+		.stream = UINT32_MAX, .event = UINT32_MAX,
+	};
+
+	set_times(&s.start, &s.end);
+	(void)stand_in_put(&s, sizeof(s));
+}
+
+EXPORT void stand_in_context(uint32_t context)
+{
+	const struct cupti_context c = {
+		.kind = CUPTI_CONTEXT, .context = context, .device = 2,
+	};
+
+	(void)stand_in_put(&c, sizeof(c));
+}
+
+EXPORT void stand_in_event(uint32_t corr, uint32_t stream, uint32_t event, uint64_t id)
+{
+	const struct cupti_event e = {
+		.kind = CUPTI_EVENT, .correlation = corr, .context = 3, .stream = stream,
+		.event = event, .device = 1, .id = id,
+	};
+
+	(void)stand_in_put(&e, sizeof(e));
+}
+
+EXPORT void stand_in_sync_event(uint32_t corr, uint32_t stream, uint32_t event, uint64_t id)
+{
+	struct cupti_sync_id s = {
+		.sync = {
+			.kind = CUPTI_SYNC, .type = 2, .correlation = corr, .context = 3,
+			.stream = stream, .event = event,
+		},
+		.id = id,
+	};
+
+	set_times(&s.sync.start, &s.sync.end);
+	(void)stand_in_put(&s, sizeof(s));
+}
+
+EXPORT void stand_in_graph(uint32_t corr, uint32_t stream, uint32_t graph)
+{
+	struct cupti_graph g = {
+		.kind = CUPTI_GRAPH, .correlation = corr, .device = 1, .graph = graph, .context = 3,
+		.stream = stream,
+	};
+
+	set_times(&g.start, &g.end);
+	(void)stand_in_put(&g, sizeof(g));
+}
+
+EXPORT void stand_in_memory(uint32_t corr, bool allocated, uint64_t bytes, uint64_t ago)
+{
+	const struct cupti_memory m = {
+		.kind = CUPTI_MEMORY, .operation = allocated ? 1 : 2, .memory = 3,
+		.correlation = corr, .address = 0x7f0000000000 + bytes, .bytes = bytes,
+		.timestamp = stand_in_now() - ago, .device = 1, .context = 3,
+		.stream = UINT32_MAX,
+	};
+
+	(void)stand_in_put(&m, sizeof(m));
+}
+
+EXPORT void stand_in_pool(uint32_t corr, uint32_t operation, uint32_t pool)
+{
+	const struct cupti_pool_change c = {
+		.kind = CUPTI_POOL, .operation = operation, .pool = pool, .correlation = corr,
+		.device = 1, .keep = 4096, .address = 0x7f10, .size = 1 << 20, .threshold = 65536,
+		.timestamp = stand_in_now(), .used = 8192,
+	};
+
+	(void)stand_in_put(&c, sizeof(c));
+}
+
+EXPORT void stand_in_jit(uint32_t corr, uint32_t entry, uint32_t operation)
+{
+	struct cupti_jit j = {
+		.kind = CUPTI_JIT, .entry = entry, .operation = operation, .device = 1,
+		.correlation = corr, .cache_size = 512, .cache_path = (const char *)8,
+	};
+
+	set_times(&j.start, &j.end);
+	(void)stand_in_put(&j, sizeof(j));
+}
+
+EXPORT void stand_in_links(void)
+{
+	struct cupti_nvlink n = {
+		.kind = CUPTI_NVLINK, .version = 4, .from_type = 1, .to_type = 1,
+		.from = { 0xaa }, .to = { 0xbb }, .flags = CUPTI_LINK_PEER | CUPTI_LINK_ATOMICS,
+		.links = 18,
+	};
+	struct cupti_pcie p = {
+		.kind = CUPTI_PCIE, .id = 1, .domain = 2, .generation = 5, .rate = 32, .width = 16,
+		.upstream_bus = 7, .of_type.uuid = { 0xaa },
+	};
+
+	/* The reader has to free what CUPTI allocated. */
+	if (stand_in_api() >= CUPTI_LINK_PORTS) {
+		n.of_version.newer.ports[0] = calloc(18, sizeof(uint32_t));
+		n.of_version.newer.ports[1] = calloc(18, sizeof(uint32_t));
+		n.of_version.newer.bandwidth = 478000000;
+	} else {
+		n.of_version.older.bandwidth = 478000000;
+	}
+	(void)stand_in_put(&n, sizeof(n));
+	n.to_type = 2;
+	memcpy(n.to, &(uint32_t[2]){ 3, 4 }, 8);
+	if (stand_in_api() >= CUPTI_LINK_PORTS)
+		n.of_version.newer.ports[0] = n.of_version.newer.ports[1] = NULL;
+	(void)stand_in_put(&n, sizeof(n));
+	(void)stand_in_put(&p, sizeof(p));
+	p.type = 1;
+	p.of_type.secondary_bus = 9;
+	(void)stand_in_put(&p, sizeof(p));
+	p.type = 2;
+	(void)stand_in_put(&p, sizeof(p));
+}
+
+EXPORT void stand_in_managed(uint32_t counter, uint64_t bytes)
+{
+	struct cupti_managed m = {
+		.kind = CUPTI_MANAGED, .counter = counter, .value = bytes, .address = 0x7000,
+		.from = counter == 1 ? 0 : 1, .to = counter == 1 ? 1 : 0, .flags = 2,
+	};
+
+	set_times(&m.start, &m.end);
+	(void)stand_in_put(&m, sizeof(m));
+}
+
+EXPORT void stand_in_overhead(uint32_t type)
+{
+	struct cupti_overhead o = { .kind = CUPTI_OVERHEAD, .type = type };
+
+	set_times(&o.start, &o.end);
+	(void)stand_in_put(&o, sizeof(o));
+}
+
+EXPORT void stand_in_external(uint32_t corr, uint32_t kind, uint64_t id)
+{
+	const struct cupti_external e = {
+		.kind = CUPTI_EXTERNAL, .external_kind = kind, .id = id, .correlation = corr,
+	};
+
+	(void)stand_in_put(&e, sizeof(e));
+}
+
+EXPORT void stand_in_device(uint32_t context)
+{
+	const struct cupti_device d = {
+		.kind = CUPTI_DEVICE, .bandwidth = 3352320000, .memory = 85000000000,
+		.warp = 32, .clock = 1980000, .multiprocessors = 132, .warps_per_sm = 64,
+		.blocks_per_sm = 32, .shared_per_sm = 233472, .registers_per_sm = 65536,
+		.registers_per_block = 65536, .shared_per_block = 49152, .threads_per_block = 1024,
+		.major = 9, .id = 1, .name = "Stand-in \"1\"",
+	};
+	const struct cupti_context c = { .kind = CUPTI_CONTEXT, .context = context, .device = 1 };
+
+	(void)stand_in_put(&d, sizeof(d));
+	(void)stand_in_put(&c, sizeof(c));
+}
