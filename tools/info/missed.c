@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What collectors could not record, and say so: counters "not recorded: ...".
+ * Losses reported by collectors: counters "not recorded: ...".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 static const char prefix[] = "not recorded: ";
 
-/* The latest value is the sum; beyond the limit a cause is left out, as there are few. */
+/* The latest value is the total; causes beyond the limit are left out; there are few. */
 void info_missed_event(struct info *info, const struct xsprof_event *ev)
 {
 	const char *text;
