@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who pays for memory, and how much there may be of it.  Each page is charged three times: to the
- * memory cgroup of the process that attached (by the page allocator), to the module's own limits,
- * and, beyond what every account has free, to the user's locked memory, as perf does it.  The
- * limits and rights are those of that process at attach.  A reader with more rights, for which the
- * kernel allocates, lends none of them.  Nothing is allocated here but the accounts.
+ * Charges and limits memory. Each page is charged three times: to the memory cgroup of the process
+ * that attached (by the page allocator), to the module's own limits, and, beyond the free allowance
+ * of every account, to the user's locked memory, as perf does. The limits and rights are those of
+ * that process at attach; those of a reader for which the kernel allocates do not count. This file
+ * allocates only the accounts.
  *
- * An account is a user's.  One that made a user namespace pays for all users in it, whatever their
- * numbers outside: subordinate ids are no further allowance.  A namespace that root made, as those
- * of containers are, is an account of its own.
+ * An account belongs to a user. The creator of a user namespace pays for all users in it, whatever
+ * their ids outside: subordinate ids give no further allowance. A namespace created by root, as for
+ * containers, has its own account.
  */
 #include <linux/capability.h>
 #include <linux/memcontrol.h>
@@ -41,8 +41,8 @@ static struct xsp_account *find_locked(const struct user_namespace *ns, kuid_t u
 }
 
 /*
- * Finds the outermost user namespace around @ns, and sets @uid to its maker.  Return: it, if root
- * made it: the namespace is the account.  NULL: the user @uid is.
+ * Finds the outermost user namespace around @ns, and sets @uid to its creator. Return: the
+ * namespace, if root created it: it is the account. NULL: the user @uid is.
  */
 static struct user_namespace *account_of(struct user_namespace *ns, kuid_t *uid)
 {
@@ -56,7 +56,7 @@ static struct user_namespace *account_of(struct user_namespace *ns, kuid_t *uid)
 }
 
 /**
- * xsp_account_get() - the account that pays for who has these credentials
+ * xsp_account_get() - find or create the account for these credentials
  * @cred: credentials
  *
  * Return: the account, with a reference, or NULL: no memory.
@@ -111,13 +111,13 @@ void xsp_payer_init(struct xsp_payer *who, struct xsp_account *account)
 {
 	who->account = account;
 	who->user = current_user();
-	/* Without audit: most have not the right, and are refused nothing. */
+	/* Without audit: most callers lack the capability, and are denied nothing. */
 	who->limit = ns_capable_noaudit(&init_user_ns, CAP_IPC_LOCK) ?
 		     LONG_MAX : rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 	who->memcg = get_mem_cgroup_from_mm(current->mm);
 }
 
-/* All of its pages, once nobody can add one. */
+/* Returns all of its pages, when none can be added any more. */
 void xsp_payer_free(struct xsp_payer *who)
 {
 	long pages = atomic_long_xchg(&who->pages, 0);
@@ -129,10 +129,10 @@ void xsp_payer_free(struct xsp_payer *who)
 }
 
 /**
- * xsp_payer_begin() - what is allocated from here on is its memory cgroup's
+ * xsp_payer_begin() - charge allocations from here on to its memory cgroup
  * @who: payer
  *
- * Return: what xsp_payer_end() is to be given.
+ * Return: the argument for xsp_payer_end().
  */
 struct mem_cgroup *xsp_payer_begin(const struct xsp_payer *who)
 {
@@ -176,7 +176,7 @@ static int charge(struct xsp_payer *who, long pages)
 		give_back(who, pages, locked);
 		return -ENOMEM;
 	}
-	/* Subordinate users have counts of their own: so that of the account as well. */
+	/* Subordinate users have their own counts: so the account's limit is checked as well. */
 	if (locked && max(users, beyond) > who->limit) {
 		give_back(who, pages, locked);
 		return -EPERM;
@@ -189,7 +189,8 @@ static int charge(struct xsp_payer *who, long pages)
  * @who: who pays
  * @pages: how many
  *
- * What is kept of the account's ended processes makes room for those that live; of no other's.
+ * If the limit is reached, kept records of the account's ended processes are freed for live ones;
+ * those of other accounts are not.
  *
  * Return: 0; -ENOMEM: the module's limit (max_bytes); -EPERM: the account's free allowance
  * (uid_free_bytes) is used up and RLIMIT_MEMLOCK too.
@@ -205,26 +206,26 @@ int xsp_payer_charge(struct xsp_payer *who, long pages)
 }
 
 /**
- * xsp_payer_make_room() - memory that was charged could not be had
+ * xsp_payer_make_room() - free memory after a failed allocation
  * @who: who pays
  *
- * The memory cgroup may be full, and what is kept of the account's ended processes may be in it.
- * What is in another one would go for nothing.
+ * The memory cgroup may be full, and contain kept records of the account's ended processes. Those
+ * in other cgroups are not freed: that would not help.
  *
- * Return: some of that went: it may be had now.
+ * Return: some was freed: the allocation may succeed now.
  */
 bool xsp_payer_make_room(struct xsp_payer *who)
 {
-	/* Who is killed does not want it any more. */
+	/* A killed task does not need it any more. */
 	return !fatal_signal_pending(current) && xsp_account_reclaim(who->account, who->memcg);
 }
 
 /**
- * xsp_payer_undo() - pages that were charged could not be had, or are no longer
+ * xsp_payer_undo() - uncharge pages that were not allocated, or were freed
  * @who: who paid
  * @pages: how many
  *
- * Pages are alike: locked memory is given back first.
+ * Pages are interchangeable: locked memory is uncharged first.
  */
 void xsp_payer_undo(struct xsp_payer *who, long pages)
 {

@@ -16,9 +16,9 @@ static long get_argument(union xsp_argument *a, size_t size, u32 *given, const v
 		return -EFAULT;
 	if (*given < sizeof(*given) || *given > PAGE_SIZE)
 		return -EINVAL;
-	/* -E2BIG where a caller newer than this wants what it does not know. */
+	/* -E2BIG: a newer caller uses fields that this module does not know. */
 	err = copy_struct_from_user(a, size, from, *given);
-	/* It may have been changed between the two reads: the first one counts. */
+	/* It may have changed between the two reads: the first one counts. */
 	a->size = *given;
 	return err;
 }
@@ -40,15 +40,15 @@ static long call(const struct xsp_command *c, void *self, void __user *arg)
 	ret = c->call(self, &a);
 	if (ret < 0 || !(_IOC_DIR(c->cmd) & _IOC_READ))
 		return ret;
-	/* What the caller can hold; its own word for the size stays. */
+	/* Copies as much as the caller's structure holds; its size field keeps its value. */
 	return put_argument(&a, c->size, given, arg) ?: ret;
 }
 
 /**
- * xsp_call() - an ioctl
- * @commands: those this descriptor knows
- * @nr: how many
- * @self: what the descriptor is of
+ * xsp_call() - execute an ioctl
+ * @commands: commands of this descriptor
+ * @nr: number of @commands
+ * @self: the object of the descriptor
  * @cmd: as ioctl() gave it
  * @arg: as ioctl() gave it
  */
@@ -59,7 +59,7 @@ long xsp_call(const struct xsp_command *commands, size_t nr, void *self, unsigne
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		/* All of it: so a filter of system calls knows what it lets pass. */
+		/* Compares all bits, so that a seccomp filter knows what it permits. */
 		if (commands[i].cmd != cmd)
 			continue;
 		if (commands[i].size)

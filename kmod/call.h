@@ -9,8 +9,8 @@
 #include <xsprof/ioctl.h>
 
 /*
- * Any argument, as the kernel knows it: size is the first word of every structure, value what a
- * command without one was given.
+ * The kernel's copy of any argument: size is the first word of every structure, value the argument
+ * of a command without a structure.
  */
 union xsp_argument {
 	__u32			size;
@@ -29,10 +29,10 @@ union xsp_argument {
 
 /**
  * struct xsp_command - one command
- * @cmd: as ioctl() is given it, all of it.  It says whether the structure goes back to the caller
- *	when the call succeeds
+ * @cmd: all bits of the command; they include whether the structure is copied back to the caller on
+ *	success
  * @size: bytes of its structure, 0 for none
- * @call: does it; @self is what the descriptor is of
+ * @call: executes it; @self is the object of the descriptor
  */
 struct xsp_command {
 	unsigned int	cmd;

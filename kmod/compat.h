@@ -12,7 +12,7 @@
 #include <linux/user_namespace.h>
 #include <linux/version.h>
 
-/* Plain words until 6.3; from then on every change goes through the memory manager. */
+/* Plain fields until 6.3; since then changes go through accessors. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void xsp_vm_flags(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
 {
@@ -26,7 +26,7 @@ static inline void xsp_vm_flags(struct vm_area_struct *vma, vm_flags_t set, vm_f
 }
 #endif
 
-/* The program of an address space that is in use, with a reference, or NULL. */
+/* The executable of an address space in use, with a reference, or NULL. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
 static inline struct file *xsp_exe_file(struct mm_struct *mm)
 {
@@ -52,8 +52,8 @@ static inline struct file *xsp_exe_file(struct mm_struct *mm)
 #endif
 
 /*
- * May those who are its like look into the calling process?  Where not, who has rights over @over.
- * That was of the address space, and is of the process in 7.2.
+ * May processes with the same credentials ptrace the calling process? If not, capabilities over
+ * @over are needed. This belongs to the address space, and since 7.2 to the process.
  */
 #if __has_include(<linux/sched/exec_state.h>)
 #include <linux/sched/exec_state.h>
@@ -78,7 +78,7 @@ static inline bool xsp_dumpable(struct user_namespace **over)
 }
 #endif
 
-/* What the kernel's clocksource counts, read with the time it gives. */
+/* Reads the kernel's clocksource together with its time. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
 static inline u64 xsp_clocksource_cycles(void)
 {
@@ -97,7 +97,7 @@ static inline u64 xsp_clocksource_cycles(void)
 }
 #endif
 
-/* An event's string: what it is a copy of was said twice until 6.10. */
+/* Assigns an event's string: its source was given twice until 6.10. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
 #define xsp_assign_str(dst, src)	__assign_str(dst, src)
 #else

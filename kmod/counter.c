@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counter that timestamps count: which it is on this machine, how to read it, and whether it
- * can be trusted.  It knows of no producer.
+ * The counter of timestamps: its kind on this machine, how to read it, and whether it is reliable.
+ * It does not know producers.
  *
- * A producer's counter is chosen at attach and stays, since time in a ring must not change its
- * meaning.  What may change is whether it can be trusted: then later producers get
- * CLOCK_MONOTONIC_RAW.
+ * A producer's counter is chosen at attach and never changes, since times in a ring must keep their
+ * meaning. If the counter turns out to be unreliable, later producers get CLOCK_MONOTONIC_RAW.
  */
 #include <linux/ktime.h>
 
@@ -18,8 +17,8 @@
 
 #define TRIES		8
 
-static u32 machine_kind;	/* what this machine's sync points count */
-static bool trusted;		/* and whether new producers may count it too */
+static u32 machine_kind;	/* the counter of this machine's sync points */
+static bool trusted;		/* new producers may use it too */
 
 #if defined(CONFIG_X86)
 
@@ -40,7 +39,7 @@ static bool counter_marked_unstable(void)
 	return check_tsc_unstable();
 }
 
-/* The processor says that it runs at one rate through all power states. */
+/* The processor reports a constant rate in all power states. */
 static bool counter_invariant(void)
 {
 	return boot_cpu_has(X86_FEATURE_CONSTANT_TSC) && boot_cpu_has(X86_FEATURE_NONSTOP_TSC);
@@ -106,16 +105,16 @@ u64 xsp_counter_ticks(u32 kind)
 	return kind == COUNTER_KIND ? counter() : ktime_get_raw_ns();
 }
 
-/* The same in any context; without a counter it may go back a little. */
+/* Usable in any context; without a counter it may go back a little. */
 u64 xsp_counter_ticks_fast(u32 kind)
 {
 	return kind == XSPROF_CLOCK_MONO_RAW ? ktime_get_raw_fast_ns() : counter();
 }
 
 /*
- * Does the kernel's own time run on it?  Virtual machines often hide that the counter is
- * invariant and use it all the same.  What the clocksource read lies between two reads of ours
- * if it is this counter, and does not for long if it is another.
+ * Does the kernel's own time use it? Virtual machines often hide that the counter is invariant, but
+ * use it. If the clocksource is this counter, its value lies between two reads of the counter;
+ * another one's soon does not.
  */
 static bool counter_is_clocksource(void)
 {
@@ -137,19 +136,19 @@ static bool counter_can_be_trusted(void)
 	return !counter_marked_unstable() && (counter_invariant() || counter_is_clocksource());
 }
 
-/* What the machine's sync points count. */
+/* The counter of the machine's sync points. */
 u32 xsp_counter_machine_kind(void)
 {
 	return machine_kind;
 }
 
-/* Of that, in Hz. */
+/* Its frequency in Hz. */
 u64 xsp_counter_freq(void)
 {
 	return machine_kind == COUNTER_KIND ? counter_freq() : NSEC_PER_SEC;
 }
 
-/* What new producers count: the counter may have been found wanting since. */
+/* The counter of new producers: the machine's may have become unreliable. */
 u32 xsp_counter_kind(void)
 {
 	if (!READ_ONCE(trusted) || counter_marked_unstable())
@@ -157,7 +156,7 @@ u32 xsp_counter_kind(void)
 	return machine_kind;
 }
 
-/* Return: true once, when the counter has been found wanting.  One caller at a time. */
+/* Return: true once, when the counter has become unreliable. One caller at a time. */
 bool xsp_counter_lost_trust(void)
 {
 	if (machine_kind != COUNTER_KIND || !trusted || !counter_marked_unstable())

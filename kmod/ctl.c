@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a producer's control page says: which categories are enabled, whether it is paused, which
- * kinds of markers are traced.  Only the kernel writes it.  Owns the set of traced kinds.
+ * A producer's control page: enabled categories, pause, traced kinds of markers. Only the kernel
+ * writes it. Owns the set of traced kinds.
  */
 #include <linux/math64.h>
 #include <linux/pid_namespace.h>
 
 #include "xsprof.h"
 
-static u32 traced;		/* kinds of markers, a bit each */
+static u32 traced;		/* kinds of markers, one bit each */
 
-/* As field 22 of /proc/PID/stat has it, in a time namespace: so the two can be compared. */
+/* In the unit and time namespace of field 22 of /proc/PID/stat, so that the two can be compared. */
 u64 xsp_ctl_start_time(const struct xsp_producer *p, struct xsp_offset offset)
 {
 	return div_u64(p->started + offset.boot, NSEC_PER_SEC / USER_HZ);
 }
 
-/* What stays as it is from now on, and the state. */
+/* Fills in the fields that never change, and the state. */
 void xsp_ctl_fill(struct xsp_producer *p, const struct xsprof_attach *arg)
 {
 	struct xsprof_ctl *ctl = p->ctl;
@@ -46,7 +46,7 @@ void xsp_ctl_fill(struct xsp_producer *p, const struct xsprof_attach *arg)
 	ctl->state = XSPROF_STATE_LIVE;
 }
 
-/* Under p->lock, or before anybody else knows @p. */
+/* Under p->lock, or before @p can be found. */
 void xsp_ctl_enable(struct xsp_producer *p, u64 wanted, u32 paused)
 {
 	struct xsprof_ctl *ctl = p->ctl;
@@ -54,19 +54,19 @@ void xsp_ctl_enable(struct xsp_producer *p, u64 wanted, u32 paused)
 	WRITE_ONCE(ctl->wanted, wanted);
 	WRITE_ONCE(ctl->paused, paused);
 	WRITE_ONCE(ctl->enabled, paused ? 0 : wanted);
-	/* Whoever sees the generation sees what it is of. */
+	/* A task that sees the new generation sees the change. */
 	smp_store_release(&ctl->generation, ctl->generation + 1);
 }
 
-/* Kinds of markers are traced from now on, or no longer.  One caller at a time. */
+/* Adds or removes traced kinds of markers. One caller at a time. */
 void xsp_ctl_trace(u32 set, u32 clear)
 {
 	WRITE_ONCE(traced, (traced & ~clear) | set);
 }
 
 /*
- * Tells a producer which of its markers are traced now.  Reads the set under the lock: whoever
- * comes last has seen the latest.
+ * Publishes the traced kinds to a producer. Reads the set under the lock: the last caller has the
+ * latest set.
  */
 void xsp_ctl_tell_traced(struct xsp_producer *p)
 {
@@ -74,7 +74,7 @@ void xsp_ctl_tell_traced(struct xsp_producer *p)
 	u32 types, paused;
 
 	mutex_lock(&p->lock);
-	/* Of one that has ended nobody sends anything. */
+	/* An ended producer sends nothing. */
 	types = p->state == XSPROF_STATE_LIVE ? READ_ONCE(traced) : 0;
 	WRITE_ONCE(ctl->emit_types, types);
 	WRITE_ONCE(ctl->emit, types ? U32_MAX : 0);
@@ -89,8 +89,8 @@ void xsp_ctl_tell_traced(struct xsp_producer *p)
 }
 
 /*
- * Another process changed the set of categories: its reader is told when, and to what.  With the
- * last category off no end of a range is written any more.  Under p->lock.
+ * Another process changed the set of categories: publishes the time and the new set to the reader.
+ * After the last category is disabled, no end of a range is written. Under p->lock.
  */
 static void note_switch(struct xsp_producer *p)
 {
@@ -99,22 +99,22 @@ static void note_switch(struct xsp_producer *p)
 
 	if (!ctl->wanted) {
 		WRITE_ONCE(ctl->quiet_ticks, now);
-		/* A reader that sees the count sees the time. */
+		/* A reader that sees the new count sees the time. */
 		smp_store_release(&ctl->quiets, ctl->quiets + 1);
 	}
 	WRITE_ONCE(ctl->switched, ctl->wanted);
 	WRITE_ONCE(ctl->switch_ticks, now);
-	/* A reader that sees the count sees both. */
+	/* A reader that sees the new count sees both. */
 	smp_store_release(&ctl->switches, ctl->switches + 1);
 }
 
 /**
  * xsp_ctl_control() - change what is enabled
  * @p: producer
- * @arg: as the caller gave it; enabled is set
- * @may_pause: bits of pause and resume that are this caller's
+ * @arg: the caller's argument; enabled is set
+ * @may_pause: bits of pause and resume that this caller may change
  *
- * Return: 0; -EPERM: a bit that is not; -EINVAL: a bit that is nobody's; -ESHUTDOWN: it has
+ * Return: 0; -EPERM: a bit that it may not change; -EINVAL: an unknown bit; -ESHUTDOWN: it has
  * ended.
  */
 int xsp_ctl_control(struct xsp_producer *p, struct xsprof_control *arg, u32 may_pause)
@@ -140,7 +140,7 @@ int xsp_ctl_control(struct xsp_producer *p, struct xsprof_control *arg, u32 may_
 	else if (arg->set || arg->clear || bits)
 		xsp_ctl_enable(p, (ctl->wanted & ~arg->clear) | arg->set,
 			       (ctl->paused & ~arg->resume) | arg->pause);
-	/* The program itself writes down what it switches. */
+	/* The program itself records its own changes. */
 	if (!err && before != ctl->wanted && !was_paused && !ctl->paused &&
 	    !(may_pause & XSPROF_PAUSED_PROGRAM))
 		note_switch(p);
@@ -151,7 +151,7 @@ int xsp_ctl_control(struct xsp_producer *p, struct xsprof_control *arg, u32 may_
 	return err;
 }
 
-/* How long so many ticks of the producer's counter are. */
+/* Converts ticks of the producer's counter to ns. */
 u64 xsp_ctl_ns(const struct xsp_producer *p, u64 ticks)
 {
 	const struct xsprof_clock *c = &p->ctl->clock;
@@ -162,7 +162,7 @@ u64 xsp_ctl_ns(const struct xsp_producer *p, u64 ticks)
 		smp_rmb();	/* pairs with store_clock() of sync.c */
 		mult = READ_ONCE(c->mult);
 		shift = READ_ONCE(c->shift);
-		smp_rmb();	/* both of them before the second look */
+		smp_rmb();	/* both before seq is read again */
 	} while (seq & 1 || READ_ONCE(c->seq) != seq);
 	return mul_u64_u32_shr(ticks, mult, shift);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Markers as events of the kernel's: who may trace them, and the call by which producers send them.
+ * Markers as tracepoints: permission to trace them, and the ioctl by which producers send them.
  * Never touches a ring.
  *
- * ftrace, perf and BPF come and go by the same two callbacks of a tracepoint, which hold for all
- * of them together.  ftrace may do so before the module's init and after its exit, when there is
- * no producer.  A probe runs inside the call of a process that has the device open, or in
- * sync.c, so none is left when the module goes, and there is nothing to wait for.
+ * ftrace, perf and BPF register and unregister through the same two callbacks of a tracepoint,
+ * called for the first and the last of them. ftrace may do so before the module's init and after
+ * its exit, when there is no producer. A probe runs inside an ioctl of a process that has the
+ * device open, or in sync.c, so none runs when the module is unloaded, and there is nothing to wait
+ * for.
  */
 #include <linux/capability.h>
 #include <linux/nospec.h>
@@ -18,13 +19,13 @@
 #include "trace.h"
 #include "xsprof.h"
 
-static bool guarded;		/* perf asks may_count() by now */
+static bool guarded;		/* perf calls may_count() now */
 
 /* ---- who traces what ----------------------------------------------------------------------- */
 
 /*
- * Before xsp_emit_init() perf can open an event and asks nobody.  Nor does it once that event is
- * there: so it is refused, to those who may not trace the machine.
+ * Before xsp_emit_init() perf opens events without a permission check, and does not check open
+ * events later: so they are refused to callers that may not trace the machine.
  */
 static int switch_on(u32 kind)
 {
@@ -61,11 +62,11 @@ SWITCH_OFF(gpu, XSPROF_EMIT_GPU)
 
 #ifdef CONFIG_PERF_EVENTS
 /*
- * perf opens an event of ours.  One that only counts, of a task of its opener's, is nobody's
- * secret; but it makes every marker of every program a system call.
+ * perf opens an event of this module. A count of the opener's own task reveals nothing, but turns
+ * every marker of every program into a system call.
  *
- * An event with a parent is that one's copy for a task that a traced one makes, and current is the
- * one that makes it: the opener was judged, and a refusal would fail the fork.
+ * An event with a parent is its copy for a child of a traced task, and current is the task that
+ * forks: the opener was checked, and a refusal would fail the fork.
  */
 static int may_count(struct trace_event_call *call, struct perf_event *event)
 {
@@ -76,7 +77,7 @@ static int may_count(struct trace_event_call *call, struct perf_event *event)
 void xsp_emit_init(void)
 {
 #ifdef CONFIG_PERF_EVENTS
-	/* TRACE_EVENT_PERF_PERM() does it in an initcall, of which a module has one. */
+	/* TRACE_EVENT_PERF_PERM() uses an initcall, and a module can have only one. */
 	event_xsp_begin.perf_perm = may_count;
 	event_xsp_end.perf_perm = may_count;
 	event_xsp_instant.perf_perm = may_count;
@@ -89,12 +90,12 @@ void xsp_emit_init(void)
 
 /* ---- a marker ------------------------------------------------------------------------------ */
 
-/* Room for what is cut, for "..." and for the end. */
+/* Space for the truncated text, "..." and the terminator. */
 #define TEXT_SIZE	(XSPROF_EMIT_TEXT_MAX + 4)
 
 /*
- * The text ends up in the lines of a log that somebody else reads: no line of its own making in
- * it, and nothing that a terminal obeys, in ASCII or (C1) in UTF-8.
+ * The text is printed in lines that other users read: replace line ends and characters that control
+ * terminals, in ASCII or (C1) in UTF-8.
  */
 static void make_harmless(unsigned char *text)
 {
@@ -106,7 +107,7 @@ static void make_harmless(unsigned char *text)
 	}
 }
 
-/* Cut inside no character of UTF-8, where it is any. */
+/* Do not truncate within a UTF-8 character. */
 static void mark_cut(char *text)
 {
 	int at = XSPROF_EMIT_TEXT_MAX, i;
@@ -119,7 +120,7 @@ static void mark_cut(char *text)
 /* Return: 0 or -EFAULT. */
 static int get_text(char text[TEXT_SIZE], u64 from, u32 len)
 {
-	/* One more than is shown: what the cut goes through. */
+	/* One byte more than shown, to see whether the limit splits a character. */
 	long n = min_t(u32, len, XSPROF_EMIT_TEXT_MAX + 1);
 
 	if (n) {
@@ -190,7 +191,7 @@ static int check_emit(const struct xsprof_emit *arg)
 	};
 	static const u32 aux[XSPROF_EMIT_KINDS] = {
 		[XSPROF_EMIT_INSTANT] = XSPROF_SCOPE_GLOBAL,
-		[XSPROF_EMIT_GPU] = U32_MAX,	/* kinds yet to come are numbers */
+		[XSPROF_EMIT_GPU] = U32_MAX,	/* unknown kinds are numbers */
 	};
 	u32 kind;
 
@@ -206,11 +207,11 @@ static int check_emit(const struct xsprof_emit *arg)
 }
 
 /**
- * xsp_emit() - a marker of the calling process
+ * xsp_emit() - send a marker of the calling process to its tracepoint
  * @p: its producer
  * @arg: as the caller gave it
  *
- * Return: 1; 0: nobody traces this kind; -EINVAL; -EFAULT.
+ * Return: 1; 0: this kind is not traced; -EINVAL; -EFAULT.
  */
 long xsp_emit(struct xsp_producer *p, const struct xsprof_emit *arg)
 {

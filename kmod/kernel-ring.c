@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A ring that the kernel writes.  Records come under the scheduler's locks, with interrupts off
- * and on the ring's own CPU: nothing here allocates, sleeps, wakes anybody or loops.
+ * A ring that the kernel writes. Records are written under the scheduler's locks, with interrupts
+ * off and on the ring's own CPU: this code does not allocate, sleep, wake a task or loop.
  *
- * What a reader can write is its tail.  It is compared to the head, never counted with: a lie
- * loses the records of whoever wrote it.
+ * A reader can write the tail. It is only compared to the head, never used in computations: a wrong
+ * tail loses only records of the reader that wrote it.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -13,10 +13,10 @@
 #include "kernel-ring.h"
 
 /**
- * xsp_kernel_ring_init() - all memory of one ring, closed still
+ * xsp_kernel_ring_init() - allocate all memory of one ring, and leave it closed
  * @ring: filled in; zeros before
- * @p: whose
- * @cpu: of which CPU
+ * @p: its producer
+ * @cpu: its CPU
  * @data: room for the addresses of its data's pages
  *
  * Return: 0; -EINTR; -ENOMEM, -EPERM as xsp_memory_page().
@@ -52,7 +52,10 @@ int xsp_kernel_ring_init(struct xsp_kernel_ring *ring, struct xsp_producer *p, u
 	return 0;
 }
 
-/* Opens or closes it: nothing is written any more when this returns.  Or only waits for that. */
+/*
+ * Opens or closes it, or only waits for current writers: after closing nothing is written when this
+ * returns.
+ */
 void xsp_kernel_ring_open(struct xsp_kernel_ring *ring, bool open)
 {
 	unsigned long flags;
@@ -75,13 +78,15 @@ static bool has_room(const struct xsp_kernel_ring *ring, u32 slots)
 
 	if (ring->overwrite)
 		return true;
-	/* Pairs with the reader's release: its copy is done before we write there again. */
+	/*
+	 * Pairs with the reader's release: its copy is complete before the slots are written again.
+	 */
 	tail = smp_load_acquire(&ring->reader->tail);
 	/* No tail is beyond the head, or further back than the ring is long. */
 	return tail <= ring->head && ring->head - tail <= ring->slots - slots;
 }
 
-/* The clock of markers; never back in one ring, which the fast one does not promise. */
+/* The clock of markers; monotonic within a ring, which the fast clock does not guarantee. */
 static u64 ticks(struct xsp_kernel_ring *ring)
 {
 	u64 now = xsp_counter_ticks_fast(ring->clock) + ring->offset;
@@ -94,7 +99,7 @@ static u64 ticks(struct xsp_kernel_ring *ring)
 static void drop(struct xsp_kernel_ring *ring)
 {
 	WRITE_ONCE(ring->writer->mark, ring->head + 1);
-	/* As every writer does: who sees the drop sees where it was. */
+	/* Like every writer: a reader that sees the drop sees its position. */
 	smp_store_release(&ring->writer->drops, ++ring->drops);
 }
 
@@ -125,15 +130,15 @@ static void put(struct xsp_kernel_ring *ring, struct xsprof_rec *rec, u32 slots)
 	/* No record crosses a block, and no block a page. */
 	memcpy(slot(ring, at + pad), rec, slots << XSPROF_SLOT_SHIFT);
 	ring->head = at + pad + slots;
-	/* The one truth; a reader's acquire of it sees all of the above. */
+	/* The release that publishes; a reader's acquire of it sees all of the above. */
 	smp_store_release(&ring->writer->head, ring->head);
 }
 
 /**
- * xsp_kernel_ring_put() - a record, or one drop more
+ * xsp_kernel_ring_put() - write a record, or count a drop
  * @ring: ring of this CPU
  * @rec: the record; its time is filled in
- * @slots: how many it has, at most XSPROF_RECORD_SLOTS
+ * @slots: its size, at most XSPROF_RECORD_SLOTS
  *
  * Context: any but NMI.
  */
@@ -142,14 +147,14 @@ void xsp_kernel_ring_put(struct xsp_kernel_ring *ring, struct xsprof_rec *rec, u
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&ring->lock, flags);
-	/* Whoever pauses the producer waits for this lock, and then nothing comes any more. */
+	/* A task that pauses the producer waits for this lock; after that no record is written. */
 	if (ring->open && !READ_ONCE(ring->ctl->paused))
 		put(ring, rec, slots);
 	raw_spin_unlock_irqrestore(&ring->lock, flags);
 }
 
 /**
- * xsp_kernel_ring_drop() - a record that there cannot be
+ * xsp_kernel_ring_drop() - count a record that cannot be written
  * @ring: ring of this CPU
  *
  * Context: any but NMI.

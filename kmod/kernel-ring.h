@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A ring that the kernel writes: one CPU's of one producer, in the shape of all rings (abi.h).
+ * A ring that the kernel writes: for one CPU of one producer, with the layout of all rings (abi.h).
  */
 #ifndef XSP_KERNEL_RING_H
 #define XSP_KERNEL_RING_H
@@ -12,19 +12,19 @@
 
 /**
  * struct xsp_kernel_ring - one such ring
- * @lock: who writes; raw and innermost, since it is taken under the scheduler's locks.  A CPU
- *	writes to its own ring alone, so nobody waits but for a change of @open
- * @open: it may be written to; only then is there anything behind the pointers
+ * @lock: for writers; raw and innermost, since it is taken under the scheduler's locks. A CPU
+ *	writes only its own ring, so tasks wait only for a change of @open
+ * @open: it may be written to; only then the pointers are valid
  * @overwrite: its producer's mode
  * @clock: its producer's clock
- * @offset: of that, as the producer reads it
- * @head: slots published: this counts, the page's word is a copy
+ * @offset: offset of the producer's time namespace to it
+ * @head: slots published: authoritative, the page's word is a copy
  * @drops: records dropped, as @head
  * @told: @drops in the latest LOST record
  * @last: the latest timestamp
  * @slots: its size
- * @writer: its writer's page, which nobody else can write to
- * @reader: its reader's page, of which the tail is read and compared to @head
+ * @writer: its writer's page, which only the kernel writes
+ * @reader: its reader's page; only the tail is read, and compared to @head
  * @data: pages of its slots
  * @ctl: the producer's control page
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The layout of a producer's memory: how it is cut at attach, and what each page is from then on.
- * The geometry is the kernel's own copy, fixed for ever; nobody else computes with page numbers
- * that a process gave.  It has no memory and knows of none.
+ * The layout of a producer's memory: computes it at attach, and finds the purpose of each page. The
+ * geometry is the kernel's own, constant copy; other files do not compute with page numbers from a
+ * process. It allocates and accesses no memory.
  *
- * Rings that the kernel writes have the shape of all others, a size of their own, and lie behind
- * them, so that whoever does not know of them finds everything where it was.
+ * Rings that the kernel writes have the layout of all others, their own size, and come after them,
+ * so that older programs find everything at its place.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -18,7 +18,7 @@
 #define XSP_MAX_ARENA_BYTES	BIT_ULL(32)
 #define XSP_MAX_KERNEL_BYTES	SZ_64M	/* of a ring that the kernel writes */
 
-/* The kernel's rings, where their size is its own to choose: all of them, and one. */
+/* The sizes of the kernel's rings, if the kernel chooses them: of all of them, and of one. */
 #define XSP_KERNEL_BYTES	SZ_4M
 #define XSP_KERNEL_MIN		SZ_32K
 #define XSP_KERNEL_MAX		SZ_256K
@@ -31,7 +31,7 @@ unsigned long xsp_layout_ring(const struct xsp_geometry *geo, u32 k)
 	return geo->first_kernel + (k - geo->rings) * geo->kernel_stride;
 }
 
-/* The CPU whose ring @k is, -1 for a lock ring. */
+/* The CPU of ring @k, -1: a lock ring. */
 int xsp_layout_cpu(const struct xsp_geometry *geo, u32 k)
 {
 	if (k >= geo->rings)
@@ -59,7 +59,7 @@ static void find_in_ring(struct xsp_area *area, unsigned long index, unsigned lo
 	}
 }
 
-/* Return: false where @index is beyond the layout. */
+/* Return: false: @index is beyond the layout. */
 bool xsp_layout_find(const struct xsp_geometry *geo, unsigned long index, struct xsp_area *area)
 {
 	unsigned long in;
@@ -94,7 +94,7 @@ static unsigned long data_pages(u64 bytes)
 	return roundup_pow_of_two(max_t(u64, bytes, PAGE_SIZE)) >> PAGE_SHIFT;
 }
 
-/* Many CPUs share a process' events: what all rings take together stays within bounds. */
+/* Many CPUs share a process' events: limits the total size of all rings. */
 static u64 kernel_size(void)
 {
 	return clamp_t(u64, rounddown_pow_of_two(XSP_KERNEL_BYTES / nr_cpu_ids),
@@ -102,13 +102,13 @@ static u64 kernel_size(void)
 }
 
 /**
- * xsp_layout_make() - lay a producer out as it asked
+ * xsp_layout_make() - compute the layout that a producer requested
  * @geo: filled in
- * @arg: what it asked for; ring_size, arena_size, kernel_size, total_size and nr_rings are set to
- *	what it gets
+ * @arg: the request; ring_size, arena_size, kernel_size, total_size and nr_rings are set to the
+ *	actual values
  * @nr_rings: rings by CPU
  *
- * Return: 0, -EINVAL: no such sizes, -EFBIG: more than can be mapped.
+ * Return: 0, -EINVAL: invalid sizes, -EFBIG: more than can be mapped.
  */
 int xsp_layout_make(struct xsp_geometry *geo, struct xsprof_attach *arg, u32 nr_rings)
 {
@@ -122,7 +122,7 @@ int xsp_layout_make(struct xsp_geometry *geo, struct xsprof_attach *arg, u32 nr_
 		return -EINVAL;
 	geo->nr_rings = min_t(u32, nr_rings, XSPROF_MAX_RINGS - XSPROF_MAX_LOCK_RINGS);
 	geo->rings = geo->nr_rings + arg->nr_lock_rings;
-	/* A ring for each CPU, or none: on one without it nothing could be counted. */
+	/* A ring for each CPU, or none: losses on a CPU without one could not be counted. */
 	geo->kernel_rings = nr_cpu_ids <= XSPROF_MAX_RINGS - geo->rings ? nr_cpu_ids : 0;
 	geo->ring_pages = data_pages(arg->ring_size);
 	geo->stride = geo->ring_pages + 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The layout of a producer's memory: what each page of it is.
+ * The layout of a producer's memory: the purpose of each page.
  */
 #ifndef XSP_LAYOUT_H
 #define XSP_LAYOUT_H
@@ -16,11 +16,11 @@ enum xsp_area_kind {
 };
 
 /**
- * struct xsp_area - the area that a page lies in
- * @kind: what it is
- * @ring: of which ring, for the last three
+ * struct xsp_area - the area that contains a page
+ * @kind: its kind
+ * @ring: its ring, for the last three
  * @first: its first page
- * @pages: how many
+ * @pages: their number
  */
 struct xsp_area {
 	enum xsp_area_kind	kind;

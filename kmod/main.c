@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device /dev/xsprof: its parameters, and what an open of it can become.  An open is nothing
- * until ATTACH makes it a producer; LIST and OPEN work on any.
+ * The device /dev/xsprof: its parameters and ioctls. ATTACH makes an open file a producer; LIST and
+ * OPEN work on any.
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -19,7 +19,7 @@ struct workqueue_struct *xsp_wq;
 
 /* ---- parameters ---------------------------------------------------------------------------- */
 
-/* Limits on what is kept act at once. */
+/* Changed limits on kept records take effect at once. */
 static int set_uint_limit(const char *val, const struct kernel_param *kp)
 {
 	int err = param_set_uint(val, kp);
@@ -94,7 +94,7 @@ MODULE_PARM_DESC(sched_comm, "Y: names of other users' threads in scheduler even
  * struct xsp_file - an open of the device
  * @p: the producer that it became, NULL before; set once
  * @attaching: held while it becomes one
- * @seen: arrivals and ends listed
+ * @seen: attaches and ends already listed
  */
 struct xsp_file {
 	struct xsp_producer	*p;
@@ -105,7 +105,7 @@ struct xsp_file {
 /* Return: its producer, or NULL. */
 static struct xsp_producer *producer_of(struct xsp_file *f)
 {
-	/* Pairs with the release in call_attach(): what is seen is complete. */
+	/* Pairs with the release in call_attach(): a producer that is seen is complete. */
 	return smp_load_acquire(&f->p);
 }
 
@@ -172,7 +172,7 @@ static long call_attach(void *self, union xsp_argument *a)
 	if (!f->p)
 		err = attach(&a->attach, &p);
 	if (!err)
-		smp_store_release(&f->p, p);	/* complete for whoever sees it */
+		smp_store_release(&f->p, p);	/* a task that sees it sees it complete */
 	mutex_unlock(&f->attaching);
 	return err;
 }
@@ -185,7 +185,7 @@ static long call_populate(void *self, union xsp_argument *a)
 		return -ENODEV;
 	if (a->populate.flags)
 		return -EINVAL;
-	/* Whoever touches memory pays for it; so it is not for others to touch. */
+	/* The process that attached is charged: others may not allocate its memory. */
 	if (!xsp_producer_is_mine(p))
 		return -EPERM;
 	return xsp_memory_populate(p, a->populate.offset, a->populate.bytes);
@@ -237,7 +237,7 @@ static long call_list(void *self, union xsp_argument *a)
 		return -EINVAL;
 	arg->events = xsp_registry_events();
 	WRITE_ONCE(f->seen, arg->events);
-	/* Then the look at the producers: one that comes after it is another event. */
+	/* Before the producers are read: a later change is another event. */
 	smp_mb();
 	for (arg->count = 0; arg->count < room; arg->count++, at += arg->info_size) {
 		struct xsp_producer *p = xsp_registry_next(arg->after);
@@ -323,7 +323,7 @@ static struct miscdevice device = {
  */
 static int make_queue(void)
 {
-	/* Unbound: none of it belongs to the CPU of the process that ends or attaches. */
+	/* Unbound: none of the work belongs to the CPU of the process that ends or attaches. */
 	struct workqueue_struct *wq = alloc_workqueue("xsprof", WQ_UNBOUND, 0);
 
 	if (!wq)
@@ -387,11 +387,11 @@ err_wq:
 	return err;
 }
 
-/* No file is open and nothing is mapped: each of these holds the module. */
+/* No file is open and nothing is mapped: each of these would hold the module. */
 static void __exit xsprof_exit(void)
 {
 	misc_deregister(&device);
-	/* Before the ends that are queued are waited for: then nothing queues another. */
+	/* Before waiting for queued ends, so that nothing queues another. */
 	xsp_process_unhook();
 	xsp_sync_exit();
 	xsp_retain_exit();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A producer's pages: which there are, how they come to be, and who may map them how.
+ * A producer's pages: allocation, lookup, and permission to map them.
  *
- * What a page of the layout is says layout.c; nothing here computes with page numbers that a
- * process gave.  What a process can write is never read here, but for xsp_memory_heads(), whose
- * sum decides about a wake-up and nothing else.
+ * layout.c finds the purpose of a page; this file does not compute with page numbers from a
+ * process. It never reads memory that a process can write, except in xsp_memory_heads(), whose sum
+ * only decides about a wake-up.
  *
- * Pages are only ever added, and are freed with the producer, when its file, its readers and
- * all their mappings are gone: a mapping holds its file.  There is no state in a mapping, so
- * splitting, moving and partly unmapping it have nothing to get wrong.
+ * Pages are only ever added, and are freed with the producer, when its file, its readers and all
+ * their mappings are gone: a mapping holds its file. A mapping has no state, so splitting, moving
+ * and partly unmapping it need no code.
  */
 #include <linux/highmem.h>
 #include <linux/mm.h>
@@ -36,7 +36,7 @@ static struct page *new_page(struct xsp_producer *p, int node)
 	return ERR_PTR(-ENOMEM);
 }
 
-/* Return: the page at @index from now on, @page or one that was quicker; or an error. */
+/* Return: the page now at @index: @page, or one that another thread stored first; or an error. */
 static struct page *store_page(struct xsp_producer *p, unsigned long index, struct page *page)
 {
 	struct page *old;
@@ -61,8 +61,8 @@ static void fill_writer(const struct xsp_geometry *geo, u32 k, struct xsprof_rin
 }
 
 /*
- * The two pages at the head of a ring come together, the writer's filled in before anybody can
- * see it; then the ring is ready, unless it is the kernel's, who says so itself.
+ * The two pages at the head of a ring are added together, the writer's filled in before it can be
+ * seen; then the ring is ready, unless it is the kernel's, which is marked ready later.
  *
  * Under no lock: an allocation may take long in a memory cgroup that is full, and LIST takes
  * p->lock of each producer.  Two threads that open one ring: each finds the pages of the other
@@ -88,7 +88,7 @@ static int open_ring(struct xsp_producer *p, u32 k, int node)
 	return err;
 }
 
-/* Ring @k may be read from now on: its pages are in place for whoever sees the bit. */
+/* Marks ring @k ready for reading: a reader that sees the bit finds its pages. */
 void xsp_memory_ready(struct xsp_producer *p, u32 k)
 {
 	/* Pairs with the acquire of readers; a full one, since others may have stored the pages. */
@@ -96,7 +96,7 @@ void xsp_memory_ready(struct xsp_producer *p, u32 k)
 	set_bit(k, (unsigned long *)p->ctl->ready);
 }
 
-/* It is not there, or was not a moment ago.  Return: as xsp_memory_page(). */
+/* Adds a page that was missing a moment ago. Return: as xsp_memory_page(). */
 static struct page *make_page(struct xsp_producer *p, unsigned long index)
 {
 	int node = NUMA_NO_NODE, cpu, err;
@@ -116,15 +116,15 @@ static struct page *make_page(struct xsp_producer *p, unsigned long index)
 }
 
 /**
- * xsp_memory_page() - a page of the layout, made if it is not there
+ * xsp_memory_page() - find or allocate a page of the layout
  * @p: producer
  * @index: page of the layout
  *
- * Charged to who attached, in the memory cgroup that it was in then.  What is kept of the same
- * account makes room there.
+ * Charged to the process that attached, in its memory cgroup at that time. Kept records of the same
+ * account are freed if needed.
  *
- * Return: the page, which stays as long as the producer; -EINVAL beyond the layout; -ENOMEM,
- * -EPERM as xsp_payer_charge().
+ * Return: the page, which lives as long as the producer; -EINVAL: beyond the layout; -ENOMEM,
+ * -EPERM: as xsp_payer_charge().
  */
 struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index)
 {
@@ -142,9 +142,9 @@ struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index)
 }
 
 /**
- * xsp_memory_kernel_page() - a page of a ring that the kernel writes
+ * xsp_memory_kernel_page() - find or allocate a page of a ring that the kernel writes
  * @p: producer
- * @cpu: whose ring
+ * @cpu: the ring's CPU
  * @n: 0 its writer's page, 1 its reader's, then its data
  *
  * Return: as xsp_memory_page().
@@ -155,13 +155,13 @@ struct page *xsp_memory_kernel_page(struct xsp_producer *p, u32 cpu, unsigned lo
 }
 
 /**
- * xsp_memory_populate() - memory behind a part of the arena or of one ring
+ * xsp_memory_populate() - allocate memory for a part of the arena or of one ring
  * @p: producer
  * @offset: first byte
- * @bytes: how many
+ * @bytes: their number
  *
- * Return: 0; -EINVAL: not inside one of them; else why not all of it could be had.  What could
- * stays.
+ * Return: 0; -EINVAL: not inside one of them; else the error of the first failed allocation. Pages
+ * allocated so far stay.
  */
 int xsp_memory_populate(struct xsp_producer *p, u64 offset, u64 bytes)
 {
@@ -185,7 +185,10 @@ int xsp_memory_populate(struct xsp_producer *p, u64 offset, u64 bytes)
 		page = xsp_memory_page(p, index);
 		if (IS_ERR(page))
 			return PTR_ERR(page);
-		/* Others may wait: what is there counts, and the rest can be asked for again. */
+		/*
+		 * Other tasks may wait: keep the pages allocated so far; the caller can retry for
+		 * the rest.
+		 */
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		cond_resched();
@@ -204,7 +207,7 @@ static vm_fault_t give_page(struct vm_fault *vmf, struct page *page)
 	return 0;
 }
 
-/* A mapping that may only read, or write a reader page, finds what is there. */
+/* A mapping that may only read, or write a reader page, gets only existing pages. */
 static vm_fault_t xsp_fault(struct vm_fault *vmf)
 {
 	struct xsp_producer *p = vmf->vma->vm_private_data;
@@ -213,10 +216,10 @@ static vm_fault_t xsp_fault(struct vm_fault *vmf)
 }
 
 /*
- * A fault in the producer's writable mapping: a hole is filled for the process that attached.  A
- * process that shares its memory gets the pages that are there, and may outlive it: by then the
- * memory of the ended producer has been counted, and must not grow.  While the attaching process
- * lives its producer is live, since the mapping holds the file.
+ * A fault in the producer's writable mapping: missing pages are allocated for the process that
+ * attached. Another process that shares its memory gets only existing pages, and may outlive it: by
+ * then the memory of the ended producer has been counted, and must not grow. While the attaching
+ * process lives its producer is live, since the mapping holds the file.
  */
 static vm_fault_t xsp_fault_owner(struct vm_fault *vmf)
 {
@@ -260,11 +263,11 @@ static bool may_write(const struct xsp_geometry *geo, unsigned long index, unsig
  * @p: producer
  * @vma: as mmap() prepared it; its file holds a reference to @p
  * @producer: the file is the producer's own
- * @mine: and the caller the process that attached
+ * @mine: and the caller is the process that attached
  * @consumer: the file is a reader's that moves the tails
  *
- * Return: 0; -EINVAL: private, or beyond the layout; -EPERM: executable, or a producer's file
- * in the hands of another process that wants to write; -EACCES: more than this side may write.
+ * Return: 0; -EINVAL: private, or beyond the layout; -EPERM: executable, or another process maps a
+ * producer's file for writing; -EACCES: more than this side may write.
  */
 int xsp_memory_mmap(struct xsp_producer *p, struct vm_area_struct *vma, bool producer, bool mine,
 		    bool consumer)
@@ -285,18 +288,18 @@ int xsp_memory_mmap(struct xsp_producer *p, struct vm_area_struct *vma, bool pro
 		if (producer && !mine)
 			return -EPERM;
 	} else {
-		/* For good: neither mprotect() nor a debugger makes it writable later. */
+		/* Permanently: neither mprotect() nor a debugger can make it writable later. */
 		clear |= VM_MAYWRITE;
 		/*
-		 * The control page alone goes with a fork: the child's markers test it before
-		 * anybody can tell them that they are somebody else's now.
+		 * Only the control page is inherited by fork(): the child's markers test it before
+		 * the child can find out that it is another process.
 		 */
 		if (!index && pages == 1)
 			set &= ~VM_DONTCOPY;
 	}
 	/*
-	 * VM_IO is what keeps MADV_DOFORK from giving a child the parent's rings, and ptrace()
-	 * and /proc/PID/mem from writing to what is mapped read-only.
+	 * VM_IO prevents MADV_DOFORK from giving a child the parent's rings, and ptrace() and
+	 * /proc/PID/mem from writing to read-only mappings.
 	 */
 	xsp_vm_flags(vma, set, clear);
 	vma->vm_private_data = p;
@@ -306,7 +309,7 @@ int xsp_memory_mmap(struct xsp_producer *p, struct vm_area_struct *vma, bool pro
 
 /* ---- copies -------------------------------------------------------------------------------- */
 
-/* pread() of the layout; what nobody has touched reads as zeros. */
+/* pread() of the layout; pages that were never touched read as zeros. */
 ssize_t xsp_memory_read(struct xsp_producer *p, struct kiocb *iocb, struct iov_iter *to)
 {
 	u64 size = (u64)p->geo.pages << PAGE_SHIFT, pos = iocb->ki_pos;
@@ -331,7 +334,7 @@ ssize_t xsp_memory_read(struct xsp_producer *p, struct kiocb *iocb, struct iov_i
 	return done || !iov_iter_count(to) || pos >= size ? done : -EFAULT;
 }
 
-/* A number that changes whenever a head does.  A lie in it is worth a wake-up and no more. */
+/* A sum that changes whenever a head does. A forged head only causes a wake-up. */
 u64 xsp_memory_heads(struct xsp_producer *p)
 {
 	u64 sum = 0;
@@ -349,7 +352,7 @@ u64 xsp_memory_heads(struct xsp_producer *p)
 	return sum;
 }
 
-/* Nobody is left who could look one up. */
+/* No task is left that could look one up. */
 void xsp_memory_free(struct xsp_producer *p)
 {
 	unsigned long index;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Processes with live producers: when one ends or executes another program, its producers end,
- * whatever holds them.  Owns the hook in execve(), the wait for a process' end, and the table of
- * processes that both look into.  A process has one entry there, however many producers it is: an
- * execve() of another process walks none of them, and the end of this one queues one work, since
- * it is told with interrupts off and mostly under tasklist_lock.
+ * whatever holds them. Owns the hook in execve(), the wait for a process' end, and the table of
+ * processes that both use. A process has one entry there, however many producers it has: an
+ * execve() of another process walks none of them, and the end of this one queues one work item,
+ * since it is reported with interrupts off and mostly under tasklist_lock.
  *
  * A process' end is seen at its struct pid, which wakes the waiters of a pidfd when the last
  * thread has ended and the status is known.  The process can store nothing from then on.  The
  * release of the file would not do: a forked child inherits the descriptor.
  *
- * A process keeps its pid when it executes, and may get other rights by that: nothing that it
- * asked for before is to tell of it afterwards.  How many programs it has executed is known at
- * any time (task_struct.self_exec_id, changed before the new credentials are there), which is
- * what xsp_producer_is_mine() and sched.c compare; the hook comes a little later, once the new
- * program is in place, and ends the producer for those who read it.
+ * A process keeps its pid when it executes a program, and may gain privileges by that: recording
+ * requested before must not reveal anything of it afterwards. The number of executed programs is
+ * always available (task_struct.self_exec_id, changed before the new credentials are set), and
+ * compared by xsp_producer_is_mine() and sched.c; the hook comes a little later, when the new
+ * program is in place, and ends the producer for its readers.
  */
 #include <linux/binfmts.h>
 #include <linux/rculist.h>
@@ -35,7 +35,7 @@
  * @pid: the process; each of its producers has a reference
  * @producers: by process_node; changed under the lock, read under RCU
  * @exit_wait: on @pid: calls when the process ends
- * @rcu: frees it when no look under RCU can hold it
+ * @rcu: frees it after an RCU grace period
  */
 struct xsp_process {
 	struct rhash_head	node;
@@ -56,7 +56,7 @@ static struct rhashtable processes;	/* seeded: no user can choose the bucket of 
 static DEFINE_SPINLOCK(lock);		/* changes of the table and of its entries */
 static struct tracepoint *executes;
 
-/* Under RCU.  Return: one that attached before program @exec_id, claimed; NULL: no more. */
+/* Under RCU. Return: a producer that attached before program @exec_id, claimed; NULL: no more. */
 static struct xsp_producer *claim_one(const struct xsp_process *e, u64 exec_id)
 {
 	struct xsp_producer *p;
@@ -69,7 +69,7 @@ static struct xsp_producer *claim_one(const struct xsp_process *e, u64 exec_id)
 
 /* ---- the end of a process ------------------------------------------------------------------- */
 
-/* As wait() will tell the parent. */
+/* As wait() reports it to the parent. */
 static int exit_code_of(const struct task_struct *task)
 {
 	return task->signal->flags & SIGNAL_GROUP_EXIT ? task->signal->group_exit_code :
@@ -91,7 +91,7 @@ static int on_exit(wait_queue_entry_t *wait, unsigned int mode, int flags, void 
 	rcu_read_lock();
 	task = pid_task(e->pid, PIDTYPE_TGID);
 	if (task && READ_ONCE(task->exit_state) && thread_group_empty(task)) {
-		/* It executes no more: the number of one that will never be. */
+		/* It executes no more programs: an exec id that is never reached. */
 		exec_id = task->self_exec_id + 1;
 		p = claim_one(e, exec_id);
 		if (p)
@@ -109,7 +109,7 @@ static struct xsp_process *entry_of(const struct pid *pid)
 	return rhashtable_lookup_fast(&processes, &pid, params);
 }
 
-/* Under the lock.  Return: the entry of @pid: @new where there was none; NULL: no memory. */
+/* Under the lock. Return: the entry of @pid: @new if there was none; NULL: no memory. */
 static struct xsp_process *get_entry(struct pid *pid, struct xsp_process *new)
 {
 	struct xsp_process *e = entry_of(pid);
@@ -126,7 +126,7 @@ static struct xsp_process *get_entry(struct pid *pid, struct xsp_process *new)
 }
 
 /**
- * xsp_process_add() - from now on an end or an exec of the producer's process ends it
+ * xsp_process_add() - end the producer when its process ends or executes a program
  * @p: producer of the calling process, which can do neither before the call is over
  *
  * Return: 0, -ENOMEM.
@@ -148,12 +148,12 @@ int xsp_process_add(struct xsp_producer *p)
 }
 
 /**
- * xsp_process_remove() - the producer has ended, or goes
+ * xsp_process_remove() - remove a producer that has ended or is freed
  * @p: producer
  *
- * May be called more than once, and at the same time.  Looks under RCU may still find it.  No
- * call of on_exit() for its process from here on where it was the last one: one that runs is
- * waited for, since it runs under the lock of the pid's queue.
+ * May be called more than once, also concurrently. RCU readers may still find it. If it was the
+ * last one of its process, on_exit() is not called from here on: removal waits for a running call,
+ * which holds the lock of the pid's queue.
  */
 void xsp_process_remove(struct xsp_producer *p)
 {
@@ -173,12 +173,12 @@ void xsp_process_remove(struct xsp_producer *p)
 }
 
 /**
- * xsp_process_next() - a producer of a process that is to end
+ * xsp_process_next() - find a producer of a process that must end
  * @pid: the process
  * @exec_id: number of a program that it executes: those that attached before end
  *
  * Context: any.
- * Return: one that is the caller's to end, with a reference; NULL: no more.
+ * Return: a producer that the caller must end, with a reference; NULL: no more.
  */
 struct xsp_producer *xsp_process_next(struct pid *pid, u64 exec_id)
 {
@@ -195,7 +195,7 @@ struct xsp_producer *xsp_process_next(struct pid *pid, u64 exec_id)
 
 /* ---- the hook in execve() -------------------------------------------------------------------- */
 
-/* A process may have thousands, and this is no place for so many: one is queued for all. */
+/* A process may have thousands, too many for this context: queue one work item for all. */
 static void on_exec(void *data, struct task_struct *task, pid_t old_pid,
 		    struct linux_binprm *bprm)
 {
@@ -206,10 +206,13 @@ static void on_exec(void *data, struct task_struct *task, pid_t old_pid,
 		xsp_producer_queue_end(p, exec_id, -1);
 }
 
-/* It is not exported: it is found by name. */
+/* It is not exported: find it by name. */
 static void find_hook(struct tracepoint *tp, void *data)
 {
-	/* What a name does not promise: with another kernel's arguments this does not compile. */
+	/*
+	 * A name does not guarantee the arguments: if they differ in a kernel, this does not
+	 * compile.
+	 */
 	check_trace_callback_type_sched_process_exec(on_exec);
 	if (!strcmp(tp->name, "sched_process_exec"))
 		executes = tp;
@@ -233,7 +236,7 @@ int xsp_process_init(void)
 	return err;
 }
 
-/* Execs are seen no longer.  The table stays: producers that end go out of it. */
+/* Stops watching for execs. The table stays: ending producers are removed from it. */
 void xsp_process_unhook(void)
 {
 	tracepoint_probe_unregister(executes, on_exec, NULL);

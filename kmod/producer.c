@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One producer: attach, and the end of its process, which it outlives.  That the process has ended
- * or executes another program is told by process.c.
+ * One producer: attach, and the end of its process, which it outlives. process.c reports that the
+ * process has ended or executes another program.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -50,17 +50,17 @@ void xsp_producer_put(struct xsp_producer *p)
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-/* What is due of @p, which attached before program @exec_id, when the process left with @code. */
+/* Ends @p, if it attached before program @exec_id and its process left with @code. */
 static void end_one(struct xsp_producer *p, u64 exec_id, int code)
 {
-	/* It goes on, or it is not the program that attached which has ended. */
+	/* The process continues, or another program than the one that attached has ended. */
 	if (code < 0 || p->exec_id + 1 != exec_id)
 		xsp_producer_end(p, XSPROF_STATE_DETACHED, -1);
 	else
 		xsp_producer_end(p, code & 0x7f ? XSPROF_STATE_KILLED : XSPROF_STATE_EXITED, code);
 }
 
-/* That one's end, and that of all others of its process that are due. */
+/* Ends it, and all other producers of its process that must end. */
 static void end_worker(struct work_struct *work)
 {
 	struct xsp_producer *p = container_of(work, struct xsp_producer, end_work), *next;
@@ -77,7 +77,7 @@ static void end_worker(struct work_struct *work)
 }
 
 /**
- * xsp_producer_end() - nothing more will be written
+ * xsp_producer_end() - end a producer: nothing more will be written
  * @p: producer
  * @state: how it ended
  * @status: wait status, or -1
@@ -94,9 +94,9 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
 		return;
 	}
 	xsp_process_remove(p);
-	/* The kernel's own rings too: whoever sees the end has seen the last record. */
+	/* The kernel's own rings too: a reader that sees the end can see the last record. */
 	xsp_sched_end(p);
-	WRITE_ONCE(p->state, state);	/* the registry looks without this lock */
+	WRITE_ONCE(p->state, state);	/* the registry reads it without this lock */
 	p->status = status;
 	p->ended = ktime_get_ns();
 	WRITE_ONCE(ctl->exit_ticks, xsp_producer_ticks(p));
@@ -115,11 +115,11 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
 }
 
 /**
- * xsp_producer_let_go() - a file of the producer and its last mapping are gone
+ * xsp_producer_let_go() - a file of the producer was released, with its last mapping
  * @p: producer; the file's reference to it is put
  *
- * Of a process that is on its way out the end follows, with its status.  One that goes on has
- * executed another program, of which process.c tells too, or has done with this producer.
+ * For an exiting process the end follows, with its status. A process that continues has executed
+ * another program, which process.c reports too, or does not need this producer any more.
  */
 void xsp_producer_let_go(struct xsp_producer *p)
 {
@@ -142,8 +142,8 @@ out:
 }
 
 /**
- * xsp_producer_rejoin() - another file for a producer whose process lost its descriptor
- * @arg: as the caller gave it; what it got at attach is filled in again
+ * xsp_producer_rejoin() - open another file for a producer whose process lost its descriptor
+ * @arg: the caller's argument; the values from attach are filled in again
  * @out: the producer, with a reference
  *
  * Return: 0; -EPROTONOSUPPORT; -EINVAL; -ESRCH: no live producer of the calling process.
@@ -160,7 +160,7 @@ int xsp_producer_rejoin(struct xsprof_attach *arg, struct xsp_producer **out)
 	p = xsp_registry_mine(arg->id);
 	if (!p)
 		return -ESRCH;
-	/* Mappings hold the first file: only of one that is about to end is the count 0. */
+	/* Mappings hold the first file: the count is 0 only if it is about to end. */
 	if (!atomic_inc_not_zero(&p->files)) {
 		xsp_producer_put(p);
 		return -ESRCH;
@@ -182,17 +182,19 @@ int xsp_producer_rejoin(struct xsprof_attach *arg, struct xsp_producer **out)
 /* ---- readers ------------------------------------------------------------------------------- */
 
 /**
- * xsp_producer_kick() - the producer has something for its reader
+ * xsp_producer_kick() - wake the producer's reader
  * @p: producer
- * @flush: and wants all of it read
+ * @flush: the producer wants all records read
  *
- * Return: does anybody consume it?
+ * Return: is there a consumer?
  */
 bool xsp_producer_kick(struct xsp_producer *p, bool flush)
 {
 	if (flush) {
 		mutex_lock(&p->lock);
-		/* The reader that sees it reads heads after it, and so all that led to it. */
+		/*
+		 * A reader that sees it reads heads after it, and so all records before the kick.
+		 */
 		smp_store_release(&p->ctl->flush, p->ctl->flush + 1);
 		mutex_unlock(&p->lock);
 	}
@@ -202,12 +204,12 @@ bool xsp_producer_kick(struct xsp_producer *p, bool flush)
 }
 
 /**
- * xsp_producer_trace() - other kinds of markers are traced from now on
- * @set: kinds to add, a bit each
+ * xsp_producer_trace() - change the traced kinds of markers
+ * @set: kinds to add, one bit each
  * @clear: kinds to remove; applied first
  *
- * A producer that attaches meanwhile looks at the set after it can be found here, and so sees this
- * change or is seen by it.
+ * A producer that attaches meanwhile reads the set after it can be found here, and so sees this
+ * change or is updated by it.
  */
 void xsp_producer_trace(u32 set, u32 clear)
 {
@@ -225,13 +227,13 @@ void xsp_producer_trace(u32 set, u32 clear)
 	mutex_unlock(&trace_lock);
 }
 
-/* CLOCK_MONOTONIC of the caller's time namespace; what was before that began is its beginning. */
+/* CLOCK_MONOTONIC of the caller's time namespace; earlier times become its beginning. */
 static u64 in_namespace(u64 ns, struct xsp_offset offset)
 {
 	return max_t(s64, ns + offset.mono, 1);
 }
 
-/* What the kernel knows of it, as the caller's namespaces name things.  May not be faulted on. */
+/* Describes it in terms of the caller's namespaces. Must not fault. */
 void xsp_producer_info(struct xsp_producer *p, struct xsprof_info *info)
 {
 	struct pid_namespace *ns = task_active_pid_ns(current);
@@ -307,7 +309,7 @@ static int check_attach(const struct xsprof_attach *arg)
 	return 0;
 }
 
-/* The control page and the arena's first: what there is before any ring. */
+/* Allocates the control page and the first page of the arena. */
 static int first_pages(struct xsp_producer *p)
 {
 	struct page *page = xsp_memory_page(p, 0);
@@ -328,7 +330,7 @@ static struct xsp_producer *new_producer(struct xsprof_attach *arg)
 	if (!p)
 		return ERR_PTR(-ENOMEM);
 	p->clock = arg->flags & XSPROF_ATTACH_MONO ? XSPROF_CLOCK_MONO_RAW : xsp_counter_kind();
-	/* A clock that is a call cannot be read inside a restartable sequence. */
+	/* A clock that needs a call cannot be read inside a restartable sequence. */
 	nr_rings = arg->flags & XSPROF_ATTACH_NO_RSEQ || p->clock == XSPROF_CLOCK_MONO_RAW ?
 		   0 : nr_cpu_ids;
 	err = xsp_layout_make(&p->geo, arg, nr_rings);
@@ -353,12 +355,12 @@ static struct xsp_producer *new_producer(struct xsprof_attach *arg)
 }
 
 /**
- * xsp_producer_attach() - the calling process as a producer, which nobody can find yet
- * @arg: as the caller gave it; what it gets is filled in
+ * xsp_producer_attach() - make the calling process a producer, which cannot be found yet
+ * @arg: the caller's argument; the results are filled in
  * @out: the producer, with a reference, to be published once its clock is set
  *
- * Return: 0; -EPROTONOSUPPORT: another ABI; -EINVAL, -EFBIG: what it asks for; -EUSERS: too
- * many of this account; -ENOMEM, -EPERM: its first pages cannot be had, or other memory.
+ * Return: 0; -EPROTONOSUPPORT: another ABI; -EINVAL, -EFBIG: invalid sizes; -EUSERS: too many
+ * producers of this account; -ENOMEM, -EPERM: no memory, or over a limit.
  */
 int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 {
@@ -379,7 +381,7 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 	}
 	xsp_payer_init(&p->payer, account);
 	note_process(p);
-	/* Gives it its number; nobody can look it up before it is published. */
+	/* Assigns its number; it cannot be looked up before it is published. */
 	err = xsp_registry_add(p);
 	if (err)
 		goto err_process;
@@ -391,7 +393,7 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 		return err;
 	}
 	xsp_ctl_fill(p, arg);
-	/* A parameter: root may write it meanwhile. */
+	/* A module parameter: root may write it meanwhile. */
 	p->idle = !READ_ONCE(xsp_always_on) && !p->session;
 	xsp_ctl_enable(p, arg->wanted, p->idle ? XSPROF_PAUSED_RECORDER : 0);
 	arg->id = p->id;
@@ -409,9 +411,9 @@ err_process:
 /* From here on it can be found. */
 void xsp_producer_publish(struct xsp_producer *p)
 {
-	/* Stored last: before it nothing in the page is to be read. */
+	/* Stored last: the page is valid from then on. */
 	smp_store_release(&p->ctl->magic, XSPROF_MAGIC);
 	xsp_registry_publish(p);
-	/* Whoever switches a tracepoint on from here on finds it; of those before we look. */
+	/* Tracepoints enabled from here on find it; check those enabled before. */
 	xsp_ctl_tell_traced(p);
 }

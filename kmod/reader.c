@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Descriptors that read one producer: what they may map, when they wake, who moves the tails.
+ * Descriptors that read one producer: permissions, mapping, poll, and the consumer that moves the
+ * tails.
  *
- * A reader is woken by the producer's kicks and its end.  The looks of look_worker() cover what no
- * kick told of: they compare a sum of heads with the one before, so that a producer with nothing to
- * say wakes nobody.  Looks are work of the kernel's, outside of any cgroup, so that each account
- * has so many of them a second and no more: who watches much is told a little later.  Its readers
- * take turns, each as long as it has rings.  A turn is taken when a look is queued and given back
- * when that is called off: neither asking again nor another descriptor brings one sooner.
+ * A reader is woken by the producer's kicks and its end. The looks of look_worker() find records
+ * without a kick: they compare a sum of heads with the previous one, so that an idle producer wakes
+ * no reader. Looks run in kernel workers, outside of any cgroup, so their rate is limited per
+ * account: many readers of an account are woken a little later. Readers take turns, each
+ * proportional to its number of rings. A turn is taken when a look is queued and returned when that
+ * is cancelled: neither asking again nor another descriptor brings one sooner.
  */
 #include <linux/anon_inodes.h>
 #include <linux/capability.h>
@@ -23,19 +24,19 @@
 #define WATCH_MIN_NS	NSEC_PER_MSEC
 #define WATCH_MAX_NS	(3600ull * NSEC_PER_SEC)
 
-/* An account's looks at rings are so far apart, on average. */
+/* Average interval between an account's looks at rings. */
 #define LOOK_NS		(10 * NSEC_PER_USEC)
 
 /**
  * struct xsp_reader - an open reader
- * @p: whom it reads
+ * @p: the producer that it reads
  * @account: its opener's, which pays for looks; NULL for one with rights over the machine
- * @writes: it may pause and drop, and say what is recorded: as of its opener
+ * @writes: it may pause, drop and control recording; a right of its opener
  * @consumer: it moves the tails
  * @seen: kicks acknowledged
  * @lock: changes of @period
- * @period: a head that has moved for so long wakes the reader, ns; 0 for never
- * @heads: sum of the heads when it was looked at last
+ * @period: a moved head wakes the reader after this time, ns; 0: never
+ * @heads: sum of the heads at the last look
  * @look: the next look
  */
 struct xsp_reader {
@@ -62,7 +63,7 @@ static u64 turn_ns(const struct xsp_reader *r)
 	return rings_of(r->p) * LOOK_NS;
 }
 
-/* Behind all turns of the account that are taken.  Return: ns until its end, 0 for no limit. */
+/* Takes a turn after all taken turns of the account. Return: ns until its end, 0: no limit. */
 static u64 take_turn(struct xsp_reader *r)
 {
 	s64 now = ktime_get_ns(), end, was;
@@ -82,12 +83,12 @@ static void give_turn_back(struct xsp_reader *r)
 		atomic64_sub(turn_ns(r), &r->account->turns);
 }
 
-/* As long from now as was asked for, or until it is this reader's turn. */
+/* Queues a look after the requested period, or at this reader's turn. */
 static void queue_look(struct xsp_reader *r)
 {
 	u64 wait = max(take_turn(r), r->period);
 
-	/* Refused: unwatch() waits for the look that wants another. */
+	/* Do not queue: unwatch() waits for the look that requests another. */
 	if (!queue_delayed_work(xsp_wq, &r->look, max(nsecs_to_jiffies(wait), 1ul)))
 		give_turn_back(r);
 }
@@ -97,7 +98,7 @@ static void look_worker(struct work_struct *work)
 	struct xsp_reader *r = container_of(to_delayed_work(work), struct xsp_reader, look);
 	u64 heads;
 
-	/* Its end was told; there is nothing left to see.  No order: one look more does no harm. */
+	/* Its end was reported; nothing is left to see. Unordered: one more look does no harm. */
 	if (READ_ONCE(r->p->state) != XSPROF_STATE_LIVE)
 		return;
 	heads = xsp_memory_heads(r->p);
@@ -108,7 +109,7 @@ static void look_worker(struct work_struct *work)
 	queue_look(r);
 }
 
-/* Under r->lock, or the last.  No look is under way when this returns. */
+/* Under r->lock, or the last. No look runs when this returns. */
 static void unwatch(struct xsp_reader *r)
 {
 	if (cancel_delayed_work_sync(&r->look))
@@ -126,7 +127,7 @@ static int watch(struct xsp_reader *r, const struct xsprof_watch *arg)
 		return -EINVAL;
 	if (!r->consumer)
 		return -EPERM;
-	/* All of it under the lock: two threads may call this for one reader. */
+	/* Under the lock: two threads may call this for one reader. */
 	mutex_lock(&r->lock);
 	unwatch(r);
 	mutex_lock(&p->lock);
@@ -165,7 +166,7 @@ static long call_events(void *self, union xsp_argument *a)
 		return -EINVAL;
 	a->events.kicks = atomic64_read(&r->p->kicks);
 	WRITE_ONCE(r->seen, a->events.kicks);
-	/* Then the look at the producer: whatever happens after it is another kick. */
+	/* Before the producer is checked: anything later is another kick. */
 	smp_mb();
 	xsp_producer_info(r->p, &a->events.info);
 	return 0;
@@ -189,7 +190,7 @@ static long call_drop(void *self, union xsp_argument *a)
 	if (!r->consumer)
 		return -EPERM;
 	WRITE_ONCE(r->p->unwanted, true);
-	/* When it has ended meanwhile, at once; while it lives that is for its end to do. */
+	/* If it has ended meanwhile, wake now; if it lives, its end does it. */
 	xsp_retain_drop(r->p);
 	return 0;
 }
@@ -241,7 +242,10 @@ static __poll_t reader_poll(struct file *file, poll_table *wait)
 	poll_wait(file, &r->p->wait, wait);
 	if (atomic64_read(&r->p->kicks) != READ_ONCE(r->seen))
 		events |= EPOLLIN | EPOLLRDNORM;
-	/* Its end changes this before it wakes: who sees it live is in the queue by then. */
+	/*
+	 * Its end changes this before the wake-up: a task that sees it live is already in the
+	 * queue.
+	 */
 	if (READ_ONCE(r->p->state) != XSPROF_STATE_LIVE)
 		events |= EPOLLHUP;
 	return events;
@@ -283,8 +287,8 @@ static const struct file_operations reader_fops = {
 };
 
 /*
- * Changes are made under the lock.  xsp_producer_kick() looks without it, whether there is one and
- * no more: the mark is for that, and no order is wanted.
+ * Changed under the lock. xsp_producer_kick() only tests without it whether there is a consumer:
+ * hence WRITE_ONCE(), without ordering.
  */
 static int claim(struct xsp_reader *r)
 {
@@ -313,15 +317,15 @@ static int install(struct xsp_reader *r)
 		return PTR_ERR(file);
 	}
 	/*
-	 * It has no position of its own that would make sense: pread() only.  A read waits for
-	 * nothing but its buffer; io_uring would wait for poll() before it.
+	 * A file position would make no sense: pread() only. A read waits for nothing but its
+	 * buffer; io_uring would wait for poll() before it.
 	 */
 	file->f_mode |= FMODE_PREAD | FMODE_NOWAIT;
 	fd_install(fd, file);
 	return fd;
 }
 
-/* Of nobody yet. */
+/* No process yet. */
 static struct xsp_reader *new_reader(void)
 {
 	struct xsp_reader *r = kzalloc(sizeof(*r), XSP_GFP);
@@ -330,7 +334,7 @@ static struct xsp_reader *new_reader(void)
 		return NULL;
 	mutex_init(&r->lock);
 	INIT_DELAYED_WORK(&r->look, look_worker);
-	/* Without audit: who has not the right is refused nothing. */
+	/* Without audit: a caller without the capability is denied nothing. */
 	if (ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN))
 		return r;
 	r->account = xsp_account_get(current_cred());
@@ -341,12 +345,11 @@ static struct xsp_reader *new_reader(void)
 }
 
 /**
- * xsp_reader_open() - a descriptor that reads one producer
- * @arg: as the caller gave it
+ * xsp_reader_open() - open a descriptor that reads one producer
+ * @arg: the caller's argument
  *
- * Return: the descriptor; -EINVAL; -ENOENT: no such producer, or not the caller's to read;
- * -EPERM: it is to consume, and may read alone; -EBUSY: another one moves the tails; -ENOMEM,
- * -EMFILE.
+ * Return: the descriptor; -EINVAL; -ENOENT: no such producer, or not readable by the caller;
+ * -EPERM: it may read, but not consume; -EBUSY: there is another consumer; -ENOMEM, -EMFILE.
  */
 int xsp_reader_open(const struct xsprof_open *arg)
 {
@@ -362,7 +365,7 @@ int xsp_reader_open(const struct xsprof_open *arg)
 	ret = -ENOENT;
 	if (!r->p)
 		goto err_free;
-	/* The first poll() finds it ready: what came before is there to be read. */
+	/* The first poll() finds it ready: earlier records can be read. */
 	r->seen = atomic64_read(&r->p->kicks) - 1;
 	r->writes = xsp_registry_may_write(r->p);
 	r->consumer = arg->flags & XSPROF_OPEN_CONSUME;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All producers: their numbers, who may read and change which, and who comes next.  Hands out
- * references, and has one to each that it lists; never touches their memory.
+ * All producers: numbers, permissions to read and change them, and iteration. Returns references,
+ * and holds one to each listed producer; never touches their memory.
  */
 #include <linux/capability.h>
 #include <linux/pid_namespace.h>
@@ -9,16 +9,16 @@
 
 #include "xsprof.h"
 
-#define LOOKS	64	/* at so many producers in one hold of the lock */
+#define LOOKS	64	/* producers examined in one hold of the lock */
 
-/* The table, the counts, and what retain.c keeps. */
+/* Protects the table, the counts, and the list of retain.c. */
 DEFINE_MUTEX(xsp_registry_lock);
 DECLARE_WAIT_QUEUE_HEAD(xsp_registry_wait);
 
 static DEFINE_XARRAY(producers);	/* by number; the entry holds a reference */
 static u64 last_id;
 static u64 nr_live;
-static atomic64_t events;		/* arrivals and ends */
+static atomic64_t events;		/* number of attaches and ends */
 
 static void wake_worker(struct work_struct *work)
 {
@@ -52,7 +52,7 @@ static int add_locked(struct xsp_producer *p)
 
 	if (a->producers >= READ_ONCE(xsp_uid_max_producers))
 		return -EUSERS;
-	/* The place is made now, so that xsp_registry_publish() cannot fail. */
+	/* The entry is allocated now, so that xsp_registry_publish() cannot fail. */
 	err = xa_reserve(&producers, last_id + 1, GFP_KERNEL);
 	if (err)
 		return err;
@@ -62,8 +62,8 @@ static int add_locked(struct xsp_producer *p)
 }
 
 /**
- * xsp_registry_add() - give a producer its number
- * @p: producer; nobody can find it yet
+ * xsp_registry_add() - assign a number to a producer
+ * @p: producer; it cannot be found yet
  *
  * Return: 0, -ENOMEM, -EUSERS: uid_max_producers, all of them live or being read.
  */
@@ -86,12 +86,12 @@ void xsp_registry_publish(struct xsp_producer *p)
 	kref_get(&p->ref);
 	xa_store(&producers, p->id, p, GFP_KERNEL);
 	p->listed = true;
-	WRITE_ONCE(nr_live, nr_live + 1);	/* xsp_registry_live() looks without the lock */
+	WRITE_ONCE(nr_live, nr_live + 1);	/* xsp_registry_live() reads it without the lock */
 	mutex_unlock(&xsp_registry_lock);
 	tell();
 }
 
-/* Its process has ended, or let go of it, and whoever keeps it has been told. */
+/* Its process has ended or released it, and retain.c has been called. */
 void xsp_registry_ended(void)
 {
 	mutex_lock(&xsp_registry_lock);
@@ -101,11 +101,11 @@ void xsp_registry_ended(void)
 }
 
 /**
- * xsp_registry_erase() - it can be found no longer
+ * xsp_registry_erase() - remove it, so that it cannot be found any more
  * @p: producer
  *
  * Context: under xsp_registry_lock.
- * Return: the reference that the registry had is the caller's now; false: it was erased before.
+ * Return: true: the caller now has the registry's reference; false: it was erased before.
  */
 bool xsp_registry_erase(struct xsp_producer *p)
 {
@@ -121,7 +121,7 @@ bool xsp_registry_has(const struct xsp_producer *p)
 	return xa_load(&producers, p->id) == p;
 }
 
-/* The end of the producer's memory: its number goes. */
+/* The producer's memory is freed: remove its number. */
 void xsp_registry_remove(struct xsp_producer *p)
 {
 	mutex_lock(&xsp_registry_lock);
@@ -141,7 +141,7 @@ static bool has_its_ids(const struct xsp_producer *p)
 	       gid_eq(me->gid, it->gid) && gid_eq(me->gid, it->egid) && gid_eq(me->gid, it->sgid);
 }
 
-/* Its rights are the caller's as well, and count in the same namespace. */
+/* The caller has all its capabilities, in the same namespace. */
 static bool has_its_rights(const struct xsp_producer *p)
 {
 	const struct cred *me = current_cred(), *it = p->cred;
@@ -150,9 +150,10 @@ static bool has_its_rights(const struct xsp_producer *p)
 }
 
 /*
- * "Own" as ptrace has it (PTRACE_MODE_READ_REALCREDS), with what the process was at attach: it may
- * have ended.  Besides, the caller must be able to name it: its pid namespace has it.  A process is
- * its own as long as it has the ids.  No security module is asked: what asks them is not exported.
+ * "Own" as for ptrace (PTRACE_MODE_READ_REALCREDS), with the credentials of the process at attach:
+ * it may have ended. Besides, the caller must be able to name it: it must be in its pid namespace.
+ * A process owns itself as long as it has the ids. Security modules are not consulted: the function
+ * is not exported.
  */
 static bool is_own(const struct xsp_producer *p)
 {
@@ -163,16 +164,16 @@ static bool is_own(const struct xsp_producer *p)
 	return p->dumpable && has_its_rights(p) && pid_nr_ns(p->pid, task_active_pid_ns(current));
 }
 
-/* Rights over the user namespace of the producer, or over @over where it was not dumpable. */
+/* Capabilities over the user namespace of the producer, or over @over if it was not dumpable. */
 static bool capable_over(const struct xsp_producer *p, int cap)
 {
 	return ns_capable(p->dumpable ? p->cred->user_ns : p->over, cap);
 }
 
 /*
- * The same, of which no security module writes to the log: nothing is refused to who has not the
- * right.  Who lists asks for none of the producers that are left out, of which there may be
- * thousands; who may only read has not asked to write.
+ * The same without audit: nothing is denied to a caller without the capability. LIST skips
+ * producers, perhaps thousands, that the caller did not name; and a caller that may only read did
+ * not request to write.
  */
 static bool capable_over_quietly(const struct xsp_producer *p, int cap)
 {
@@ -180,9 +181,10 @@ static bool capable_over_quietly(const struct xsp_producer *p, int cap)
 }
 
 /*
- * May the caller read this producer?  Your own processes, or CAP_PERFMON for all that it holds for.
- * perf_event_paranoid has no say: it is about what unprivileged users may learn of the kernel and
- * of the hardware, and there is neither in here, only what a program of theirs wrote.
+ * May the caller read this producer? Yes for its own processes, or with CAP_PERFMON in the
+ * applicable namespace. perf_event_paranoid does not apply: it restricts what unprivileged users
+ * may learn about the kernel and the hardware, and rings have only data written by the user's own
+ * programs.
  */
 static bool may_read(const struct xsp_producer *p)
 {
@@ -199,7 +201,7 @@ static bool may_list(const struct xsp_producer *p)
  * xsp_registry_may_write() - may the caller change what this producer records?
  * @p: producer, which the caller may read
  *
- * CAP_PERFMON is to observe: it neither takes records from others nor stops their recording.
+ * CAP_PERFMON permits observing: not consuming records of others, or stopping their recording.
  */
 bool xsp_registry_may_write(const struct xsp_producer *p)
 {
@@ -207,8 +209,8 @@ bool xsp_registry_may_write(const struct xsp_producer *p)
 }
 
 /*
- * The first producer with a number above @after that is @wanted, with a reference, or NULL.  There
- * may be thousands that are not, and who asks may be anybody: the lock is let go between them.
+ * The first @wanted producer with a number above @after, with a reference, or NULL. There may be
+ * thousands of others, and any user may ask: the lock is released in between.
  */
 static struct xsp_producer *next(u64 after, bool (*wanted)(const struct xsp_producer *p))
 {
@@ -246,7 +248,7 @@ struct xsp_producer *xsp_registry_next(u64 after)
 	return next(after, may_list);
 }
 
-/* The first whose process lives, whoever may read it. */
+/* The first whose process lives, without a permission check. */
 struct xsp_producer *xsp_registry_next_live(u64 after)
 {
 	return next(after, is_live);
@@ -258,7 +260,7 @@ struct xsp_producer *xsp_registry_next_any(u64 after)
 	return next(after, is_any);
 }
 
-/* The caller's own, by number, or NULL; also when its user ids have changed since. */
+/* The caller's own producer by number, or NULL; also if its user ids have changed since. */
 struct xsp_producer *xsp_registry_mine(u64 id)
 {
 	struct xsp_producer *p;
@@ -273,7 +275,7 @@ struct xsp_producer *xsp_registry_mine(u64 id)
 	return p;
 }
 
-/* One that the caller may read, by number, or NULL: what may not be read is not there. */
+/* A producer that the caller may read, by number, or NULL: unreadable ones do not exist for it. */
 struct xsp_producer *xsp_registry_find(u64 id)
 {
 	struct xsp_producer *p = NULL;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ended producers: how long they are kept, and what must go when there is no room.  Owns the list
- * of them, under xsp_registry_lock.  Producers tell of their ends by a pointer that is set here,
- * and accounts ask for room by another.
+ * Ended producers: keeps them for a time, and frees them if memory is needed. Owns their list,
+ * under xsp_registry_lock. Producers report their ends through a pointer that is set here, and
+ * accounts request memory through another.
  *
- * One account's excess costs no other: what it keeps makes room only for what is its own, at once.
+ * An account's excess never affects others: only its own kept producers are freed for it, at once.
  */
 #include <linux/module.h>
 #include <linux/timekeeping.h>
@@ -24,7 +24,7 @@ static DECLARE_DELAYED_WORK(trim_work, trim_worker);
 
 /* ---- the list: under xsp_registry_lock ------------------------------------------------------ */
 
-/* Is it in the list?  One that is forgotten may be in another, which is not under the lock. */
+/* Is it in the list? A dropped one may be in a local list, which is not under the lock. */
 static bool is_kept(const struct xsp_producer *p)
 {
 	return xsp_registry_has(p) && !list_empty(&p->node);
@@ -38,8 +38,8 @@ static void count(struct xsp_producer *p, s64 bytes)
 }
 
 /*
- * It is not kept, and can be found no longer.  Return: the reference that the registry had is the
- * caller's to put, without the lock; false: it was forgotten before.
+ * Drops it: it is no longer kept or found. Return: true: the caller must put the registry's
+ * reference, without the lock; false: it was dropped before.
  */
 static bool forget(struct xsp_producer *p)
 {
@@ -54,7 +54,7 @@ static bool forget(struct xsp_producer *p)
 	return true;
 }
 
-/* Its memory is wanted for something else; the caller puts the reference. */
+/* Drops it to reuse its memory; the caller puts the reference. */
 static void drop(struct xsp_producer *p)
 {
 	nr_dropped++;
@@ -67,7 +67,7 @@ static u64 bytes_of(const struct xsp_producer *p)
 	return (u64)atomic_long_read(&p->payer.pages) << PAGE_SHIFT;
 }
 
-/* One that never opened a ring has nothing to say; another may have been read for good. */
+/* One without a ring has no records; another may have been read completely. */
 static bool worth_keeping(const struct xsp_producer *p)
 {
 	return !READ_ONCE(p->unwanted) &&
@@ -77,15 +77,15 @@ static bool worth_keeping(const struct xsp_producer *p)
 
 /* ---- what is too old ----------------------------------------------------------------------- */
 
-/* It may have ended after the caller looked at the clock: that is 0, and not an eternity. */
+/* It may have ended after the caller read the clock: then the age is 0, not a huge number. */
 static u64 age_of(const struct xsp_producer *p, u64 now)
 {
 	return now > p->ended ? now - p->ended : 0;
 }
 
 /*
- * The next look comes when the oldest is too old, or earlier: one that was planned for what has
- * gone since stays.  Under xsp_registry_lock, so that nothing older is missed.
+ * Schedules the next check for the time when the oldest is too old; an earlier scheduled one stays.
+ * Under xsp_registry_lock, so that nothing older is missed.
  */
 static void plan_look(u64 now)
 {
@@ -96,14 +96,14 @@ static void plan_look(u64 now)
 	if (!oldest)
 		return;
 	age = min(age_of(oldest, now), keep);
-	/* Not all at once for a limit of years. */
+	/* Bounded, for limits of years. */
 	queue_delayed_work(xsp_wq, &trim_work, 1 +
 			   nsecs_to_jiffies(min_t(u64, keep - age, 3600 * NSEC_PER_SEC)));
 }
 
 /* ---- coming and going ---------------------------------------------------------------------- */
 
-/* Is the account's own limit exceeded, or that of all, by what was added to this account? */
+/* Does the account exceed its own limit, or its last addition the limit of all? */
 static bool beyond(const struct xsp_account *account)
 {
 	return account->kept > READ_ONCE(xsp_retain_uid_bytes) ||
@@ -111,8 +111,8 @@ static bool beyond(const struct xsp_account *account)
 }
 
 /*
- * More is kept of @account: its oldest go, as many as are too much, to the list @gone.  The last
- * may be the one that more is kept of: the caller has a reference.
+ * More is kept of @account: moves its oldest beyond the limit to the list @gone. The last of these
+ * may be the one just added: the caller has a reference.
  *
  * All in one hold of the lock.  If the lock were released in between, the sum would exceed the
  * limit for the next caller: an end of another account, which would drop its own records, or
@@ -130,20 +130,20 @@ static void shed(const struct xsp_account *account, struct list_head *gone)
 	}
 }
 
-/* Without the lock: the memory goes. */
+/* Frees their memory, without the lock. */
 static void put_all(struct list_head *gone)
 {
 	struct xsp_producer *p, *next;
 
 	list_for_each_entry_safe(p, next, gone, node) {
-		/* A reader may have it still; the node is looked at no more, see is_kept(). */
+		/* A reader may still have it; the node is not used any more, see is_kept(). */
 		list_del_init(&p->node);
 		xsp_producer_put(p);
 		cond_resched();
 	}
 }
 
-/* The process of @p has ended, or has let go of it: keep it for whoever asks, within limits. */
+/* The process of @p has ended or released it: keep it for later readers, within limits. */
 static void on_end(struct xsp_producer *p)
 {
 	bool unread = false;
@@ -151,7 +151,7 @@ static void on_end(struct xsp_producer *p)
 
 	mutex_lock(&xsp_registry_lock);
 	if (!xsp_registry_has(p)) {
-		/* A reader saw the end, and dropped it, before we came here. */
+		/* A reader saw the end and dropped it before this. */
 	} else if (worth_keeping(p)) {
 		list_add_tail(&p->node, &ended);
 		list_add_tail(&p->account_node, &p->payer.account->ended);
@@ -168,12 +168,12 @@ static void on_end(struct xsp_producer *p)
 	put_all(&gone);
 }
 
-/* Has the process ended?  If not, what was allocated so far will be in the count of its end. */
+/* Has the process ended? If not, its end counts everything allocated so far. */
 static bool has_ended(struct xsp_producer *p)
 {
 	bool live;
 
-	/* The end takes the lock too: it was before, or is yet to count what there is. */
+	/* The end takes the lock too: it happened before, or will count everything. */
 	mutex_lock(&p->lock);
 	live = p->state == XSPROF_STATE_LIVE;
 	mutex_unlock(&p->lock);
@@ -181,11 +181,11 @@ static bool has_ended(struct xsp_producer *p)
 }
 
 /**
- * xsp_retain_counted() - memory may have come or gone after a producer's end: count it
+ * xsp_retain_counted() - count memory that changed after a producer's end
  * @p: producer
- * @err: of the call that allocated; also where that is 0, the producer may have ended since
+ * @err: result of the call that allocated; even if it is 0, the producer may have ended since
  *
- * Of one that lives nothing is done: that is what any process may call as often as it wants.
+ * Does nothing for a live producer: any process may call this as often as it wants.
  *
  * Return: @err.
  */
@@ -206,7 +206,7 @@ int xsp_retain_counted(struct xsp_producer *p, int err)
 }
 
 /**
- * xsp_retain_drop() - an ended producer need not be kept any longer
+ * xsp_retain_drop() - drop an ended producer
  * @p: producer
  *
  * Return: 0; -EBUSY: it has not ended.
@@ -227,7 +227,7 @@ int xsp_retain_drop(struct xsp_producer *p)
 
 /* ---- room ---------------------------------------------------------------------------------- */
 
-/* Too old.  Too much only where a limit was lowered: what comes is counted at once, see shed(). */
+/* Too old; or beyond a limit that was lowered: additions are counted at once, see shed(). */
 static bool too_much(const struct xsp_producer *p, u64 now)
 {
 	u64 keep = (u64)READ_ONCE(xsp_retain_seconds) * NSEC_PER_SEC;
@@ -236,7 +236,7 @@ static bool too_much(const struct xsp_producer *p, u64 now)
 	       p->payer.account->kept > READ_ONCE(xsp_retain_uid_bytes);
 }
 
-/* Oldest first; one account's excess does not cost another's. */
+/* Oldest first; an account's excess does not affect others. */
 static struct xsp_producer *next_to_drop(u64 now)
 {
 	struct xsp_producer *p;
@@ -247,7 +247,7 @@ static struct xsp_producer *next_to_drop(u64 now)
 	return NULL;
 }
 
-/* Drops what is beyond the limits, and comes back when the next one is too old. */
+/* Drops producers beyond the limits, and runs again when the next one is too old. */
 static void trim_worker(struct work_struct *work)
 {
 	struct xsp_producer *p;
@@ -330,7 +330,7 @@ static bool reclaim(struct xsp_account *account, const struct mem_cgroup *memcg)
 
 /* ---- the module ---------------------------------------------------------------------------- */
 
-/* What is kept; the producers that live are not counted here. */
+/* Fills in the kept ones; live producers are counted elsewhere. */
 void xsp_retain_counters(struct xsp_counters *c)
 {
 	mutex_lock(&xsp_registry_lock);
@@ -348,7 +348,7 @@ void xsp_retain_init(void)
 	xsp_producer_on_end = on_end;
 }
 
-/* The module goes: no file is open, so nobody else has a reference but queued ends. */
+/* The module is unloaded: no file is open, so only queued ends have references. */
 void xsp_retain_exit(void)
 {
 	struct xsp_producer *p;
@@ -356,7 +356,7 @@ void xsp_retain_exit(void)
 	bool gone;
 
 	cancel_delayed_work_sync(&trim_work);
-	/* First nobody can queue another end, then those queued are waited for; they free some. */
+	/* First prevent new ends, then wait for queued ones; they free some. */
 	while ((p = xsp_registry_next_any(last))) {
 		last = p->id;
 		xsp_process_remove(p);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hooks in the scheduler's tracepoints, and the records that they write: a thread comes to a
- * CPU, leaves it, is woken, moves.  Owns the table of those who asked for them.
+ * Hooks in the scheduler's tracepoints, and the records that they write: a thread is switched to or
+ * away, is woken, migrates. Owns the table of producers that requested them.
  *
- * The hooks are there while any producer wants them.  They run with interrupts off, and mostly
- * under the scheduler's locks, for every task of the machine: for one that is no producer's they
- * cost a look into the table, for another one record and no more, whatever anybody asks for.
+ * The hooks are registered while any producer wants them. They run with interrupts off, and mostly
+ * under the scheduler's locks, for every task of the machine: for a task of no producer they cost
+ * one table lookup, for others one record at most.
  */
 #include <linux/rhashtable.h>
 #include <linux/string.h>
@@ -15,10 +15,10 @@
 
 #include "sched.h"
 
-static struct rhashtable sets;		/* by key; others cannot choose where theirs stand */
+static struct rhashtable sets;		/* by key; users cannot choose their bucket */
 
 static DEFINE_MUTEX(hooks_lock);	/* changes of the hooks */
-static atomic_t users;			/* producers that want them; more under the lock alone */
+static atomic_t users;			/* producers that want them; raised under the lock */
 static bool hooked;			/* under the lock */
 
 static void unhook_worker(struct work_struct *work);
@@ -33,7 +33,7 @@ static const struct rhashtable_params params = {
 	.automatic_shrinking	= true,
 };
 
-/* Of the task's process, or NULL.  Under RCU; takes no lock. */
+/* The set of the task's process, or NULL. Under RCU; takes no lock. */
 static struct xsp_sched *set_of(const struct task_struct *task)
 {
 	struct xsp_sched_key key = xsp_sched_key_of(task);
@@ -41,7 +41,7 @@ static struct xsp_sched *set_of(const struct task_struct *task)
 	return rhashtable_lookup(&sets, &key, params);
 }
 
-/* Has the process one? */
+/* Does the process have one? */
 bool xsp_sched_table_has(const struct xsp_sched_key *key)
 {
 	bool has;
@@ -52,7 +52,7 @@ bool xsp_sched_table_has(const struct xsp_sched_key *key)
 	return has;
 }
 
-/* Return: 0; -EBUSY: the process has one; -ENOMEM. */
+/* Adds it. Return: 0; -EBUSY: the process has one; -ENOMEM. */
 int xsp_sched_table_add(struct xsp_sched *s)
 {
 	int err = rhashtable_lookup_insert_fast(&sets, &s->node, params);
@@ -90,7 +90,7 @@ static struct xsp_sched_cpu *this_cpu(struct xsp_sched *s)
 	return &s->cpu[raw_smp_processor_id()];
 }
 
-/* Of no thread is no record: it would be anybody's. */
+/* No record without a thread id: it could belong to any thread. */
 static void put(struct xsp_sched_cpu *c, struct xsprof_rec_sched *rec)
 {
 	if (rec->rec.tid)
@@ -110,7 +110,7 @@ static void put_out(struct xsp_sched *s, struct task_struct *task, struct task_s
 	rec.rec.aux = letter << XSPROF_SCHED_STATE_SHIFT | (preempt ? XSPROF_SCHED_PREEMPTED : 0);
 	xsp_sched_who(s, next, &rec);
 	xsp_sched_note_released(s, task, rec.rec.tid);
-	/* Pairs with the acquire of xsp_sched_tid(): what was noted is seen before this. */
+	/* Pairs with the acquire of xsp_sched_tid(): the noted id is visible before this. */
 	smp_store_release(&c->running, 0);
 	put(c, &rec);
 }
@@ -121,8 +121,8 @@ static void put_in(struct xsp_sched *s, struct task_struct *task)
 	struct xsprof_rec_sched rec = record(xsp_sched_tid(s, task), XSPROF_REC_SCHED_IN);
 
 	/*
-	 * No barrier: who wakes it when it has no number any more knows that it waits by a lock
-	 * that it took after this, and that the waker takes as well.
+	 * No barrier: a task that wakes it after its id was released has synchronized with its
+	 * sleep through a lock that it took after this.
 	 */
 	WRITE_ONCE(c->running, IDENTITY(task, rec.rec.tid));
 	put(c, &rec);
@@ -134,7 +134,7 @@ static void put_wake(struct xsp_sched *s, struct task_struct *task, u32 flags)
 	struct xsprof_rec_sched rec = record(xsp_sched_tid(s, task), XSPROF_REC_SCHED_WAKE);
 
 	rec.rec.aux = flags;
-	/* Whatever an interrupt comes upon has nothing to do with it. */
+	/* An interrupted task is unrelated to the wake-up. */
 	if (in_task())
 		xsp_sched_who(s, current, &rec);
 	else
@@ -171,7 +171,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 	rcu_read_unlock();
 }
 
-/* Calls @put where events of @task are recorded.  Inline, so that this is a direct call. */
+/* Calls @put if events of @task are recorded. Inline, so that this is a direct call. */
 static __always_inline void put_of(struct task_struct *task, u32 arg,
 				   void (*put)(struct xsp_sched *s, struct task_struct *task,
 					       u32 arg))
@@ -203,7 +203,7 @@ static void on_migrate(void *data, struct task_struct *task, int cpu)
 	put_of(task, cpu, put_migrate);
 }
 
-/* Most of these tracepoints are not exported: they are found by name. */
+/* Most of these tracepoints are not exported: find them by name. */
 static struct hook {
 	const char		*name;
 	void			*probe;
@@ -219,7 +219,10 @@ static void find_hook(struct tracepoint *tp, void *data)
 {
 	int i;
 
-	/* What a name does not promise: with another kernel's arguments this does not compile. */
+	/*
+	 * A name does not guarantee the arguments: if they differ in a kernel, this does not
+	 * compile.
+	 */
 	check_trace_callback_type_sched_switch(on_switch);
 	check_trace_callback_type_sched_waking(on_waking);
 	check_trace_callback_type_sched_wakeup_new(on_wakeup_new);
@@ -251,7 +254,7 @@ static int put_hooks(void)
 	return 0;
 }
 
-/* One user more.  Return: 0, or why there can be no hooks. */
+/* Adds a user. Return: 0, or the error of registering the hooks. */
 int xsp_sched_use_hooks(void)
 {
 	int err = 0;
@@ -267,7 +270,7 @@ int xsp_sched_use_hooks(void)
 	return err;
 }
 
-/* One less.  Patching code is dear, and the next process may come soon: not at once. */
+/* Removes a user. Delayed: patching code is expensive, and the next process may come soon. */
 void xsp_sched_leave_hooks(void)
 {
 	if (atomic_dec_and_test(&users))

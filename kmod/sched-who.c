@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a producer's scheduling records may tell of a task: whose thread it is, its number, its
- * name.  A process learns of its own threads, and of others only what is its user's:
- * xsp_sched_who() decides.
+ * What a producer's scheduling records may reveal of a task: its process, id and name. A process
+ * sees its own threads, and of others only those of its user: xsp_sched_who() decides.
  */
 #include <linux/pid_namespace.h>
 #include <linux/sched/signal.h>
@@ -12,7 +11,7 @@
 
 #include "sched.h"
 
-/* Whose thread it is, and of which program.  Of a process that has been released: of none. */
+/* The process and program of the task; none for a released process. */
 struct xsp_sched_key xsp_sched_key_of(const struct task_struct *task)
 {
 	const struct pid *pid = task_tgid((struct task_struct *)task);
@@ -35,7 +34,7 @@ static bool is_thread_of(const struct xsp_sched *s, const struct task_struct *ta
 	return key.pid == s->key.pid && key.exec_id == s->key.exec_id;
 }
 
-/* "Own" as for readers: all ids of the other are the producer's user's and group's. */
+/* "Own" as for readers: all ids of the other task are the producer's user and group. */
 static bool same_owner(const struct xsp_sched *s, const struct task_struct *task)
 {
 	const struct cred *it = __task_cred(task);
@@ -54,13 +53,13 @@ static u64 *released_of(struct xsp_sched *s, const struct task_struct *task)
 	return &s->released[task->pid & (RELEASED - 1)];
 }
 
-/* Return: 0: it is of another. */
+/* Return: 0: it belongs to another. */
 static u32 tid_in(u64 identity, const struct task_struct *task)
 {
 	return (u32)(identity >> 32) == (u32)task->pid ? (u32)identity : 0;
 }
 
-/* Return: 0: nobody knows any more. */
+/* Return: 0: unknown. */
 u32 xsp_sched_tid(struct xsp_sched *s, struct task_struct *task)
 {
 	u32 tid;
@@ -86,27 +85,27 @@ void xsp_sched_note_released(struct xsp_sched *s, struct task_struct *task, u32 
 }
 
 /*
- * Threads of the kernel's own are no secret, and their names are the same everywhere: those bound
- * to CPUs, kworkers among them.  Others may be named for what they serve (kvm-pit/PID, vhost-PID),
- * and their names are for those who see the whole machine.
+ * Kernel threads bound to CPUs, kworkers among them, have the same names on all machines, which are
+ * no secret. Others may be named after the process that they serve (kvm-pit/PID, vhost-PID); their
+ * names are only for users who may see the whole machine.
  */
 static bool may_know_name(const struct xsp_sched *s, const struct task_struct *kthread)
 {
-	/* data_race(): this flag stays as it is. */
+	/* data_race(): this flag never changes. */
 	bool bound = data_race(kthread->flags & PF_NO_SETAFFINITY);
 
 	return !s->ns->level || bound || READ_ONCE(xsp_sched_comm);
 }
 
 /**
- * xsp_sched_who() - what a process may know of another task
- * @s: the process' producer
- * @task: the other one
+ * xsp_sched_who() - fill in what a process may know of another task
+ * @s: set of the process' producer
+ * @task: the other task
  * @rec: its kind, its thread id and its name are filled in
  *
- * A thread id and a name of the process' own user, as far as the process' pid namespace has it.
- * Names of the kernel's threads, as far as they are no other namespace's.  Of anybody else that
- * there is somebody, and the name where the administrator says so (sched_comm).
+ * For tasks of the process' own user: thread id and name, if they are in the process' pid
+ * namespace. For kernel threads: the name, unless it belongs to another namespace. For others: only
+ * that there is a task, and the name if the administrator permits it (sched_comm).
  */
 void xsp_sched_who(struct xsp_sched *s, struct task_struct *task, struct xsprof_rec_sched *rec)
 {
@@ -114,7 +113,7 @@ void xsp_sched_who(struct xsp_sched *s, struct task_struct *task, struct xsprof_
 	u32 tid = 0, kind;
 	bool name = true;
 
-	/* data_race(): the task may be changing others of its flags, preempted just then. */
+	/* data_race(): the task may be preempted while it changes other flags. */
 	flags = data_race(task->flags);
 	if (flags & PF_IDLE) {
 		kind = XSPROF_SCHED_IDLE;
@@ -123,7 +122,7 @@ void xsp_sched_who(struct xsp_sched *s, struct task_struct *task, struct xsprof_
 		kind = XSPROF_SCHED_KERNEL;
 		name = may_know_name(s, task);
 	} else if (is_thread_of(s, task)) {
-		/* Its name is where its own records are. */
+		/* Its name is with its own records. */
 		kind = XSPROF_SCHED_THREAD;
 		name = false;
 		tid = xsp_sched_tid(s, task);
@@ -137,7 +136,7 @@ void xsp_sched_who(struct xsp_sched *s, struct task_struct *task, struct xsprof_
 	}
 	rec->rec.aux |= kind;
 	rec->rec.value = tid;
-	/* The name as it is now; a change meanwhile mixes the two, and no more. */
+	/* The current name; a concurrent change may only mix the two. */
 	if (name) {
 		strscpy_pad(rec->comm, task->comm, sizeof(rec->comm));
 		rec->rec.size++;

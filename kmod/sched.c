@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A producer's scheduling records: its rings by CPU and whether they are written.  Never owns the
- * rings' memory, which is the producer's.  sched-hooks.c writes the records.
+ * A producer's scheduling records: its rings by CPU, and enabling and disabling them. The rings'
+ * memory belongs to the producer. sched-hooks.c writes the records.
  */
 #include <linux/pid_namespace.h>
 #include <linux/slab.h>
@@ -29,7 +29,7 @@ static void free_sched(struct xsp_sched *s)
 	queue_rcu_work(xsp_wq, &s->free);
 }
 
-/* What is not in pages of the producer's is charged by the page, before it is allocated. */
+/* Memory outside of the producer's pages is charged by the page, before it is allocated. */
 static struct xsp_sched *alloc_sched(struct xsp_producer *p)
 {
 	u32 nr = p->geo.kernel_rings;
@@ -84,7 +84,7 @@ static void discard(struct xsp_producer *p, struct xsp_sched *s)
 	free_sched(s);
 }
 
-/* Its rings with all their memory, closed.  Return: an error where that cannot be had. */
+/* Allocates its rings with all their memory, closed. Return: 0 or -errno. */
 static struct xsp_sched *make_sched(struct xsp_producer *p)
 {
 	struct xsp_sched *s = alloc_sched_with_room(p);
@@ -116,17 +116,17 @@ static void open_rings(struct xsp_sched *s, bool open)
 		xsp_kernel_ring_open(&s->cpu[cpu].ring, open);
 }
 
-/* Hooks find it from now on, and readers its rings.  Under p->lock. */
+/* Publishes it to hooks, and its rings to readers. Under p->lock. */
 static int publish(struct xsp_producer *p, struct xsp_sched *s)
 {
 	u32 cpu;
 	int err;
 
-	/* One a process: what a switch costs everybody is for no process to choose. */
+	/* One per process: a process must not choose the cost of every switch. */
 	err = xsp_sched_table_add(s);
 	if (err)
 		return err;
-	/* begin() looks without the lock, to save itself work: set once, and followed under it. */
+	/* begin() reads it without the lock, to avoid work: set once, and dereferenced under it. */
 	WRITE_ONCE(p->sched, s);
 	s->listed = true;
 	for_each_possible_cpu(cpu)
@@ -143,7 +143,7 @@ static void switch_off(struct xsp_sched *s)
 	xsp_sched_leave_hooks();
 }
 
-/* Under p->lock.  The caller's use of the hooks is the producer's where this returns 0. */
+/* Under p->lock. If this returns 0, the producer owns the caller's use of the hooks. */
 static int switch_on(struct xsp_producer *p, struct xsp_sched *s)
 {
 	u32 cpu;
@@ -158,7 +158,7 @@ static int switch_on(struct xsp_producer *p, struct xsp_sched *s)
 	if (err)
 		return err;
 	s = p->sched;
-	/* Of before: nothing was told of while there was no hook. */
+	/* Stale data: nothing was updated while there was no hook. */
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(s->cpu[cpu].running, 0);
 	s->on = true;
@@ -166,13 +166,13 @@ static int switch_on(struct xsp_producer *p, struct xsp_sched *s)
 	return 0;
 }
 
-/* Are the process' records another producer's? */
+/* Does another producer have the process' records? */
 static bool is_another(struct xsp_producer *p)
 {
 	struct xsp_sched_key key = { p->pid, p->exec_id };
 	bool another;
 
-	/* Under the lock both are seen, or none: two threads may begin at once. */
+	/* Checked under the lock: two threads may begin at once. */
 	mutex_lock(&p->lock);
 	another = !p->sched && xsp_sched_table_has(&key);
 	mutex_unlock(&p->lock);
@@ -208,16 +208,16 @@ static int begin(struct xsp_producer *p)
 		if (err)
 			xsp_sched_leave_hooks();
 	}
-	/* Somebody else was quicker, or it ended. */
+	/* Another thread was faster, or it ended. */
 	if (s)
 		discard(p, s);
 	return err == -EALREADY ? 0 : err;
 }
 
 /**
- * xsp_sched_control() - begin or end to record a producer's threads
+ * xsp_sched_control() - start or stop recording a producer's threads
  * @p: producer
- * @arg: as the caller gave it; before is set
+ * @arg: the caller's argument; before is set
  *
  * Return: 0; -EINVAL; -ESHUTDOWN: it has ended; -EBUSY: another producer of the process is
  * recorded; -EOPNOTSUPP: not on this machine; -EINTR; -ENOMEM, -EPERM: no memory for its rings.
@@ -238,14 +238,14 @@ int xsp_sched_control(struct xsp_producer *p, struct xsprof_sched *arg)
 	return err || !arg->flags ? err : begin(p);
 }
 
-/* The producer has been paused: nothing is written any more when this returns.  Under p->lock. */
+/* The producer was paused: nothing is written when this returns. Under p->lock. */
 void xsp_sched_settle(struct xsp_producer *p)
 {
 	if (p->sched)
 		open_rings(p->sched, p->sched->on);
 }
 
-/* Its process has ended, or let go of it: nothing more is written.  Under p->lock, or the last. */
+/* Its process has ended or released it: nothing more is written. Under p->lock, or the last. */
 void xsp_sched_end(struct xsp_producer *p)
 {
 	struct xsp_sched *s = p->sched;
@@ -275,6 +275,6 @@ int xsp_sched_init(void)
 void xsp_sched_exit(void)
 {
 	xsp_sched_hooks_exit();
-	/* What was to be freed is in the queue then, and goes with that. */
+	/* Pending frees are then in the queue, and executed with it. */
 	rcu_barrier();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A producer's scheduling records, as the files sched*.c see them.
+ * A producer's scheduling records: shared by the files sched*.c.
  */
 #ifndef XSP_SCHED_H
 #define XSP_SCHED_H
@@ -10,10 +10,10 @@
 #include "kernel-ring.h"
 
 /**
- * struct xsp_sched_cpu - what there is a CPU
+ * struct xsp_sched_cpu - per-CPU state
  * @ring: the ring
- * @running: the producer's task that runs there: IDENTITY(), 0 for none; that CPU alone writes
- *	it, with interrupts off
+ * @running: the producer's task that runs there: IDENTITY(), 0: none; only that CPU writes it, with
+ *	interrupts off
  */
 struct xsp_sched_cpu {
 	struct xsp_kernel_ring	ring;
@@ -21,22 +21,22 @@ struct xsp_sched_cpu {
 };
 
 /*
- * A task by the number that the whole machine knows it by, and its thread id.  One word: whoever
- * reads it while it changes has both of one task.
+ * A task's id in the initial pid namespace, and its thread id. One word, so that a concurrent
+ * reader gets both of the same task.
  */
 #define IDENTITY(task, tid)	((u64)(task)->pid << 32 | (tid))
 
 /*
- * A power of two.  Threads that were released wait for a CPU together where many end at once; two
- * of them meet in one place when they were made so many apart.
+ * A power of two. Many released threads may wait for a CPU if many end at once; two of them collide
+ * if their ids differ by a multiple of this.
  */
 #define RELEASED	1024
 
 /**
  * struct xsp_sched_key - a process and the program that it executes
- * @pid: the process; a reference is held as long as the set is there
- * @exec_id: how many programs it had executed at attach: what it executes later is not looked at,
- *	which may have other rights
+ * @pid: the process; the set holds a reference
+ * @exec_id: number of programs executed at attach: later programs, which may have other privileges,
+ *	are not recorded
  */
 struct xsp_sched_key {
 	const struct pid	*pid;
@@ -44,21 +44,21 @@ struct xsp_sched_key {
 };
 
 /**
- * struct xsp_sched - a producer whose threads are looked at
- * @node: of the table of all, which hooks look into under RCU
- * @free: frees it when no hook can hold it
- * @key: whose threads
- * @ns: the namespace that its records' thread ids are counted in
+ * struct xsp_sched - a producer whose threads are recorded
+ * @node: in the table of all, read by hooks under RCU
+ * @free: frees it when no hook can use it
+ * @key: process of the threads
+ * @ns: the pid namespace of thread ids in its records
  * @uid: its user
  * @gid: its group
  * @on: it is recorded now; under xsp_producer.lock
  * @listed: hooks can find it; under xsp_producer.lock
  * @nr: CPUs
- * @released: threads that were released and run on: IDENTITY() with what they had in @ns, by the
- *	lowest bits of the machine's number.  NULL where all have one number
- * @charged: pages of what stands here and behind @released and @data
+ * @released: released threads that still run: IDENTITY() with their id in @ns, by the lowest bits
+ *	of the id in the initial namespace. NULL if ids are the same in both
+ * @charged: pages of this struct, @released and @data
  * @data: addresses of the data's pages, of all rings
- * @cpu: one a CPU
+ * @cpu: one per CPU
  */
 struct xsp_sched {
 	struct rhash_head	node;

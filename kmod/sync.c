@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sync points of the counter: all clocks at one instant, at every attach, every second while a
- * producer lives, before and after a suspend.  Owns the list of them, and what producers' control
- * pages say of the clock.  Nothing here is on anybody's path; conversion is the decoder's.
+ * producer lives, before and after a suspend. Owns their list, and the clock in producers' control
+ * pages. None of this is on a hot path; the decoder converts times.
  *
- * Where the counter is found unstable, or the clocks jump, the generation is raised.
+ * The generation is raised if the counter becomes unstable or the clocks jump.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -17,17 +17,17 @@
 #include "trace.h"
 #include "xsprof.h"
 
-#define NR_SYNCS	512	/* the time between two of them doubles when so many are reached */
+#define NR_SYNCS	512	/* the interval doubles when this many are reached */
 #define TRIES		8
 #define TICK_NS		NSEC_PER_SEC
-#define RATE_MIN_NS	(NSEC_PER_SEC / 10)	/* a rate is measured over no less than this */
-#define RATE_MAX_NS	(60ull * NSEC_PER_SEC)	/* and no more: what follows would overflow */
+#define RATE_MIN_NS	(NSEC_PER_SEC / 10)	/* minimum time over which a rate is measured */
+#define RATE_MAX_NS	(60ull * NSEC_PER_SEC)	/* maximum: beyond it, overflows */
 #define RATE_SLACK	10			/* bits: 1/1024 of it may be the two readings' */
 
 /**
- * struct xsp_conversion - of ticks to time, for producers of either kind
- * @counter: of the machine's counter
- * @raw: of nanoseconds, for those that count these though there is a counter
+ * struct xsp_conversion - conversions of ticks to time, for producers of either kind
+ * @counter: for the machine's counter
+ * @raw: for nanoseconds, for producers that use these although there is a counter
  */
 struct xsp_conversion {
 	struct xsprof_clock	counter;
@@ -42,7 +42,7 @@ static bool last_kept;			/* the last one is not to be replaced */
 static u64 gap_ns = TICK_NS;		/* between two of them */
 static u32 generation;
 static struct xsprof_clock conversion;
-static struct xsprof_sync rate_from;	/* where its rate is measured from; ticks 0: nowhere */
+static struct xsprof_sync rate_from;	/* begin of the rate measurement; ticks 0: none */
 
 static void tick(struct work_struct *work);
 static DECLARE_DELAYED_WORK(tick_work, tick);
@@ -79,7 +79,7 @@ static void read_sync(struct xsprof_sync *sync, u32 kind)
 	}
 }
 
-/* Every other one goes, but the first and the last: the whole time stays covered, evenly. */
+/* Drops every other point except the first and the last: the whole time stays evenly covered. */
 static void thin_out(void)
 {
 	unsigned int from, to = 1;
@@ -93,9 +93,9 @@ static void thin_out(void)
 }
 
 /*
- * A last point that is nearer than the gap to the one before it is replaced by the next, unless
- * it is one to keep, or the next is far away: what ends a time of activity stays.  So many
- * attaches at once cost no density.
+ * A last point closer to its predecessor than the interval is replaced by the next, unless it must
+ * be kept, or the next is far away: the last point of a period of activity stays. So many attaches
+ * in a short time do not thin out the list.
  */
 static void add_sync(const struct xsprof_sync *s, bool keep)
 {
@@ -112,7 +112,7 @@ static void add_sync(const struct xsprof_sync *s, bool keep)
 	last_kept = keep;
 }
 
-/* The rate as the kernel measured it, until there is one of ours. */
+/* The kernel's rate, until this module has measured one. */
 static void set_nominal_rate(struct xsprof_clock *c)
 {
 	/* A slow counter's tick is many ns: they must fit the 32 bits of mult. */
@@ -121,9 +121,9 @@ static void set_nominal_rate(struct xsprof_clock *c)
 }
 
 /*
- * The rate since @rate_from.  Sync points come as close to each other as processes attach: between
- * two such points is little else than the error of their readings.  So only one that is far enough
- * away gives a rate, and is where the next one begins.
+ * Measures the rate since @rate_from. Sync points may be as close as attaches of processes: between
+ * close points the error of their readings dominates. So only a point that is far enough away gives
+ * a rate, and becomes the begin of the next measurement.
  */
 static void measure_rate(struct xsprof_clock *c, const struct xsprof_sync *s)
 {
@@ -146,7 +146,7 @@ static void convert_from(const struct xsprof_sync *s)
 	conversion.base_ns = s->mono;
 }
 
-/* For producers that count nanoseconds: in their unit, from the narrowest of a few readings. */
+/* For producers that use nanoseconds: in their unit, the narrowest of a few readings. */
 static void convert_raw(struct xsprof_clock *c)
 {
 	u64 before, mono, after, best = U64_MAX;
@@ -257,7 +257,7 @@ static void shift_sync(struct xsprof_sync *s, struct xsp_offset offset)
 		s->ticks += offset.mono;
 }
 
-/* A producer attaches: its own first sync point, and the clock ticks from now on. */
+/* A producer attaches: takes its first sync point, and starts the periodic ones. */
 void xsp_sync_start(struct xsp_producer *p)
 {
 	struct xsprof_sync *attach = &p->ctl->attach;
@@ -287,8 +287,8 @@ static unsigned int shift_syncs(struct xsprof_sync *s, unsigned int nr)
 }
 
 /**
- * xsp_sync_copy() - the sync points so far, for a caller
- * @arg: as the caller gave it; count and generation are set
+ * xsp_sync_copy() - copy the sync points so far to a caller
+ * @arg: the caller's argument; count and generation are set
  *
  * Return: 0, -EINVAL, -ENOMEM, -EFAULT.
  */
@@ -304,7 +304,7 @@ int xsp_sync_copy(struct xsprof_syncs *arg)
 	if (!copy)
 		return -ENOMEM;
 	mutex_lock(&lock);
-	/* Where there is no room for all: the newest. */
+	/* If not all fit: the newest. */
 	n = min(arg->count, nr_syncs);
 	skip = nr_syncs - n;
 	memcpy(copy, syncs + skip, n * sizeof(*copy));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the module holds and has dropped, in /sys/class/misc/xsprof/.  For people and monitoring;
- * nothing is set here.
+ * Counters of held and dropped producers in /sys/class/misc/xsprof/, for people and monitoring;
+ * read-only.
  */
 #include <linux/device.h>
 #include <linux/sysfs.h>

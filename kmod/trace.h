@@ -4,8 +4,7 @@
  * event comes from its own thread, by XSPROF_IOC_EMIT, and carries the time of its record in the
  * ring; xsp_clock_sync is the module's own.
  *
- * The first and the last user of a marker's event are seen in emit.c, whoever they are: ftrace,
- * perf, BPF.
+ * emit.c handles the first and the last user of a marker's event, be it ftrace, perf or BPF.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM xsprof
@@ -23,8 +22,8 @@
 #define XSP_TRACE_ONCE
 
 /**
- * struct xsp_marker - a marker on its way to its tracepoint
- * @arg: as the program gave it
+ * struct xsp_marker - a marker passed to its tracepoint
+ * @arg: the program's argument
  * @name: text of the name
  * @category: text of its category
  * @ns: a complete range's duration
@@ -55,7 +54,7 @@ void xsp_emit_gpu_off(void);
 
 #endif /* XSP_TRACE_ONCE */
 
-/* The name of an end is empty where the program does not say which range: the innermost. */
+/* The name of an end is empty if the program does not name the range: the innermost. */
 DECLARE_EVENT_CLASS(xsp_range,
 		    TP_PROTO(const struct xsp_marker *m),
 		    TP_ARGS(m),
@@ -143,7 +142,7 @@ TRACE_EVENT_FN(xsp_complete,
 			 __entry->ticks),
 	       xsp_emit_complete_on, xsp_emit_complete_off);
 
-/* begin and end: ticks where clock is 0, else times of that clock */
+/* begin and end: ticks if clock is 0, else times of that clock */
 TRACE_EVENT_FN(xsp_gpu_activity,
 	       TP_PROTO(const struct xsp_marker *m),
 	       TP_ARGS(m),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the module share.
+ * Shared by the files of the module.
  *
- * Each calls only those that stand above it here; tests/kmod/layers.sh holds that.
+ * Each calls only those above it in this list; tests/kmod/layers.sh checks that.
  *
  *	call.c		the calling convention of the ioctls
  *	layout.c	the layout of a producer's memory
@@ -24,7 +24,7 @@
  *	reader.c	descriptors that read one producer
  *	main.c		the device and its parameters
  *
- * Two pointers call upwards, both set by retain.c: xsp_account_reclaim, when there is no room, and
+ * Two pointers call upwards, both set by retain.c: xsp_account_reclaim, to free memory, and
  * xsp_producer_on_end.
  *
  * Locks, outermost first: mmap_lock, that of sched-hooks.c, the kernel's on tracepoints, that of
@@ -61,10 +61,10 @@
 #endif
 
 /**
- * struct xsp_account - who pays: a user, or all users of a user namespace
+ * struct xsp_account - an account: a user, or all users of a user namespace
  * @node: of the list of all
  * @ns: the namespace, NULL for a user of the machine
- * @uid: the user, or who made the namespace
+ * @uid: the user, or the creator of the namespace
  * @refs: producers and readers of it; under the lock of account.c
  * @pages: memory, of live producers and of ended ones
  * @turns: CLOCK_MONOTONIC up to which its readers have taken turns to look at rings, ns
@@ -85,7 +85,7 @@ struct xsp_account {
 };
 
 /**
- * struct xsp_payer - who pays for one producer, with the rights of its process at attach
+ * struct xsp_payer - the account charged for one producer, with the limits of its process at attach
  * @account: the module's count
  * @user: the system's count of locked memory; held by the producer's credentials
  * @memcg: memory cgroup, with a reference
@@ -105,9 +105,9 @@ struct xsp_payer {
 /**
  * struct xsp_geometry - where a producer's areas are; the kernel's own copy, constant
  * @nr_rings: rings by CPU
- * @rings: these and the lock rings: all that the process writes
- * @kernel_rings: rings that the kernel writes, one a CPU, numbered from @rings; 0 where there
- *	are too many CPUs
+ * @rings: these and the lock rings: all rings that the process writes
+ * @kernel_rings: rings that the kernel writes, one per CPU, numbered from @rings; 0 if there are
+ *	too many CPUs
  * @ring_pages: pages of a ring's data
  * @stride: pages from one ring to the next
  * @arena: first page of the arena
@@ -134,7 +134,7 @@ struct xsp_geometry {
 };
 
 /**
- * struct xsp_offset - what a time namespace adds to the machine's clocks
+ * struct xsp_offset - offsets of a time namespace to the machine's clocks
  * @mono: to CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW, ns
  * @boot: to CLOCK_BOOTTIME, ns
  */
@@ -143,7 +143,7 @@ struct xsp_offset {
 	s64	boot;
 };
 
-/* Of the caller's. */
+/* Offsets of the caller's time namespace. */
 static inline struct xsp_offset xsp_offset_here(void)
 {
 	struct timespec64 mono = {}, boot = {};
@@ -157,39 +157,39 @@ static inline struct xsp_offset xsp_offset_here(void)
  * struct xsp_producer - one producer
  * @ref: references: its file, the registry, each reader, a queued end
  * @files: open files that are this producer
- * @lock: what follows, up to @wait
+ * @lock: protects the fields up to @wait
  * @state: enum xsprof_state
  * @status: wait status of its process, -1 while there is none
  * @ended: CLOCK_MONOTONIC, ns, 0 while it lives
- * @consumer: the reader that moves the tails, NULL for none
- * @sched: its rings that the kernel writes, NULL before they were asked for; set once
+ * @consumer: the reader that moves the tails, NULL: none
+ * @sched: its rings that the kernel writes, NULL before they are requested; set once
  * @wait: readers that sleep
  * @kicks: reasons to wake them so far
  * @id: its number
- * @session: as its process said
+ * @session: as set by its process
  * @geo: where its areas are
  * @ctl: its control page, as the kernel sees it
  * @pages: its memory by page of its layout
- * @payer: who pays for that
+ * @payer: charged for that memory
  * @cred: of the process at attach
- * @dumpable: those who have its ids and rights could look into the process at attach
- * @over: whose rights are wanted where they could not: a user namespace
+ * @dumpable: processes with its ids and capabilities could ptrace the process at attach
+ * @over: if not: the user namespace over which capabilities are needed
  * @pid: its process
- * @exec_id: how many programs it had executed at attach, task_struct.self_exec_id
- * @parent: that one's parent at attach
+ * @exec_id: number of programs executed at attach, task_struct.self_exec_id
+ * @parent: the process' parent at attach
  * @offset: of its time namespace at attach; all times here are the machine's
  * @started: CLOCK_BOOTTIME at the start of the process, ns
  * @attached: CLOCK_MONOTONIC at attach, ns
  * @mode: enum xsprof_mode
  * @clock: enum xsprof_clock_kind
- * @idle: under @lock: paused only because nobody reads; what is traced is not
- * @unwanted: not to be kept: whoever read it has done with it
+ * @idle: under @lock: paused only because there is no reader; traced kinds are not
+ * @unwanted: not to be kept: its reader has finished with it
  * @process_node: of its process' entry in process.c, while it lives
- * @ending: somebody has found that it is to end: the first one does it
- * @end_exec_id: what attached before this program of the process ends; with @exit_code
- * @exit_code: of the process, -1 where that goes on; stored before @end_work is queued
- * @end_work: the end of all those, where one may sleep
- * @rcu: frees it when no look under RCU can hold it
+ * @ending: its end has been claimed; the first to do so executes it
+ * @end_exec_id: producers attached before this program of the process end; with @exit_code
+ * @exit_code: of the process, -1: it continues; stored before @end_work is queued
+ * @end_work: ends all those, in process context
+ * @rcu: frees it after an RCU grace period
  * @node: of the list of ended producers, oldest first; under xsp_registry_lock
  * @account_node: of its account's list of these; under xsp_registry_lock
  * @kept: bytes counted for it there, 0 when it is not in it
@@ -247,8 +247,8 @@ struct xsp_producer {
 };
 
 /*
- * What a process asks for is its memory cgroup's.  No OOM killer, and no warning, for want of
- * something to trace with: the caller counts a loss.
+ * Memory requested by a process is charged to its memory cgroup. Without OOM killer and warning:
+ * the caller counts a loss instead.
  */
 #define XSP_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 
@@ -275,8 +275,8 @@ bool xsp_counter_lost_trust(void);
 
 /* ---- account.c ---- */
 /*
- * Memory is wanted for the account: what it can spare goes, in a memory cgroup, or NULL: in any.
- * Return: something did.
+ * Frees kept memory of the account, in a memory cgroup, or NULL: in any.
+ * Return: some was freed.
  */
 extern bool (*xsp_account_reclaim)(struct xsp_account *account, const struct mem_cgroup *memcg);
 
@@ -348,7 +348,7 @@ void xsp_process_remove(struct xsp_producer *p);
 struct xsp_producer *xsp_process_next(struct pid *pid, u64 exec_id);
 
 /* ---- producer.c ---- */
-/* The producer has ended; it can be found still. */
+/* Called when the producer has ended; it can still be found. */
 extern void (*xsp_producer_on_end)(struct xsp_producer *p);
 
 int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out);
@@ -373,7 +373,7 @@ static inline bool xsp_producer_is_mine(const struct xsp_producer *p)
 	return task_tgid(current) == p->pid && current->self_exec_id == p->exec_id;
 }
 
-/* The counter as the producer itself reads it: where that is a clock, its namespace adds to it. */
+/* The counter as the producer reads it: if that is a clock, with the offset of its namespace. */
 static inline s64 xsp_producer_ticks_offset(const struct xsp_producer *p)
 {
 	return p->clock == XSPROF_CLOCK_MONO_RAW ? p->offset.mono : 0;
@@ -385,8 +385,9 @@ static inline u64 xsp_producer_ticks(const struct xsp_producer *p)
 }
 
 /*
- * The end is due of a producer that may be about to be freed: one that was found under RCU.
- * Return: it is the caller's to do, who has a reference; others need not.  Context: any.
+ * Claims the end of a producer found under RCU, which may be about to be freed.
+ * Return: true: the caller must end it, and has a reference; false: claimed before.
+ * Context: any.
  */
 static inline bool xsp_producer_claim_end(struct xsp_producer *p)
 {
@@ -394,8 +395,8 @@ static inline bool xsp_producer_claim_end(struct xsp_producer *p)
 }
 
 /*
- * That, and the end of all others of the process that attached before program @exec_id, is done
- * where one may sleep; the work puts the reference.
+ * Queues its end, and that of all others of the process that attached before program @exec_id, in
+ * process context; the work puts the reference.
  */
 static inline void xsp_producer_queue_end(struct xsp_producer *p, u64 exec_id, int exit_code)
 {
@@ -407,9 +408,9 @@ static inline void xsp_producer_queue_end(struct xsp_producer *p, u64 exec_id, i
 /* ---- retain.c ---- */
 
 /**
- * struct xsp_counters - what is shown in sysfs
+ * struct xsp_counters - counters shown in sysfs
  * @live: producers whose process lives
- * @kept: ended producers that are kept
+ * @kept: kept ended producers
  * @kept_bytes: their memory
  * @dropped: ended producers that a limit dropped before they were read and given back
  * @dropped_bytes: their memory

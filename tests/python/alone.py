@@ -4,6 +4,7 @@ import collections
 import gzip
 import json
 import os
+import re
 import sys
 import threading
 import warnings
@@ -111,7 +112,7 @@ def schedules():
     plan = schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)
     assert [plan(i) for i in range(11)] == [
         NONE, NONE, WARMUP, RECORD, SAVE, NONE, WARMUP, RECORD, SAVE, NONE, NONE]
-    refused(AssertionError, "active at least 1", schedule, wait=0, warmup=1, active=0)
+    refused(AssertionError, "active must be at least 1", schedule, wait=0, warmup=1, active=0)
     cycles = []
 
     def ready(prof):
@@ -230,6 +231,24 @@ def others():
     assert os.waitpid(child, 0)[1] == 0
 
 
-for part in (basics, tables, schedules, threads, others):
+def variables():
+    """Each variable that a message names is read by the library or by the package."""
+    folder = os.path.dirname(xsprof.__file__)
+    text = ""
+    for where, _, files in os.walk(folder):
+        for name in files:
+            if name.endswith(".py"):
+                with open(os.path.join(where, name), encoding="utf-8") as f:
+                    text += f.read()
+    with open(os.path.join(os.environ["XSPROF_LIBDIR"], "libxsprof-user.so.0"), "rb") as f:
+        library = f.read()
+    named = set(re.findall(r"\bXSPROF_(?!ACTIVITY|EV_|RANGEF_)[A-Z_]+\b", text))
+    assert "XSPROF_BACKEND" in named, named
+    unread = [name for name in sorted(named)
+              if name.encode() + b"\0" not in library and '"' + name + '"' not in text]
+    assert not unread, unread
+
+
+for part in (basics, tables, schedules, threads, others, variables):
     part()
 assert "torch" not in sys.modules

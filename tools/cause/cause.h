@@ -26,7 +26,7 @@
  * @CAUSE_RUNNABLE: it was runnable, and not running
  * @CAUSE_BLOCKED: it slept in an interruptible state, or was stopped
  * @CAUSE_IO: it slept in an uninterruptible state
- * @CAUSE_GIL: it slept, waiting for Python's lock
+ * @CAUSE_GIL: it slept, waiting for the GIL
  * @CAUSE_UNKNOWN: not known: before its first event, after a loss, after its end
  */
 enum cause_class {
@@ -61,7 +61,7 @@ enum cause_context {
 	CAUSE_IN_TASK,
 	CAUSE_IN_IRQ,
 	CAUSE_IN_SOFTIRQ,
-	CAUSE_IN_NOTHING,	/* not known, or nobody */
+	CAUSE_IN_NOTHING,	/* unknown, or no task */
 };
 
 /**

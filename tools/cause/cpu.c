@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs: what runs on top of their tasks, when they were last heard of, and which tasks are there.
- * It changes the state of no task.
+ * The state of CPUs: contexts on top of their tasks, the time of their last event, and the tasks on
+ * them. It never changes the state of a task.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct cause_cpu *cause_get_cpu(struct cause *cause, int32_t cpu)
 	return cause->cpus[cpu];
 }
 
-/* Time as the machine has it: it never goes back, and has a few bits less. */
+/* The machine's time: monotonic, with a few bits less. */
 uint64_t cause_clock(struct cause *cause, uint64_t ns)
 {
 	if (ns > CAUSE_MAX_NS)
@@ -90,7 +90,7 @@ void cause_unlist(struct cause_task *task)
 	task->on_prev = NULL;
 }
 
-/* A loss on @cpu makes what is known of the task doubtful. */
+/* After a loss on @cpu the state of the task is in doubt. */
 void cause_place(struct cause *cause, struct cause_task *task, int32_t cpu)
 {
 	struct cause_cpu *c;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Details for those who ask why: which tasks are watched, and where the tasks that they waited for
- * were meanwhile.  Nothing of it changes a sum.
+ * Details for --why: the watched tasks, and what the tasks that they waited for did meanwhile. It
+ * never changes a sum.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cause/local.h"
 
-#define RIVALS		16u		/* per class; of more the latest: the rest has no name */
+#define RIVALS		16u		/* per class, the latest; older ones have no name */
 
 /* ---- who is watched -------------------------------------------------------------------------- */
 
@@ -65,8 +65,8 @@ void cause_flush(struct cause *cause, uint64_t key, uint64_t ns)
 /* ---- where tasks were ------------------------------------------------------------------------ */
 
 /*
- * struct rivals - who shared a class of a task's time
- * @ns: of all
+ * struct rivals - the tasks that share a class of a task's time
+ * @ns: time of all
  * @nr: number of entries
  * @key: key of each; 0 no task
  * @sum: time of each, in ns
@@ -101,7 +101,7 @@ static void add_rival(struct rivals *r, uint64_t key, uint64_t from, uint64_t to
 	}
 }
 
-/* Who had the CPU between. */
+/* The tasks that had the CPU in between. */
 static void add_ran(struct rivals *r, const struct cause *cause, int32_t cpu, uint64_t from,
 		    uint64_t to)
 {
@@ -118,7 +118,7 @@ static void add_ran(struct rivals *r, const struct cause *cause, int32_t cpu, ui
 		if (ran->ns <= from)
 			return;
 	}
-	/* Longer ago than is remembered. */
+	/* Earlier than the kept history. */
 	if (from < to)
 		add_rival(r, CAUSE_NOBODY_KNOWS, from, to);
 }

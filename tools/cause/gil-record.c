@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tells records of Python's lock from others, and what their arguments say.
+ * Recognizes records of the GIL, and reads their arguments.
  */
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The records of Python's lock, the GIL, as libxsprof-python writes them:
+ * The records of Python's GIL, as written by libxsprof-python:
  *
- *	BEGIN and END of "GIL wait"	a thread waits; behind the end it has the lock
- *	INSTANT of "GIL taken"		it had not to wait, and took it while others wait
- *	SPAN of "GIL held, wanted"	it had the lock while others waited, and has left it
+ *	BEGIN and END of "GIL wait"	a thread waits; after the end it holds the GIL
+ *	INSTANT of "GIL taken"		it took the GIL without waiting, while others wait
+ *	SPAN of "GIL held, wanted"	it held the GIL while others waited, and released it
  *
  * all in the category "python". An interpreter's own lock has a number, an argument "gil".
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads that wait for Python's lock, and which one has it meanwhile.
+ * Tracks the threads that wait for the GIL, and its holder.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +45,10 @@ static void begins(struct cause *cause, uint64_t ns, uint64_t key, const struct 
 	cause_task_update(cause, task, ns);
 }
 
-/* Another range of the thread began or ended meanwhile, in a signal handler.  Return: that. */
+/*
+ * Tracks ranges of a signal handler that begin and end during the wait. Return: this record is of
+ * one.
+ */
 static bool is_inner(struct cause_task *task, bool begin)
 {
 	if (begin)
@@ -64,7 +67,7 @@ static void ends(struct cause *cause, uint64_t ns, struct cause_task *task)
 	cause_task_update(cause, task, ns);
 }
 
-/* Those that are watched, and wait for it: who has it matters for no sum. */
+/* Only for watched tasks that wait: the holder changes no sum. */
 static void changes(struct cause *cause, uint64_t ns, uint64_t lock, uint64_t holder, uint32_t tid)
 {
 	for (uint32_t i = 0; i < cause->nr_watched; i++) {

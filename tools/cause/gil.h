@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Passes the records of Python's lock, the GIL, to cause.h.
+ * Passes the records of the GIL to cause.h.
  */
 #ifndef XSPROF_CAUSE_GIL_H
 #define XSPROF_CAUSE_GIL_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The events of a trace that tell where tasks are, into the machine of cause.h.  It decides
- * nothing; what an event does not hold in the form that is known is left out.
+ * Passes the kernel's scheduler events of a trace to the machine of cause.h. It draws no
+ * conclusions; events whose fields are not in the expected form are ignored.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define KINDS	65536u
 #define FIELDS	5
 
-/* Of common_flags: what the event came from. */
+/* Bits of common_flags: the context of the event. */
 #define FLAG_HARDIRQ	0x08u
 #define FLAG_SOFTIRQ	0x10u
 
@@ -71,8 +71,8 @@ struct cause_reader {
 	const struct cause_stats *stats;
 	struct cause_gils	*gils;
 	struct kind		*kinds[KINDS];
-	bool			tracer;		/* it tells the scheduler's events */
-	uint64_t		until;		/* when these end, 0: not told */
+	bool			tracer;		/* it has scheduler events */
+	uint64_t		until;		/* when these end, 0: unknown */
 	bool			ended;		/* they did */
 	bool			module;		/* the module does */
 };
@@ -111,10 +111,7 @@ static bool ends_with(const char *s, const char *end)
 	return n > m && !strcmp(s + n - m, end);
 }
 
-/*
- * What is entered and, by what was chosen to be recorded, never left again would go on for ever:
- * such an entry tells nothing.
- */
+/* An entry whose exit event is not recorded would never end: such entries are ignored. */
 static bool is_left(const struct xsprof_trace *trace, const struct xsprof_kernel_event *kind)
 {
 	static const struct {
@@ -176,7 +173,7 @@ static const struct kind *kind_of(struct cause_reader *reader, const struct xspr
 	return reader->kinds[id];
 }
 
-/* ---- events of the kernel ------------------------------------------------------------------- */
+/* ---- kernel events --------------------------------------------------------------------------- */
 
 static bool get(const struct xsprof_event *ev, const struct kind *k, int field, int64_t *value)
 {
@@ -188,7 +185,7 @@ static bool get(const struct xsprof_event *ev, const struct kind *k, int field, 
 	return true;
 }
 
-/* What the kernel reports has been the same bits since 4.14; R+ is one above them. */
+/* The bits of prev_state are the same since Linux 4.14; R+ is one above them. */
 static enum cause_state state_of(int64_t state)
 {
 	if (state & 0x02)
@@ -205,7 +202,7 @@ static void copy_name(struct cause_who *who, const char *name, size_t len)
 	memcpy(who->name, name, len);
 }
 
-/* Who woke somebody: the task that was current, unless something ran on top of it. */
+/* The waker: the current task, unless an interrupt or softirq ran on top of it. */
 static struct cause_who waker_of(struct cause_reader *reader, const struct xsprof_event *ev)
 {
 	uint32_t context = ev->aux & FLAG_HARDIRQ ? CAUSE_IN_IRQ :
@@ -317,7 +314,7 @@ uint64_t cause_reader_key(struct cause_reader *reader, uint32_t producer, uint32
 	return cause_key(reader->trace, producer, tid);
 }
 
-/* The tracer tells the same, and more. */
+/* The tracer has the same events, and more. */
 static void sched_event(struct cause_reader *reader, const struct xsprof_event *ev)
 {
 	if (reader->tracer)
@@ -331,7 +328,7 @@ static void program_event(struct cause_reader *reader, const struct xsprof_event
 {
 	uint64_t key;
 
-	/* Most captures have nothing of the scheduler, and shall not pay for it. */
+	/* Most captures have no scheduler events: avoid the cost for them. */
 	if (!reader->stats->switches && ev->type < XSPROF_REC_SCHED_IN)
 		return;
 	switch (ev->type) {
@@ -342,7 +339,7 @@ static void program_event(struct cause_reader *reader, const struct xsprof_event
 		sched_event(reader, ev);
 		return;
 	case XSPROF_EV_LOST:
-		/* Of which ring is not told, and may be that of the scheduler. */
+		/* The ring is unknown, and may have had scheduler events. */
 		if (reader->module)
 			cause_lost(reader->cause, ev->cpu, ev->ns);
 		return;

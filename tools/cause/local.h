@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the files of cause.h: machine.c changes the state of tasks, gil.c tracks Python's lock,
+ * Shared by the files of cause.h: machine.c changes the state of tasks, gil.c tracks the GIL,
  * lost.c handles losses, detail.c answers why a task waited, task.c has tasks, their sums and their
  * history, tell.c keeps and emits segments, cpu.c has the CPUs. Each file calls only those after
  * it; gil.c also calls machine.c.
@@ -61,11 +61,11 @@ struct cause_open {
 };
 
 /**
- * struct cause_gil - a wait for Python's lock (gil.c)
+ * struct cause_gil - a wait for the GIL (gil.c)
  * @waits: the thread waits
  * @depth: number of ranges that began during the wait
  * @lock: the lock
- * @holder: key of its holder, 0: none, or not known
+ * @holder: key of its holder, 0: none, or unknown
  * @tid: the holder's thread id in the program
  */
 struct cause_gil {
@@ -91,7 +91,7 @@ struct cause_gil {
  * @class: enum cause_class
  * @fault: it had a page fault in user mode, and has not returned to user mode since
  * @marked: it writes markers
- * @gil: its wait for Python's lock
+ * @gil: its wait for the GIL
  * @watched: number of cause_watch() calls
  * @on_prev: link in the list of tasks on @cpu
  * @past: ring of changes, index modulo @room; @sums: A at the first of each block
@@ -179,8 +179,8 @@ struct cause {
 	uint32_t		nr_watched;
 	uint32_t		room_watched;
 	struct cause_who	waker;		/* of the segment that is emitted */
-	bool			partial;	/* its end came as a surprise: */
-	uint64_t		last;		/* who had the CPU then, or CAUSE_NOBODY_KNOWS */
+	bool			partial;	/* its end was not seen: */
+	uint64_t		last;		/* the task there then, or CAUSE_NOBODY_KNOWS */
 };
 
 /* machine.c: recomputes its class after a change of state. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a loss leaves of the knowledge of tasks, and what is left after the last event: see cause.h.
+ * Adjusts the state of tasks after lost events, and after the last event: see cause.h.
  */
 #include "cause/local.h"
 
@@ -18,7 +18,7 @@ void cause_doubt(struct cause *cause, struct cause_task *task, uint64_t last, ui
 
 /* ---- losses --------------------------------------------------------------------------------- */
 
-/* Tasks that are on @cpu, or were last; @but_running: those that run there know of no loss. */
+/* Tasks that are on @cpu, or were last; @but_running: except those that run there. */
 static void doubt_all(struct cause *cause, struct cause_cpu *cpu, bool but_running, uint64_t last,
 		      uint64_t ns)
 {
@@ -46,13 +46,13 @@ void cause_lost(struct cause *cause, int32_t cpu, uint64_t ns)
 	cause->lost = ns;
 	if (!c)
 		return;
-	/* Which task has this CPU is not known any more: waits for it are told up to here. */
+	/* The task on this CPU is now unknown: emit waits for it up to here. */
 	cause_tell_waiters(cause, cpu, c->last < ns ? c->last : ns, c->current, true);
 	cause->nr_blind += !c->blind;
 	c->blind = true;
 	c->known = false;
 	c->deep = 0;
-	/* Who slept or waited elsewhere may have been woken and have run here. */
+	/* Tasks that slept or waited elsewhere may have been woken and have run here. */
 	for (uint32_t i = 0; i < CAUSE_CPUS; i++)
 		if (cause->cpus[i])
 			doubt_all(cause, cause->cpus[i], i != (uint32_t)cpu, c->last, ns);
@@ -77,7 +77,7 @@ void cause_end(struct cause *cause, uint64_t from, uint64_t ns)
 	for (uint32_t i = 0; i < CAUSE_CPUS; i++)
 		if (cause->cpus[i])
 			cause_tell_waiters(cause, (int32_t)i, from, cause->cpus[i]->current, true);
-	/* Those of which no CPU is known are in no list. */
+	/* Tasks without a known CPU are in no list. */
 	cause_tasks_all(cause, forget, from);
 	for (uint32_t i = 0; i < CAUSE_CPUS; i++) {
 		if (!cause->cpus[i])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What changes the state of tasks: see cause.h.  Sums and the past are task.c's, CPUs cpu.c's.
+ * Changes the state of tasks: see cause.h. task.c keeps sums and history, cpu.c the CPUs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static uint8_t class_of(const struct cause *cause, const struct cause_task *task
 	}
 }
 
-/* After the task, or what runs on top of it, has changed. */
+/* To be called after the task, or the context on top of it, has changed. */
 void cause_task_update(struct cause *cause, struct cause_task *task, uint64_t ns)
 {
 	uint8_t class = class_of(cause, task);
@@ -65,8 +65,8 @@ static enum cause_run run_after(const struct cause *cause, const struct cause_ta
 	if (state == CAUSE_STATE_DEAD)
 		return RUN_DEAD;
 	/*
-	 * The end of a fault is not seen.  Without system calls nobody could tell a sleep in it
-	 * from one in a system call after it.
+	 * The end of a fault is not traced. Without system call events a sleep in it cannot be
+	 * distinguished from a sleep in a later system call.
 	 */
 	if (task->fault && task->nr < 0 && cause->stats.syscalls)
 		return RUN_FAULT;
@@ -74,8 +74,8 @@ static enum cause_run run_after(const struct cause *cause, const struct cause_ta
 }
 
 /*
- * @key is on @cpu, and who was there was not seen to leave: not all switches were recorded, or it
- * took another number in exec.  Where that one is, nobody knows.
+ * @key is on @cpu, and the switch away from the previous task was not seen: not all switches were
+ * recorded, or its id changed in exec. The state of the previous task is unknown.
  */
 static void surprise(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 {
@@ -106,7 +106,7 @@ void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
 		cause_tell(cause, task, ns);
 	}
 	if (c) {
-		/* It goes on with it when it is back; an interrupt does not switch. */
+		/* It continues the softirq when it runs again; an interrupt does not switch. */
 		if (task)
 			task->softirq = cause_softirq(c);
 		c->deep = 0;
@@ -168,14 +168,14 @@ void cause_wakeup(struct cause *cause, uint64_t ns, uint64_t key, int32_t target
 		cause_migrate(cause, ns, key, target);
 		return;
 	}
-	/* Another one of the same id. */
+	/* Another task with the same id. */
 	if (task->run == RUN_DEAD) {
 		task->nr = -1;
 		task->fault = false;
 		task->softirq = 0;
 		task->gil.waits = false;
 	}
-	/* It slept; in what, only if it did so before. */
+	/* It slept; the kind of sleep is known only if it slept before. */
 	cause_task_infer(cause, task, task->before == RUN_DISK ? CAUSE_IO :
 			 task->before == RUN_FAULT ? CAUSE_FAULT :
 			 task->before != RUN_SLEEPS ? CAUSE_UNKNOWN :
@@ -198,7 +198,7 @@ void cause_migrate(struct cause *cause, uint64_t ns, uint64_t key, int32_t targe
 
 /* ---- on a CPU ------------------------------------------------------------------------------- */
 
-/* Who is current there, told before it changes. */
+/* The current task there; its segment is emitted before it changes. */
 static struct cause_task *current_task(struct cause *cause, const struct cause_cpu *cpu,
 				       uint64_t ns)
 {
@@ -263,14 +263,17 @@ void cause_irq_leave(struct cause *cause, int32_t cpu, uint64_t ns, enum cause_c
 	}
 }
 
-/* It was seen to leave, or to be woken, and not to come back. */
+/* Its switch away or wake-up was seen, but no return. */
 static bool is_off(const struct cause_task *task)
 {
 	return task->run == RUN_WAITS || task->run == RUN_SLEEPS || task->run == RUN_DISK ||
 	       task->run == RUN_FAULT;
 }
 
-/* It certainly runs, whatever was missed; an event of a task just before it leaves is no proof. */
+/*
+ * It certainly runs, even if events were missed; an event of a task just before its switch away is
+ * no proof.
+ */
 static struct cause_task *running(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key,
 				  bool certain)
 {
@@ -286,9 +289,9 @@ static struct cause_task *running(struct cause *cause, int32_t cpu, uint64_t ns,
 	if (!task)
 		return NULL;
 	/*
-	 * The kernel has another one there: the switch was missed, or it knows this one by another
-	 * number, and then will never tell that it leaves.  Only from the idle loop it may have
-	 * come unseen.
+	 * The kernel shows another task there: the switch was missed, or the kernel has another id
+	 * for this task, whose switch away would then never be seen. Only a switch from the idle
+	 * loop may be missing.
 	 */
 	if (!certain && task->run == RUN_UNKNOWN && c && c->known && c->current &&
 	    c->current != key)
@@ -311,7 +314,10 @@ void cause_runs(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 	ns = cause_clock(cause, ns);
 	if (c && c->known && c->current == key) {
 		c->proven = ns;
-		/* From here on who left speaks for itself, if its coming back was not seen. */
+		/*
+		 * From here on, events of the task that left prove its return, if its switch back
+		 * was not seen.
+		 */
 		c->left = CAUSE_NOBODY_KNOWS;
 	} else {
 		running(cause, cpu, ns, key, c && c->known && c->left != key);
@@ -347,17 +353,17 @@ void cause_marker(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 	struct cause_task *task;
 	bool certain;
 
-	/* What never switches is not told by markers either, nor where there is no CPU to doubt. */
+	/* Without switches markers prove nothing, nor does one without a known CPU. */
 	if (!cause->stats.switches || cpu < 0)
 		return;
-	/* In a loss it runs now, and what it does next is lost. */
+	/* During a loss: it runs now, and its next events are lost. */
 	ns = cause_clock(cause, ns);
 	task = cause_task_get(cause, key);
 	if (!task)
 		return;
 	/*
-	 * Who writes one runs, unless it is of just before it left.  One that was never seen on a
-	 * CPU may be known to the kernel by another number.
+	 * The writer of a marker runs, unless it wrote it just before its switch away. A task never
+	 * seen on a CPU may have another id in the kernel.
 	 */
 	certain = c && c->known && ns > c->proven + CAUSE_CLOCKS_NS && is_off(task);
 	if (!c || !c->blind)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the module recorded of the scheduler for the threads of a producer, into the machine of
- * cause.h.  Of others it tells less than the kernel's tracer: who nobody may know stays unknown.
+ * Passes the module's scheduler records, of the threads of a producer, to the machine of cause.h.
+ * They say less about other tasks than the kernel's tracer: tasks that the user may not see stay
+ * unknown.
  */
 #include <string.h>
 
@@ -27,7 +28,7 @@ static enum cause_state state_of(uint32_t aux)
 	}
 }
 
-/* The key of the other one: @thread is it where it is one of the same process. */
+/* The key of the other task: @thread if it belongs to the same process. */
 static uint64_t other_of(const struct xsprof_event *ev, uint64_t thread)
 {
 	switch (who_of(ev)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tasks, how long they were in what, and when they changed: A(t) for any t that is remembered.
- * What makes them change is machine.c's.
+ * Tasks, their time by class, and their changes: A(t) for any t in the kept history. machine.c
+ * decides about changes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void free_task(struct cause *cause, struct cause_task *task)
 	free(task);
 }
 
-/* Tasks that have ended, or are not known of, and of which nobody will ask. */
+/* Tasks that have ended or are unknown, and that no query will need. */
 static void sweep(struct cause *cause)
 {
 	for (uint32_t i = 0; i < BUCKETS; i++) {
@@ -100,7 +100,7 @@ static bool room_for_task(struct cause *cause)
 {
 	if (cause->nr_tasks < CAUSE_TASKS)
 		return true;
-	/* Not for every event in vain. */
+	/* Not again for every event if there is nothing to free. */
 	if (cause->stats.refused++ % (CAUSE_TASKS / 4) == 0)
 		sweep(cause);
 	return cause->nr_tasks < CAUSE_TASKS;
@@ -152,7 +152,7 @@ void cause_tasks_free(struct cause *cause)
 
 /* ---- the past ------------------------------------------------------------------------------- */
 
-/* The first change that is remembered, with its sum. */
+/* The oldest kept change, with its sum. */
 static uint64_t oldest(const struct cause_task *task)
 {
 	if (task->head <= task->room)
@@ -203,10 +203,10 @@ static bool grow_past(struct cause *cause, struct cause_task *task)
 
 static void push_past(struct cause *cause, struct cause_task *task, uint64_t past)
 {
-	/* Where details are told nobody asks for sums. */
+	/* With details there are no queries for sums. */
 	if (cause->tell)
 		return;
-	/* Where it may not grow it goes round, and is asked again each time. */
+	/* If it may not grow, it overwrites the oldest, and tries again each time. */
 	if (!task->room || task->head % task->room == 0)
 		grow_past(cause, task);
 	if (task->room) {
@@ -244,10 +244,10 @@ void cause_task_infer(struct cause *cause, struct cause_task *task, uint8_t clas
 	if (task->run != RUN_UNKNOWN || !task->before)
 		return;
 	task->before = RUN_UNKNOWN;
-	/* While a CPU is not heard of it may have been there and back. */
+	/* It may have run, unseen, on a CPU without events since the loss. */
 	if (cause->nr_blind)
 		return;
-	/* What began since then says otherwise, and is not written anew. */
+	/* Ranges that began since then have saved sums, which are not rewritten. */
 	if (task->nr_open && task->open[task->nr_open - 1].ns > from)
 		return;
 	cause_tell(cause, task, from);
@@ -263,7 +263,7 @@ void cause_task_doubt(struct cause *cause, struct cause_task *task, uint64_t fro
 		from = task->since;
 	if (from > ns)
 		from = ns;
-	/* Of those that began since then the sums said what is not known now. */
+	/* Sums saved at the begins of later ranges contain time that is now unknown. */
 	for (uint32_t i = task->nr_open; i-- && task->open[i].ns > from; ) {
 		uint64_t more = task->open[i].ns - from;
 
@@ -274,7 +274,7 @@ void cause_task_doubt(struct cause *cause, struct cause_task *task, uint64_t fro
 	cause_task_moved(cause, task, from, CAUSE_UNKNOWN, 0);
 }
 
-/* The last change at or before @ns; @oldest when there is none: then it is after it. */
+/* The last change at or before @ns; @oldest if there is none, which is then later. */
 static uint64_t search(const struct cause_task *task, uint64_t ns)
 {
 	uint64_t low = oldest(task), high = task->head;
@@ -290,7 +290,7 @@ static uint64_t search(const struct cause_task *task, uint64_t ns)
 	return low;
 }
 
-/* A(@ns).  Return: false where that is only a guess: its classes add up all the same. */
+/* A(@ns). Return: false: only an estimate, whose classes still add up. */
 static bool sum_at(const struct cause_task *task, uint64_t ns, struct cause_sum *sum)
 {
 	uint64_t i, at, first;
@@ -365,7 +365,7 @@ void cause_begin(struct cause *cause, uint64_t ns, uint64_t key)
 {
 	struct cause_task *task = cause->stats.switches ? cause_task_get(cause, key) : NULL;
 
-	/* What is not kept is looked up, and before the first event nothing was known. */
+	/* Looks up older times in the history; before the first event the state is unknown. */
 	if (!task || task->nr_open == OPEN_DEPTH)
 		return;
 	if (task->nr_open == task->room_open) {
@@ -400,7 +400,7 @@ static bool take_open(struct cause_task *task, uint64_t ns, struct cause_sum *su
 {
 	uint32_t i = task->nr_open;
 
-	/* Ranges end inside out, save those that a pause takes out of the middle. */
+	/* Ranges end innermost first, except those that a pause removes from the middle. */
 	while (i && task->open[i - 1].ns > ns)
 		i--;
 	if (!i || task->open[i - 1].ns != ns)
@@ -430,7 +430,7 @@ void cause_range(struct cause *cause, uint64_t key, uint64_t begin, uint64_t end
 			all = UINT64_MAX / 2;
 		all += out->v[i];
 	}
-	/* Times that no clock has. */
+	/* Impossible times. */
 	if (all != wall)
 		*out = (struct cause_sum){ .v[CAUSE_UNKNOWN] = wall };
 }

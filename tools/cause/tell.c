@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is kept for those who ask why, while the machine goes on: segments of watched tasks are
- * told, and where tasks were and who had a CPU is noted.  Nothing of it changes a sum.
+ * Keeps details for --why while the machine runs: emits segments of watched tasks, and keeps where
+ * tasks were and which task had a CPU. It never changes a sum.
  */
 #include <stdlib.h>
 
@@ -11,14 +11,16 @@
 #define MOVED_LEAST	32u
 #define MOVED_MOST	1024u
 
-/* Whom @segment waited for: nobody else was seen on @cpu since. */
+/* The task that @segment waited for: no other task was seen on @cpu since. */
 static void tell_rival(const struct cause *cause, const struct cause_cpu *cpu,
 		       struct cause_segment *segment)
 {
 	uint64_t rival = cpu->current;
 
 	if (cause->partial && (!rival || cpu->proven < segment->from)) {
-		/* It may have left before the wait began; who was there when it ended is known. */
+		/*
+		 * It may have left before the wait began; the task at the end of the wait is known.
+		 */
 		rival = cause->last;
 		segment->partial = CAUSE_OTHERS_BEFORE;
 	} else if (cause->partial) {
@@ -70,7 +72,7 @@ void cause_tell_waiters(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t 
 {
 	const struct cause_cpu *c = cause_find_cpu(cause, cpu);
 
-	/* Nobody saw how it went from the one to the other. */
+	/* The switch from the one to the other was not seen. */
 	cause->partial = c && c->known && c->current != key;
 	cause->last = was ? key : CAUSE_NOBODY_KNOWS;
 	for (uint32_t i = 0; i < cause->nr_watched; i++)

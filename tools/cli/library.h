@@ -19,7 +19,7 @@
 #define LIBRARY_NVTX	"libxsprof-nvtx.so"
 #define LIBRARY_CUPTI	"libxsprof-cupti.so"
 #define LIBRARY_OPENCL	"libxsprof-opencl.so"
-/* Manifest of libxsprof-vulkan.so, in a folder of its own. */
+/* Manifest of libxsprof-vulkan.so, in its own directory. */
 #define LIBRARY_VULKAN	"xsprof-vulkan/layer.json"
 #define LIBRARY_LEVELZERO "libxsprof-levelzero.so"
 #define LIBRARY_PRELOAD	"libxsprof-preload.so"

@@ -68,7 +68,7 @@ bool ctl_maps_has(pid_t pid, const char *what);
  * @timeout_ms: until the process has seen it; then there is no limit
  * @answer: set if 0 is returned
  *
- * Return: 0; -EMSGSIZE; -ETIMEDOUT: it was not seen, and is withdrawn; -EAGAIN: other requests keep
+ * Return: 0; -EMSGSIZE; -ETIMEDOUT: it was not seen, and is cancelled; -EAGAIN: other requests keep
  * the page busy; -ESRCH: the process has ended; -EPIPE: the program is ending.
  */
 int ctl_ask(struct ctl_page *cp, uint32_t verb, const char *text, int64_t timeout_ms,

@@ -38,7 +38,7 @@ struct dump_late {
  * @reading: options shared by all verbs; the limit is of events
  * @output: path, "-" for stdout
  * @pack: compressor, by its name
- * @follow: continue while the file grows
+ * @follow: keep reading while the file grows
  * @look_on: read rings (--live)
  * @live: their state
  * @begun: the time shown has begun

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which events are shown: those that the filter's options name, and in its window of time.
+ * Chooses the events to show: those that match the filter's options, in its time window.
  */
 #include "dump/local.h"
 

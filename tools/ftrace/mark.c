@@ -18,7 +18,7 @@
 
 #define TAIL	": " FTRACE_MARK
 
-/* What is left to be read: the bytes from @begin up to @end. */
+/* The rest of the input: the bytes from @begin up to @end. */
 struct rest {
 	const char	*begin;
 	const char	*end;
@@ -37,7 +37,7 @@ static bool take(struct rest *r, char c)
 	return true;
 }
 
-/* Return: how many characters of @set were taken. */
+/* Skips characters of @set. Return: their number. */
 static size_t take_all(struct rest *r, const char *set)
 {
 	const char *end = r->end;
@@ -55,7 +55,7 @@ static bool take_function(struct rest *r)
 	return take(r, ':');
 }
 
-/* The column before is "[CPU]", or one word, whose letters differ between kernels. */
+/* Skips a column backwards: "[CPU]", or one word, whose letters differ between kernels. */
 static bool take_irq_info(struct rest *r)
 {
 	if (ends_with(r, ']'))
@@ -73,7 +73,7 @@ static bool take_tgid(struct rest *r)
 	return take_all(r, "0123456789- ") && take(r, '(') && take_all(r, " ");
 }
 
-/* Return: the thread of the line that ends with the mark at @end, or 0. */
+/* Return: the thread id of the line that ends with the mark at @end, or 0. */
 static uint32_t thread_of(const char *begin, const char *end)
 {
 	struct rest r = { begin, end };

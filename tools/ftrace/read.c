@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tracer's sub-buffers, from trace_pipe_raw into the capture, as they are.
+ * Copies the tracer's sub-buffers, unchanged, from trace_pipe_raw into the capture.
  *
- * Full ones come by splice(): the kernel hands the page itself over, and only the checksum, or
- * the compressor, looks at what is in it.  What is not full yet splice() leaves where it is; that
- * is read once a second, and at the end.
+ * Full sub-buffers are moved by splice(): the kernel passes the page itself, and only the checksum
+ * or the compressor reads its contents. splice() leaves partial sub-buffers in place; they are read
+ * once a second, and at the end.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -38,8 +38,8 @@ static int open_cpu(struct ftrace *ft, const char *cpu)
 }
 
 /*
- * Those that the tracer has, in the order of their numbers.  The C library's number is not it: that
- * may be of the CPUs that this process may use, or that are there now.
+ * The tracer's CPUs, in ascending order. The C library's CPU count may differ: it may be that of
+ * CPUs that this process may use, or of online ones.
  */
 static int open_buffers(struct ftrace *ft)
 {
@@ -75,7 +75,7 @@ int ftrace_open_cpus(struct ftrace *ft)
 		return -ENOMEM;
 	if (pipe2(ft->pipe, O_CLOEXEC | O_NONBLOCK))
 		return -errno;
-	/* As many pages as a chunk has, or what the user may have. */
+	/* The pages of a chunk, or the user's limit. */
 	(void)fcntl(ft->pipe[1], F_SETPIPE_SZ, (int)ft->buf_size);
 	return open_buffers(ft);
 }
@@ -92,7 +92,7 @@ void ftrace_close_cpus(struct ftrace *ft)
 	free(ft->buf);
 }
 
-/* All of what is in the pipe.  Return: bytes, or -errno. */
+/* Reads the pipe's contents. Return: bytes, or -errno. */
 static ssize_t empty_pipe(struct ftrace *ft, size_t want)
 {
 	size_t have = 0;
@@ -114,7 +114,7 @@ static bool is_empty(int err)
 	return err == EAGAIN || err == EWOULDBLOCK;
 }
 
-/* Full sub-buffers, up to a chunk of them.  Return: bytes in @buf, 0 for none, or -errno. */
+/* Reads full sub-buffers, up to a chunk of them. Return: bytes in @buf, 0: none, or -errno. */
 static ssize_t take_full(struct ftrace *ft, struct ftrace_cpu *c)
 {
 	size_t have = 0;
@@ -133,7 +133,7 @@ static ssize_t take_full(struct ftrace *ft, struct ftrace_cpu *c)
 		have += n;
 	}
 	got = have ? empty_pipe(ft, have) : 0;
-	/* The tracer has given them away: they are lost, and counted. */
+	/* They have left the tracer's buffer: they are lost, and counted. */
 	if (got < 0) {
 		c->pos += have / SLOT;
 		c->unsaved += have / SLOT;
@@ -141,7 +141,7 @@ static ssize_t take_full(struct ftrace *ft, struct ftrace_cpu *c)
 	return got;
 }
 
-/* What there is of one sub-buffer. */
+/* Reads the used part of one sub-buffer. */
 static ssize_t take_rest(struct ftrace *ft, struct ftrace_cpu *c)
 {
 	ssize_t n;
@@ -151,7 +151,7 @@ static ssize_t take_rest(struct ftrace *ft, struct ftrace_cpu *c)
 	} while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return n && !is_empty(errno) ? -errno : 0;
-	/* Older kernels give only what is used of it. */
+	/* Older kernels return only the used part. */
 	if (n < (ssize_t)ft->subbuf)
 		memset(ft->buf + n, 0, ft->subbuf - n);
 	return ft->subbuf;
@@ -176,7 +176,7 @@ static void store(struct ftrace *ft, struct xsp_cap *cap, struct ftrace_cpu *c, 
 	c->pos += len / SLOT;
 }
 
-/* A CPU that fills its buffer as fast as we read must not keep us from the others. */
+/* Bounded, so that a CPU that fills its buffer as fast as this reads cannot starve the others. */
 static uint64_t read_cpu(struct ftrace *ft, struct xsp_cap *cap, struct ftrace_cpu *c, bool rest)
 {
 	uint64_t total = 0;
@@ -189,7 +189,7 @@ static uint64_t read_cpu(struct ftrace *ft, struct xsp_cap *cap, struct ftrace_c
 		store(ft, cap, c, n);
 		total += n;
 	} while (n == (ssize_t)ft->buf_size && total < 2 * ft->buffer);
-	/* At the end nothing is written any more, and all of it comes. */
+	/* At the end the tracer is stopped: read everything. */
 	while (rest && (left = take_rest(ft, c)) > 0) {
 		store(ft, cap, c, left);
 		total += left;
@@ -198,7 +198,7 @@ static uint64_t read_cpu(struct ftrace *ft, struct xsp_cap *cap, struct ftrace_c
 	}
 	if (!c->err)
 		c->err = n < 0 ? n : left < 0 ? left : 0;
-	/* What found no room in the file is a gap in it, and counted. */
+	/* Sub-buffers that did not fit into the file are a gap in it, and counted. */
 	if (left || n < 0)
 		ft->behind = true;
 	return total;
@@ -261,7 +261,7 @@ void ftrace_write_ledgers(struct ftrace *ft, struct xsp_cap *cap, struct ftrace_
 		free(text);
 		stats->lost += ledger.drops + ledger.busy;
 		stats->unsaved += ledger.unsaved * SLOT;
-		/* The account is worth a try even where there was no room for what it is of. */
+		/* Try to write the counts even if the data did not fit. */
 		xsp_cap_retry(cap);
 		(void)xsp_cap_chunk(cap, &chunk, &ledger, sizeof(ledger));
 	}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whose events the instance records: the threads of processes, by the kernel's numbers.  It knows
- * nothing of events.
+ * Limits the instance to threads of processes, by the kernel's ids. It does not handle events.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -11,11 +10,11 @@
 #include "ftrace/local.h"
 #include "ftrace/mark.h"
 
-/* A process that was just forked gets its turn within this. */
+/* A forked process runs within this time. */
 #define MARK_TRIES	2000
 #define MARK_WAIT_US	1000
 
-/* The kernel filters by thread; what a thread makes later it follows itself. */
+/* The kernel filters by thread; it follows threads and processes that are created later. */
 static int set_process(struct ftrace *ft, pid_t pid)
 {
 	struct dirent *entry;
@@ -58,7 +57,7 @@ static int set_marked(struct ftrace *ft)
 	}
 	if (!err && tracefs_instance_file_append(ft->instance, "set_event_pid", tid) < 0)
 		err = -errno;
-	/* The mark is nobody's event. */
+	/* The mark is not an event of the recording. */
 	if (!err && (tracefs_trace_off(ft->instance) < 0 ||
 		     tracefs_instance_file_write(ft->instance, "trace", "") < 0))
 		err = -errno;

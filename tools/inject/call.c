@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a thread of another program is made to call, in memory of its own: its data, its code and
- * its stack; nothing of the thread's own is touched.
+ * The code that a thread of another program is made to execute: its code, data and stack are in
+ * separate memory; the thread's own memory is not touched.
  *
- * The code loads the library and calls the function in it. It ends with a system call by which we
- * know that it is done. Should we be killed meanwhile, it goes on to the end of a signal's handler
- * (rt_sigreturn), whose frame has all of the thread's state: the program runs on as it was, but for
- * a sleep that begins anew.
+ * The code loads the library and calls the function in it. It ends with a system call, which tells
+ * xsprof that it is done. If xsprof is killed meanwhile, the code continues with rt_sigreturn, from
+ * a signal frame with all of the thread's state: the program continues unchanged, except that an
+ * interrupted sleep starts again.
  */
 #ifdef __x86_64__
 
@@ -18,9 +18,9 @@
 
 #include "inject/local.h"
 
-/* The memory, and where things are in it. */
+/* The layout of the memory. */
 #define CODE		0x4000u
-#define FRAME		0x5000u	/* a ucontext_t; the code knows it too */
+#define FRAME		0x5000u	/* a ucontext_t; also in the code */
 #define XSTATE		0x5400u
 #define STACK_END	0x60000u
 #define SIZE		STACK_END
@@ -30,7 +30,7 @@
 
 enum { NEW, BUSY, DONE, CANCELLED };
 
-/* The code knows where these are. */
+/* The code uses these offsets. */
 struct plan {
 	uint64_t	dlopen;
 	uint64_t	dlsym;
@@ -38,8 +38,8 @@ struct plan {
 	uint64_t	add_pending;
 	uint32_t	state;
 	int32_t		result;
-	int64_t		refused;	/* what Py_AddPendingCall() said */
-	uint64_t	error;		/* what dlerror() said */
+	int64_t		refused;	/* result of Py_AddPendingCall() */
+	uint64_t	error;		/* message of dlerror() */
 	uint64_t	errno_at;	/* __errno_location() */
 	char		symbol[64];
 	uint64_t	initialized;	/* Py_IsInitialized() */
@@ -58,7 +58,7 @@ __asm__(
 ".globl inject_code, inject_now, inject_later, inject_done, inject_end\n"
 ".hidden inject_code, inject_now, inject_later, inject_done, inject_end\n"
 "inject_code:\n"
-/* rbx: the plan; the stack is aligned.  errno is the thread's. */
+/* rbx: the plan; the stack is aligned. Preserves the thread's errno. */
 "inject_now:\n"
 "	call	*56(%rbx)\n"
 "	mov	%rax, %r12\n"
@@ -69,7 +69,7 @@ __asm__(
 "	mov	%rbx, %rdi\n"
 "	call	5f\n"
 "	jmp	0f\n"
-/* Python does not run: it has no main thread that could be asked. */
+/* Python is not initialized: there is no main thread for a pending call. */
 "4:	movl	$-6, 36(%rbx)\n"
 "	movl	$2, 32(%rbx)\n"
 "	jmp	0f\n"
@@ -93,7 +93,7 @@ __asm__(
 "	mov	$15, %eax\n"		/* rt_sigreturn() */
 "	syscall\n"
 "	ud2\n"
-/* int (*)(plan): also as Python calls it. */
+/* int (*)(plan), also called by Python. */
 "5:	endbr64\n"
 "	push	%rbx\n"
 "	mov	%rdi, %rbx\n"
@@ -215,7 +215,7 @@ int call_now(struct stopped *s, const struct inject *what, struct call *call)
 		err = run(s, call, inject_now, LIMIT_NS);
 	if (!err && !call_done(s->t, call))
 		err = -EIO;
-	/* One that has not come back may still use its memory. */
+	/* A call that has not returned may still use its memory. */
 	if (err != -ETIMEDOUT)
 		call_free(s, call);
 	return err;
@@ -242,7 +242,7 @@ bool call_cancel(struct stopped *s, struct call *call)
 	uint64_t at = call->base + offsetof(struct plan, state);
 
 	(void)s;
-	/* All that could change it is stopped: the main thread. */
+	/* Only the main thread could change it, and is stopped. */
 	return target_read(s->t, at, &state, sizeof(state)) && state == NEW &&
 	       target_write(s->t, at, &cancelled, sizeof(cancelled));
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files by the names that another process has for them. It may have put anything there: a link to
- * where we may look and it may not, a device, a pipe that nobody writes to. So a name is looked up
- * as the process itself would, nothing is opened that is no plain file, and then what was found.
+ * Opens files by their paths in another process. The process may have put anything there: a link to
+ * a place that only xsprof may access, a device, a pipe without a writer. So a path is resolved
+ * like in the process itself, only regular files are opened, and the opened file is the resolved
+ * one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 
 #include "inject/local.h"
 
-/* Kernels before 5.6 follow a link from our root: what is found then is another file. */
+/* Kernels before 5.6 resolve links from xsprof's root: the result is then another file. */
 static int look_up(int root, const char *path)
 {
 	const struct open_how how = {

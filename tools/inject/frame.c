@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The frame of a signal, with all of a thread's state as it was: the end of a handler
- * (rt_sigreturn) has the thread go on from there. So a thread that is used goes on also where we
- * were killed meanwhile.
+ * Writes a signal frame with all of a thread's state: rt_sigreturn makes the thread continue from
+ * it. So a used thread continues even if xsprof is killed meanwhile.
  */
 #ifdef __x86_64__
 
@@ -13,13 +12,13 @@
 
 #define FP_MAGIC1	0x46505853u
 #define FP_MAGIC2	0x46505845u
-#define FP_WORDS	464u	/* of the registers: words for whoever reads them */
+#define FP_WORDS	464u	/* after the registers: words for readers of the frame */
 
 bool frame_write(const struct stopped *s, uint64_t at, uint64_t xstate_at)
 {
 	const struct user_regs_struct *r = &s->regs;
 	int64_t is = (int64_t)r->rax;
-	/* One with a time begins anew, with all of it: what was left only the kernel knows. */
+	/* A call with a timeout restarts with the full timeout: only the kernel knows the rest. */
 	bool again = (int64_t)r->orig_rax >= 0 && is <= -512 && is >= -516;
 	struct { uint32_t magic1, len; uint64_t features; uint32_t size; } words;
 	const uint32_t magic2 = FP_MAGIC2;
@@ -29,7 +28,7 @@ bool frame_write(const struct stopped *s, uint64_t at, uint64_t xstate_at)
 	greg_t *g = u.uc_mcontext.gregs;
 
 	memset(&u, 0, sizeof(u));
-	u.uc_stack.ss_flags = -1;	/* not one that there is: the thread's stays */
+	u.uc_stack.ss_flags = -1;	/* an invalid value: the thread keeps its own */
 	g[REG_R8] = (greg_t)r->r8;
 	g[REG_R9] = (greg_t)r->r9;
 	g[REG_R10] = (greg_t)r->r10;
@@ -55,7 +54,7 @@ bool frame_write(const struct stopped *s, uint64_t at, uint64_t xstate_at)
 	memset(&words, 0, sizeof(words));
 	words.magic1 = FP_MAGIC1;
 	words.len = len + (uint32_t)sizeof(magic2);
-	/* The kernel has the mask of what there is in the first of its words. */
+	/* The kernel keeps the mask of the saved parts in the first word of these. */
 	memcpy(&words.features, s->xstate + FP_WORDS, sizeof(words.features));
 	words.size = len;
 	memcpy(xstate + FP_WORDS, &words, sizeof(words));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads that were told to stop and did not in time: a thread that waits for a disk, or for the
- * child of a vfork(), stops when that is over. It must not stay so: it is let go then.
+ * Threads that did not stop in time when requested: a thread that waits for a disk, or for the
+ * child of a vfork(), stops after that. It must not stay stopped: this releases it then.
  */
 #ifdef __x86_64__
 
@@ -35,7 +35,7 @@ bool left_has(pid_t tid)
 	return false;
 }
 
-/* Return: false: it is still to stop. */
+/* Return: false: it has not stopped yet. */
 static bool settle(pid_t tid)
 {
 	int status, sig;
@@ -45,7 +45,7 @@ static bool settle(pid_t tid)
 		return false;
 	if (got < 0 || !WIFSTOPPED(status))
 		return true;
-	/* A signal that it was about to get, it gets; what it is in of a group's stop, stays. */
+	/* Delivers a signal that it was about to get, and keeps a group stop. */
 	sig = status >> 16 || WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(status);
 	ptrace(PTRACE_DETACH, tid, 0, (void *)(long)sig);
 	return true;

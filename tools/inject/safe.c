@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The moments at which a thread of another program may be made to call a function.
+ * Decides at which moments a thread of another program may be made to call a function.
  *
- * What is called takes locks: those of the C library's memory and of its loader to load a library,
- * that of Python's pending calls to ask Python. A thread that has one of these already would wait
- * for itself. None can be asked for its locks, so they are told by where it is.
+ * The called functions take locks: loading a library those of malloc() and of the dynamic linker, a
+ * pending call that of Python's pending calls. A thread that already holds one of these would
+ * deadlock. Held locks cannot be queried, so they are inferred from where the thread is.
  *
- * Loading. While they have a lock, malloc() and the loader make system calls that ask for memory,
- * read and map files, or wait for a lock; they never wait for time, for a descriptor to be ready,
- * for a message or for a process, and never read from a pipe, a socket or a terminal. The C library
- * waits for its own locks by FUTEX_WAIT, and by FUTEX_WAIT_BITSET for a program's semaphore,
- * condition or thread: who waits so has no lock of the C library's. So a thread in one of these
- * calls can be used, unless that is in the handler of a signal, which may have come over anything:
- * the frame of each handler has an address by which it is known. What was the loader's further out
- * on its stack, in a constructor, is the loader's own thread, which may load more.
+ * Loading. While they hold a lock, malloc() and the dynamic linker make system calls that allocate
+ * memory, read and map files, or wait for a lock; they never wait for time, for a descriptor to be
+ * ready, for a message or for a process, and never read from a pipe, a socket or a terminal. The C
+ * library waits for its own locks by FUTEX_WAIT, and by FUTEX_WAIT_BITSET for a program's
+ * semaphore, condition or thread: a thread in the latter holds no lock of the C library. So a
+ * thread in one of these calls can be used, unless it is in a signal handler, which may have
+ * interrupted anything: the frame of each handler has an address that identifies it. If the linker
+ * is further out on its stack, as in a constructor, the thread holds the linker's recursive lock,
+ * and may load more.
  *
  * Pending calls. The lock is held for a few instructions of Py_AddPendingCall(), and of the
- * interpreter's main thread when it takes a call out. A thread is not used that is in the former,
- * or in a handler of a signal over anything. The latter is not known from outside; it is only there
- * while calls are pending, which is nearly never, and then the call does not come back within its
- * time, and the thread goes on as it was.
+ * interpreter's main thread when it removes a call. A thread in the former, or in any signal
+ * handler, is not used. The latter cannot be detected from outside; it happens only while calls are
+ * pending, which is very rare: then the call does not return within its time, and the thread
+ * continues as before.
  */
 #ifdef __x86_64__
 
@@ -32,13 +33,13 @@
 
 #include "inject/local.h"
 
-#define STACK_SPAN	(256u << 10)	/* of a stack that is looked through */
+#define STACK_SPAN	(256u << 10)	/* of a stack that is searched */
 
 #ifndef PTRACE_GET_RSEQ_CONFIGURATION
 #define PTRACE_GET_RSEQ_CONFIGURATION	0x420f
 #endif
 
-/* Addresses on its stack, that are where it will return to and more. */
+/* Reads words on its stack, among them its return addresses. */
 static size_t read_stack(const struct stopped *s, uint64_t *words)
 {
 	ssize_t n = pread(s->t->mem, words, STACK_SPAN, (off_t)(s->regs.rsp & ~7ull));
@@ -51,7 +52,7 @@ static bool in_pending(const struct stopped *s, uint64_t at)
 	return at - s->t->add_pending < s->t->add_pending_size + !s->t->add_pending_size;
 }
 
-/* Is it in the handler of a signal, or in Py_AddPendingCall()? */
+/* Is it in a signal handler, or in Py_AddPendingCall()? */
 static bool is_over(const struct stopped *s, bool pending)
 {
 	static uint64_t words[STACK_SPAN / sizeof(uint64_t)];
@@ -65,7 +66,7 @@ static bool is_over(const struct stopped *s, bool pending)
 	return false;
 }
 
-/* What is never a file that the loader reads. */
+/* File types that the dynamic linker never reads. */
 static bool waits_for_others(const struct stopped *s)
 {
 	char path[64], to[64];
@@ -108,7 +109,7 @@ static bool waits(const struct stopped *s)
 	}
 }
 
-/* Of the kernel: a call was interrupted, and will be begun again, or ends with EINTR. */
+/* Kernel-internal: an interrupted call that will restart, or fail with EINTR. */
 static bool interrupted(const struct stopped *s)
 {
 	int64_t is = (int64_t)s->regs.rax;
@@ -116,7 +117,7 @@ static bool interrupted(const struct stopped *s)
 	return (int64_t)s->regs.orig_rax >= 0 && (is == -4 || (is <= -512 && is >= -516));
 }
 
-/* A restartable sequence of the program's own, which is not to be gone on with. */
+/* The thread is in a restartable sequence (rseq) of the program, which would have to be aborted. */
 static bool in_sequence(const struct stopped *s)
 {
 	struct { uint64_t area; uint32_t size, signature, flags, pad; } c;

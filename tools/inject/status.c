@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Numbers in /proc/PID/status.
+ * Reads numbers in /proc/PID/status.
  */
 #include <stdio.h>
 #include <stdlib.h>

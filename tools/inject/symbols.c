@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Symbols that an ELF file has for the dynamic linker.  Nothing in the file is believed: it may be
- * made to keep us busy, and it may change and shrink while it is read. So it is read in pieces, a
- * piece that is not there is the end of it, and no more is read than a limit.
+ * Reads the dynamic symbols of an ELF file. The file is not trusted: it may be crafted to cost
+ * time, and it may change and shrink while it is read. So it is read in pieces, a missing piece
+ * ends it, and the amount read is limited.
  *
- * First the texts are looked through for the names; where none is there, as in nearly all files,
- * no symbol is read.
+ * First the string table is searched for the names; without a match, as in nearly all files, no
+ * symbol is read.
  */
 #include <elf.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define TEXTS_MAX	(128u << 20)	/* bytes; the largest libraries have 30 MiB */
 #define SYMBOLS_MAX	(4u << 20)
 #define CODE_MAX	(32u << 20)	/* of the C library */
-#define NAMES		64u		/* places of a name: a text may be the end of another */
+#define NAMES		64u		/* places of a name: a string may be the end of another */
 #define NAME_MAX_LEN	32u
 
 struct file {
@@ -39,8 +39,8 @@ static int read_at(struct file *f, uint64_t offset, void *to, size_t len)
 }
 
 /*
- * Calls @look with a piece after the other of @len bytes at @offset; each begins with the last
- * @keep bytes of the one before.  Return: 0; or what @look said, if that is not 0; or an error.
+ * Calls @look for each piece of @len bytes at @offset; each begins with the last @keep bytes of the
+ * one before. Return: 0; a result of @look other than 0; or an error.
  */
 static int each_piece(struct file *f, uint64_t offset, uint64_t len, size_t keep,
 		      int (*look)(void *data, const char *piece, size_t len, uint64_t at),
@@ -66,8 +66,8 @@ static int each_piece(struct file *f, uint64_t offset, uint64_t len, size_t keep
 struct names {
 	struct symbol	*symbols;
 	size_t		nr;
-	uint64_t	places[NAMES];	/* in the texts */
-	size_t		of[NAMES];	/* which symbol */
+	uint64_t	places[NAMES];	/* offset in the string table */
+	size_t		of[NAMES];	/* index of the symbol */
 	size_t		nr_places;
 };
 
@@ -84,7 +84,7 @@ static int look_for_names(void *data, const char *piece, size_t len, uint64_t at
 				       size);
 			if (!found)
 				break;
-			/* Two pieces may have it. */
+			/* Two pieces may contain it. */
 			for (i = 0; i < n->nr_places; i++)
 				if (n->places[i] == at + (uint64_t)(found - piece) && n->of[i] == k)
 					break;
@@ -127,7 +127,7 @@ static int look_up(struct file *f, const Elf64_Shdr *syms, const Elf64_Shdr *str
 	if (strs->sh_size > TEXTS_MAX || len / sizeof(Elf64_Sym) > SYMBOLS_MAX)
 		return -ENOEXEC;
 	err = each_piece(f, strs->sh_offset, strs->sh_size, NAME_MAX_LEN, look_for_names, &n);
-	/* A piece has no part of a symbol but the last bytes, which the next one begins with. */
+	/* A piece has whole symbols, except for its last bytes, with which the next one begins. */
 	if (!err && n.nr_places)
 		err = each_piece(f, syms->sh_offset, len, PIECE % sizeof(Elf64_Sym),
 				 look_at_symbols, &n);
@@ -199,7 +199,7 @@ int symbols_find(int fd, struct symbol *symbols, size_t nr, uint64_t *begin, uin
 		err = read_at(&f, elf.e_shoff, sh, elf.e_shnum * sizeof(sh[0]));
 	if (err)
 		return err;
-	/* There is one, and never more. */
+	/* There is exactly one. */
 	for (int i = 0; i < elf.e_shnum; i++)
 		if (sh[i].sh_type == SHT_DYNSYM && sh[i].sh_link < elf.e_shnum)
 			return look_up(&f, &sh[i], &sh[sh[i].sh_link], symbols, nr);

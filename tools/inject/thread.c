@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A thread of another process, stopped by ptrace(): how it is stopped, used and let go.
+ * Stops, uses and releases a thread of another process by ptrace().
  *
- * Where its registers are put back it is always in a stop that the kernel makes before it looks
- * whether a system call was interrupted. So a call that was is begun again by the kernel, as if
- * there had been no stop: with the rest of its time, where it has one.
+ * Registers are always restored in a stop that comes before the kernel checks for an interrupted
+ * system call. So the kernel restarts such a call, as if there had been no stop: with the rest of
+ * its timeout, if it has one.
  */
 #ifdef __x86_64__
 
@@ -28,8 +28,8 @@
 #define PTRACE_SETSIGMASK	0x420b
 #endif
 
-#define STOP_NS		1000000000u	/* one that takes longer is let go later */
-#define LOOK_NS		20000000u	/* then it is seen whether it waits for a disk */
+#define STOP_NS		1000000000u	/* a thread that takes longer is released later */
+#define LOOK_NS		20000000u	/* then check whether it waits for a disk */
 #define CALL_NS		1000000000u
 #define SEIZE_TRIES	20	/* a millisecond apart */
 #define EVENT(status)	((status) >> 16)
@@ -56,9 +56,9 @@ static int wait_for(pid_t tid, int *status, uint64_t until)
 }
 
 /*
- * What it goes on with after a stop while it is used. All signals are blocked then but SIGSTOP,
- * which it gets when it has come back: it is in the middle of what is ours. A stop of its process
- * that others make is only seen, it runs on until then. SIGCONT makes a stop that says so.
+ * How it continues after a stop while it is used. All signals except SIGSTOP are blocked; SIGSTOP
+ * is delivered after its use, since it executes xsprof's code now. A group stop by others is only
+ * noted: it keeps running until then. SIGCONT causes a stop that reports it.
  */
 static int goes_on_with(struct stopped *s, int status)
 {
@@ -71,7 +71,7 @@ static int goes_on_with(struct stopped *s, int status)
 	return sig == SIGSTOP || sig == SYSCALL_STOP ? 0 : sig;
 }
 
-/* The stop that PTRACE_INTERRUPT makes; signals that come before are delivered. */
+/* Waits for the stop by PTRACE_INTERRUPT; delivers signals that come before. */
 static int wait_interrupted(struct stopped *s, uint64_t ns)
 {
 	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + ns;
@@ -84,7 +84,7 @@ static int wait_interrupted(struct stopped *s, uint64_t ns)
 			return err;
 		sig = WSTOPSIG(status);
 		if (EVENT(status) == PTRACE_EVENT_STOP)
-			/* A process that is stopped (Ctrl-Z) is none that could be used. */
+			/* A stopped process (Ctrl-Z) cannot be used. */
 			return sig == SIGTRAP || used ? 0 : -EAGAIN;
 		if (used)
 			sig = goes_on_with(s, status);
@@ -95,8 +95,8 @@ static int wait_interrupted(struct stopped *s, uint64_t ns)
 }
 
 /*
- * Another xsprof that attaches to the process traces each thread for a moment: this waits for that.
- * It may have left between the refusal and the look at who traces: then this tries once more.
+ * Another xsprof that attaches to the process traces each thread for a moment: wait for that. It
+ * may have left between the refusal and the check of the tracer: then try once more.
  */
 static int seize(pid_t tid)
 {
@@ -128,7 +128,7 @@ int thread_stop(struct stopped *s, const struct target *t, pid_t tid)
 	s->xstate_len = 0;
 	if (xsp_proc_stat(tid, &st))
 		return -ESRCH;
-	/* It stops no sooner than what it waits for has come, and there must be room for it. */
+	/* It stops only when its wait is over, and needs an entry in the list until then. */
 	if (st.state == 'D' || st.state == 'T' || left_has(tid) || !left_has_room())
 		return -EAGAIN;
 	err = seize(tid);
@@ -150,7 +150,7 @@ int thread_stop(struct stopped *s, const struct target *t, pid_t tid)
 	return err;
 }
 
-/* Where its state is written: on its stack, behind what it may use there below its end. */
+/* The place for its state: on its stack, below the red zone. */
 static uint64_t xstate_at(const struct stopped *s, size_t xstate_len)
 {
 	return (s->regs.rsp - RED_ZONE - xstate_len - 64) & ~63ull;
@@ -174,7 +174,7 @@ int thread_take(struct stopped *s)
 	return 0;
 }
 
-/* In this order: killed between the two we leave a thread that goes on by its frame. */
+/* In this order: if xsprof is killed between the two, the thread continues from its frame. */
 static int begin(const struct stopped *s, const struct user_regs_struct *regs)
 {
 	uint64_t all = ~(uint64_t)0;
@@ -193,7 +193,7 @@ void thread_go_on(struct stopped *s)
 		ptrace(PTRACE_SETREGS, s->tid, 0, &s->regs);
 	}
 	s->xstate_len = 0;
-	/* It finds that when it is let go, unless a SIGCONT came behind it. */
+	/* It gets it when released, unless a SIGCONT came after it. */
 	if (s->stops)
 		syscall(SYS_tgkill, s->t->pid, s->tid, SIGSTOP);
 	ptrace(PTRACE_DETACH, s->tid, 0, 0);
@@ -210,7 +210,7 @@ static int interrupt(struct stopped *s, int err)
 	return stopped ? stopped : err;
 }
 
-/* By syscall() of the C library, which is called and returns into the end of a signal's handler. */
+/* By syscall() of the C library, which returns to the signal return code. */
 int64_t thread_system_call(struct stopped *s, long nr, uint64_t a, uint64_t b, uint64_t c,
 			   uint64_t d)
 {
@@ -224,7 +224,7 @@ int64_t thread_system_call(struct stopped *s, long nr, uint64_t a, uint64_t b, u
 		return -EAGAIN;
 	regs.rip = s->t->system_call;
 	regs.rsp = back;
-	/* What was interrupted is not begun again here. */
+	/* Prevents a restart of the interrupted call here. */
 	regs.orig_rax = UINT64_MAX;
 	regs.rdi = (uint64_t)nr;
 	regs.rsi = a;
@@ -272,7 +272,7 @@ int thread_run(struct stopped *s, const struct user_regs_struct *start, uint64_t
 			continue;
 		if (ptrace(PTRACE_GETREGS, s->tid, 0, &regs))
 			return -errno;
-		/* Behind the instruction, at the entry and at the exit. */
+		/* After the instruction, at the entry and at the exit. */
 		if (regs.rip == at + 2 && ++there == 2)
 			return interrupt(s, 0);
 	}

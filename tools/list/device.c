@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The producers of /dev/xsprof in `xsprof list`: what the kernel says of each.  It opens none.
+ * The producers of /dev/xsprof in `xsprof list`, as the kernel describes them. It opens none.
  */
 #include <errno.h>
 #include <pwd.h>
@@ -50,7 +50,7 @@ static void format_state(char *buf, size_t size, const struct xsprof_info *info)
 	}
 }
 
-/* Who reads it: a recorder we know of by its session, or just somebody. */
+/* Its reader: a recorder known by its session, or an unknown one. */
 static void format_recorder(char *buf, size_t size, const struct list_options *opts,
 			    const struct xsprof_info *info)
 {
@@ -74,7 +74,7 @@ static void format_user(char *buf, size_t size, uint32_t uid)
 		snprintf(buf, size, "%u", uid);
 }
 
-/* The time of the day; of other days the date. */
+/* The time if it is of today, else the date. */
 static void format_started(char *buf, size_t size, uint64_t mono)
 {
 	uint64_t ago = xsp_clock_ns(CLOCK_MONOTONIC) - mono;
@@ -129,7 +129,7 @@ int list_device(struct list_options *opts)
 	int fd, err;
 
 	fd = xsp_device_open();
-	/* Without the module there are none: that is no error of who asks what there is. */
+	/* Without the module there are no producers, which is not an error. */
 	err = fd < 0 ? fd : xsp_device_each(fd, 0, print_one, opts);
 	if (fd >= 0)
 		close(fd);

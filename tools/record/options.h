@@ -67,7 +67,7 @@ struct flight_options {
  * @quiet: errors only
  * @verbose: print progress messages
  * @flight: flight recorder
- * @kernel: events of the kernel
+ * @kernel: kernel events
  * @attach: running processes instead of a command
  * @load: load our library into these processes
  * @argv: the command; empty with @attach

@@ -14,7 +14,7 @@
 /**
  * recover_open_output - open the output file, positioned at its end
  * @scan: set to the contents of the capture
- * @output: -o: a copy of the capture; NULL for the capture itself, cut to its last whole chunk
+ * @output: -o: a copy of the capture; NULL: the capture itself, truncated to its last whole chunk
  * @seen: the session; if its capture is gone, or holds another recording, a new file is created
  * @cap: the writer, with descriptor @fd
  * @path: set to the file's path, at most @size bytes

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A walk over the chunks of a capture.  It never decodes records, and takes nothing in the file
- * for granted.
+ * Walks over the chunks of a capture. It never decodes records, and trusts nothing in the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +19,10 @@ static struct scan_producer *producer(struct scan *scan, uint32_t number)
 	if (number >= XSPROF_CAP_MAX_PRODUCERS)
 		return NULL;
 	if (number >= scan->nr) {
-		/* A file of a few bytes may name the highest number: only chunks buy memory. */
+		/*
+		 * A tiny file may contain the highest number: the memory is bounded by the number
+		 * of chunks.
+		 */
 		if (number > scan->nr + scan->chunks)
 			return NULL;
 		more = realloc(scan->producers, (number + 1) * sizeof(*more));
@@ -51,7 +53,7 @@ static struct scan_ring *ring(struct scan_producer *p, uint32_t k)
 	return &p->rings[k];
 }
 
-/* The payload of a PRODUCER chunk, which may be compressed. */
+/* Reads the payload of a PRODUCER chunk, which may be compressed. */
 static int read_producer(const struct xsprof_chunk *chunk, const void *stored,
 			 struct scan_producer *p)
 {
@@ -114,7 +116,7 @@ static void note(struct scan *scan, const struct xsprof_chunk *chunk, const void
 	}
 }
 
-/* Return: 1 a whole chunk, 0 the end of what is whole, -errno. */
+/* Return: 1: a whole chunk; 0: no further whole chunk; -errno. */
 static int next(int fd, uint64_t file_size, struct scan *scan, uint8_t *buf)
 {
 	struct xsprof_chunk chunk;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether what a recovery wrote is on the disk as it was written: it is the only copy soon.
+ * Verifies that the recovered file is intact on the disk: it will be the only copy.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include "recover/local.h"
 
-/* The writer's descriptor may not read. */
+/* The writer's descriptor is not open for reading. */
 static int reopen(int fd)
 {
 	char path[32];
@@ -30,7 +30,7 @@ int recover_verify(int fd, const struct xsp_cap *cap)
 	copy = reopen(fd);
 	if (copy < 0)
 		return copy;
-	/* Each chunk is read, and its checksum is that of what was in memory. */
+	/* Each chunk is read, and its checksum compared with that of the data in memory. */
 	err = scan_capture(copy, &scan);
 	close(copy);
 	if (err)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times that overlap, each moment counted once, in memory that has a bound.  They come in buffers
- * of many, those of one thread behind those of another: what is older than the latest hundred
- * thousand pieces is added up.  What comes later than that counts from there on, and the rest is
- * told.
+ * Union of overlapping times, in bounded memory. Times arrive in buffers, those of one thread after
+ * those of another: pieces older than the latest hundred thousand are summed up. Of a time that
+ * arrives too late, only the part after these counts; the rest is reported.
  *
- * Pieces are in blocks, so that one in the middle moves few others.
+ * Pieces are in blocks, so that an insertion moves few others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +26,12 @@ struct block {
 };
 
 /**
- * struct gpu_busy - such times
- * @v: blocks of pieces in their order, none of them empty; no piece touches another
- * @n: how many
- * @floor: nothing counts before
- * @before: what was before that
- * @late: what came too late to be counted
+ * struct gpu_busy - a union of times
+ * @v: sorted blocks of pieces, none of them empty; no piece touches another
+ * @n: their number
+ * @floor: times before it no longer count
+ * @before: ns before @floor
+ * @late: ns that came too late to be counted
  */
 struct gpu_busy {
 	struct block	*v[BLOCKS];
@@ -127,7 +126,9 @@ static void swallow(struct gpu_busy *b, struct piece *p)
 		}
 		if (to == at)
 			return;
-		/* Pieces behind it in the block are later; else the next block may go on. */
+		/*
+		 * The following pieces in the block are later; else the next block may be adjacent.
+		 */
 		memmove(block->v + at, block->v + to, (block->n - to) * sizeof(*block->v));
 		block->n -= to - at;
 		if (at < block->n)

@@ -7,7 +7,7 @@
 
 #include "report/gpu.h"
 
-/* The text of @key in what a collector said of a device. */
+/* The value of @key in a collector's description of a device. */
 static void fact_text(const char *facts, const char *key, char *text, size_t size)
 {
 	const char *at = facts ? strstr(facts, key) : NULL;
@@ -22,7 +22,7 @@ static void fact_text(const char *facts, const char *key, char *text, size_t siz
 	}
 }
 
-/* The device that a process calls by @number: that of others where it has its UUID. */
+/* The device with @number in a process: the same as in other processes if the UUID is equal. */
 static struct gpu_device *find_device(struct gpu_report *gpu, const char *uuid, uint32_t number)
 {
 	for (uint32_t i = 0; i < gpu->nr_devices; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where sampled threads were, by functions: functions.c reads, functions-print.c prints.
+ * Samples by function: functions.c reads, functions-print.c prints.
  */
 #ifndef XSPROF_REPORT_FUNCTIONS_H
 #define XSPROF_REPORT_FUNCTIONS_H
@@ -24,17 +24,17 @@ struct function {
 };
 
 /**
- * struct functions - what was found
+ * struct functions - the result
  * @report: the report that it is part of
  * @rows: functions
- * @nr: how many
- * @room: for how many
- * @by_word: their places + 1, by words
+ * @nr: number of @rows
+ * @room: capacity of @rows
+ * @by_word: index + 1 in @rows, by words
  * @samples: by enum xsprof_sample_how; those that could not be taken count as the first
  * @no_stack: samples whose stack did not fit
  * @cut: samples with an incomplete stack
  * @frames: names of code, NULL before the first sample that has frames
- * @hz: sampling rate, 0: not known, or not the same for all threads
+ * @hz: sampling rate, 0: unknown, or not the same for all threads
  */
 struct functions {
 	struct report	*report;

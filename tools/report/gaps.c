@@ -200,7 +200,7 @@ static void take_back(struct gaps *gaps, const struct xsprof_range *range)
 	gaps->nr = kept;
 }
 
-/* A wait for Python's lock is a reason for a gap, and does not end one. */
+/* A wait for the GIL is a reason for a gap, and does not end one. */
 static bool is_wait(const struct gaps *gaps, const struct xsprof_range *range)
 {
 	const struct xsprof_trace *trace = gaps->report->source.trace;

@@ -25,9 +25,9 @@ struct gpu_busy *gpu_busy_new(void);
 void gpu_busy_free(struct gpu_busy *busy);
 void gpu_busy_add(struct gpu_busy *busy, uint64_t begin, uint64_t end);
 uint64_t gpu_busy_ns(const struct gpu_busy *busy);
-/* What came too long after others to be counted: that much of it may be missing. */
+/* Time that arrived too late to be counted: at most this much is missing. */
 uint64_t gpu_busy_late(const struct gpu_busy *busy);
-/* How much of it is between these, as far as that is still known. */
+/* The part of it between these times, as far as it is still known. */
 uint64_t gpu_busy_within(const struct gpu_busy *busy, uint64_t begin, uint64_t end);
 /* Calls @fn for each time between those that are still known one by one. */
 void gpu_busy_gaps(const struct gpu_busy *busy,
@@ -43,13 +43,13 @@ enum gpu_busy_of {
 
 /**
  * struct gpu_device - a device
- * @number: by which its first process calls it
- * @uuid: "" where it is not known
+ * @number: its number in its first process
+ * @uuid: "": unknown
  * @busy: by enum gpu_busy_of
- * @name: as its collector says it, "" where not
- * @kind: what it is called before its number
- * @limits: of it
- * @known: they are
+ * @name: as reported by its collector, "": unknown
+ * @kind: the word before its number
+ * @limits: its limits
+ * @known: @limits are known
  * @sets: ns of memsets
  * @unrecorded: ns in which its process did not record it; 0 where several processes used it
  * @kernels: how many ran
@@ -82,7 +82,7 @@ struct gpu_device {
 struct gpu_stream {
 	uint32_t		producer;
 	uint32_t		pid;
-	uint32_t		device;		/* its place in the list */
+	uint32_t		device;		/* its index */
 	uint32_t		number;		/* as the process calls it */
 	uint32_t		context;
 	uint32_t		stream;
@@ -111,7 +111,7 @@ struct gpu_measured {
 };
 
 /**
- * struct gpu_row - what a row has beside its group
+ * struct gpu_row - data of a row in addition to its group
  * @group: its durations
  * @kind: enum xsprof_gpu_kind
  * @collective: it is a kernel of a library for collectives
@@ -139,7 +139,7 @@ struct gpu_row {
 /**
  * struct gpu_unrecorded - a process whose collector was not on all of the time, to cost less
  * @producer: it
- * @ns: how long, within the window
+ * @ns: duration within the window
  */
 struct gpu_unrecorded {
 	uint32_t	producer;
@@ -147,16 +147,16 @@ struct gpu_unrecorded {
 };
 
 /**
- * enum gpu_idle_why - why a device had nothing to do
- * @GPU_IDLE_LAUNCHED: what came next was launched already
- * @GPU_IDLE_CALL: it was not, and the thread that launched it then was in a call
+ * enum gpu_idle_why - why a device was idle
+ * @GPU_IDLE_LAUNCHED: the next activity was already launched
+ * @GPU_IDLE_CALL: it was not, and the thread that launched it later was in a call
  * @GPU_IDLE_OFF_CPU: ... was off the CPU
  * @GPU_IDLE_RANGE: ... was in a range
- * @GPU_IDLE_NO_RANGE: ... was in none
- * @GPU_IDLE_UNKNOWN: the call of what came next is not known
- * @GPU_IDLE_UNRECORDED: devices were not recorded in some of it
- * @GPU_IDLE_OTHER: any of these, in rows that found no room
- * @GPU_IDLE_SHORT: the idle time was not examined, as others are longer
+ * @GPU_IDLE_NO_RANGE: ... was in no range
+ * @GPU_IDLE_UNKNOWN: the call of the next activity is unknown
+ * @GPU_IDLE_UNRECORDED: devices were not recorded in a part of it
+ * @GPU_IDLE_OTHER: any of these, in rows that did not fit
+ * @GPU_IDLE_SHORT: the idle time was not examined, because others are longer
  */
 enum gpu_idle_why {
 	GPU_IDLE_LAUNCHED, GPU_IDLE_CALL, GPU_IDLE_OFF_CPU, GPU_IDLE_RANGE, GPU_IDLE_NO_RANGE,
@@ -167,13 +167,13 @@ enum gpu_idle_why {
 
 /**
  * struct gpu_idle_row - a reason
- * @device: the device's place in the list
+ * @device: index of the device
  * @why: enum gpu_idle_why
  * @class: OFF_CPU: enum cause_class
  * @word: the call, or the range; 0: none
  * @latest: the last idle time that it had a part in
  * @count: idle times that it had a part in
- * @ns: how long
+ * @ns: duration
  */
 struct gpu_idle_row {
 	uint32_t	device;
@@ -194,7 +194,7 @@ struct gpu_idle_row {
  * @count: copies
  * @blocked: those whose call returned after the copy
  * @bytes: that these moved
- * @ns: how long their calls took
+ * @ns: duration of their calls
  * @longest: the longest of them
  */
 struct gpu_copy_row {
@@ -210,11 +210,11 @@ struct gpu_copy_row {
 #define GPU_CAPTURED_ROWS	4096u
 
 /**
- * struct gpu_captured_row - what ran of graphs, by the range that captured it
- * @range: + 1; 0: it is not known, or there was none
+ * struct gpu_captured_row - graph activities, by the range that captured them
+ * @range: + 1; 0: unknown, or none
  * @work: the activity's name
- * @count: how many ran
- * @ns: how long
+ * @count: number of activities
+ * @ns: duration
  */
 struct gpu_captured_row {
 	uint32_t	range;
@@ -226,14 +226,14 @@ struct gpu_captured_row {
 #define GPU_METRICS	512u
 
 /**
- * struct gpu_metric - a counter of a device, as it was sampled
- * @device: the device's place in the list
+ * struct gpu_metric - a sampled counter of a device
+ * @device: index of the device
  * @name: of the metric, a word of the groups
  * @count: samples
- * @ns: how long they were, in all
- * @sum: of values, by their ns
- * @busy_ns: how long of that the device was busy
- * @busy_sum: of values, by these
+ * @ns: their total duration
+ * @sum: sum of values, weighted by ns
+ * @busy_ns: the part of @ns in which the device was busy
+ * @busy_sum: sum of values, weighted by @busy_ns
  * @max: the largest value
  */
 struct gpu_metric {
@@ -257,22 +257,22 @@ struct gpu_metric {
  * @nr_unrecorded: how many
  * @rows: activities, then calls, then the rest, each by its total
  * @early: activities that began before the call that started them
- * @busy: of all devices together, ns
+ * @busy: sum of all devices, ns
  * @events: activities and calls
  * @numbers: by process and number: the place of a device + 1, 0: not listed
- * @idle: by device, the longest first; a row of GPU_IDLE_SHORT for each behind the others
- * @nr_idle: how many
+ * @idle: by device, the longest first, each followed by a row of GPU_IDLE_SHORT
+ * @nr_idle: number of @idle
  * @copies: copies and their calls
- * @nr_copies: how many
- * @unlisted_copies: copies that found no place there
- * @graphs: parts of graphs ran
- * @captured: these, by what captured them; NULL: not read
- * @nr_captured: how many rows
- * @unlisted_captured: parts that found no place there
- * @metrics: in the order of devices, and in which they came
- * @nr_metrics: how many
+ * @nr_copies: number of @copies
+ * @unlisted_copies: copies that did not fit
+ * @graphs: there are graph activities
+ * @captured: these, by the capturing range; NULL: not read
+ * @nr_captured: number of @captured
+ * @unlisted_captured: activities that did not fit
+ * @metrics: by device, in the order of appearance
+ * @nr_metrics: number of @metrics
  * @sampled: there are samples
- * @unknown_nodes: nodes that found no place while it was read
+ * @unknown_nodes: graph nodes that did not fit
  */
 struct gpu_report {
 	struct report		*report;
@@ -306,7 +306,7 @@ struct gpu_report {
 	bool			sampled;
 };
 
-/* How long collectives ran beside other kernels, ns. */
+/* Time in which collectives overlapped other kernels, ns. */
 static inline uint64_t gpu_overlap(const struct gpu_device *d)
 {
 	uint64_t both = gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]) +
@@ -316,7 +316,7 @@ static inline uint64_t gpu_overlap(const struct gpu_device *d)
 	return both > all ? both - all : 0;
 }
 
-/* The place of the device that a process calls by @number, -1 where it is not listed. */
+/* The index of the device with @number in a process, -1: not listed. */
 static inline int gpu_device_find(const struct gpu_report *gpu, uint32_t producer, uint32_t number)
 {
 	const uint64_t *known = xsp_map_get(&gpu->numbers, ((uint64_t)producer + 1) << 32 | number);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters of devices, as they were sampled: their mean, and that of the time in which the device
- * was busy.  Samples come before or after the activities of their time, so the trace is read once
- * more when these are known.
+ * Sampled counters of devices: their mean, also over the time in which the device was busy. Samples
+ * come before or after the activities of their time, so the trace is read once more when these are
+ * known.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -20,7 +20,7 @@ static struct gpu_metric *metric_of(struct gpu_report *gpu, uint32_t device, uin
 	for (uint32_t i = 0; i < gpu->nr_metrics; i++)
 		if (gpu->metrics[i].device == device && gpu->metrics[i].name == name)
 			return &gpu->metrics[i];
-	/* So many are of more devices than can be recorded. */
+	/* More than for all devices that can be recorded. */
 	if (gpu->nr_metrics == GPU_METRICS)
 		return NULL;
 	m = &gpu->metrics[gpu->nr_metrics++];

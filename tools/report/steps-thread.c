@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What threads did with their time, by phase, for steps.c.
+ * The time of threads by phase, for steps.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -80,14 +80,14 @@ void steps_forget(struct report_steps *steps, struct step_thread *th)
 	struct report *report = steps->report;
 	struct cause_sum sum;
 
-	/* What was kept for its end. */
+	/* Drops data kept for its end. */
 	if (th->in_step)
 		cause_range(report->cause, cause_reader_key(report->reader, th->producer, th->tid),
 			    th->begin, steps->now, true, &sum);
 	th->in_step = false;
 }
 
-/* Where records of the thread may have been lost, it may be in anything: it begins anew. */
+/* After a possible loss of the thread's records its state is unknown: start again. */
 static struct step_thread *sync(struct report_steps *steps, struct step_thread *th)
 {
 	struct step_process *process;
@@ -163,7 +163,7 @@ static uint64_t asleep(struct report_steps *steps, const struct step_thread *th,
 	struct report *report = steps->report;
 	struct cause_sum sum;
 
-	/* Where nothing tells, all of it. */
+	/* Without scheduler events, all of it. */
 	if (!cause_get_stats(report->cause)->switches)
 		return ns;
 	cause_range(report->cause, cause_reader_key(report->reader, th->producer, th->tid),
@@ -172,13 +172,13 @@ static uint64_t asleep(struct report_steps *steps, const struct step_thread *th,
 	       sum.v[CAUSE_UNKNOWN];
 }
 
-/* The thread was in no op: how much of it did others work for it? */
+/* The thread was in no op: how much of this time did other threads work for it? */
 static uint64_t count_waits(struct report_steps *steps, struct step_thread *th, uint64_t ns)
 {
 	const struct step_process *process = &steps->processes[th->producer];
 	uint64_t backward = th->served - th->served_mark, comm = 0, most;
 
-	/* With several training threads it is not known which one waits. */
+	/* With several training threads it is unknown which one waits. */
 	if (process->trainers == th->trains)
 		comm = process->comm - th->comm_mark;
 	if (!backward && !comm)
@@ -212,7 +212,7 @@ static void serve(struct report_steps *steps, struct step_thread *th, uint64_t f
 {
 	struct step_thread *other = forward ? find(steps, th->producer, (uint32_t)forward) : NULL;
 
-	/* Nodes that do not say it belong to the pass of those before. */
+	/* Nodes without that belong to the pass of the previous ones. */
 	if (other)
 		th->serves = (uint32_t)(other - steps->threads) + 1;
 	if (!th->serves)

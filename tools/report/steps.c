@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The steps of a training.  A step ends where its optimizer does, or where the program says so, or
- * is a range that was asked for; what is between two ends is one step.  Where there are optimizers
- * in the backward pass alone, one a parameter, that pass ends the step: with the next range of the
- * thread whose ops it is of, which waits for it.
+ * The steps of a training. A step ends with its optimizer, or where the program marks it, or is a
+ * requested range; the time between two ends is one step. If optimizers run only in the backward
+ * pass, one per parameter, that pass ends the step: at the next range of the thread whose ops it
+ * belongs to, which waits for it.
  *
- * The time of a step is that of the thread that ends it, by the innermost of its ranges that has a
- * phase: PyTorch names its ranges by what they are for.  A thread in no op is taken to wait while
- * another thread runs the backward pass of its ops, or communicates and this one alone trains;
- * where the scheduler's events were recorded, only while it sleeps.
+ * The time of a step is that of the thread that ends it, by its innermost range with a phase: the
+ * names of PyTorch's ranges show their purpose. A thread in no op counts as waiting while another
+ * thread runs the backward pass of its ops, or communicates and this is the only training thread;
+ * if scheduler events were recorded, only while it sleeps.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -154,7 +154,7 @@ static uint64_t forward_thread(const struct xsprof_event *ev)
 static void pass_over(struct report_steps *steps, struct step_thread *th, const char *name)
 {
 	th->stepped = false;
-	/* With one behind it that is what ends the step. */
+	/* If another follows, that one ends the step. */
 	if (!th->passes || th->told || !th->in_step || is_step_of_optimizer(name))
 		return;
 	steps_trains(steps, th);
@@ -230,7 +230,7 @@ static void range_begins(struct report_steps *steps, const struct xsprof_event *
 		steps_serves(steps, th, forward);
 }
 
-/* The program says that a step begins. */
+/* The program marks the begin of a step. */
 static void program_says(struct report_steps *steps, const struct xsprof_event *ev)
 {
 	struct step_thread *th = steps_thread(steps, ev);
@@ -255,7 +255,7 @@ static void advance(struct report_steps *steps, uint64_t ns)
 		steps->now = ns;
 }
 
-/* What comes behind the last step, or is the one that did not end. */
+/* The time after the last step, or the unfinished step. */
 static void cut_step(struct report_steps *steps, struct step_thread *th, uint32_t how)
 {
 	if (th->in_step && !steps->range && (th->told || *th->by))
@@ -273,12 +273,12 @@ static void process_ended(struct report_steps *steps, const struct xsprof_event 
 		cut_step(steps, steps_find_thread(steps, ev->producer,
 						  steps->threads[at - 1].tid),
 			 STEP_PROCESS + (uint32_t)(ev->value >> 32));
-	/* Another image of it has other threads. */
+	/* After an exec it has other threads. */
 	steps->processes[ev->producer].threads = 0;
 	steps_memory_free(&steps->processes[ev->producer]);
 }
 
-/* What ends a step may have been off meanwhile: one that this lies in may be several. */
+/* The end of a step may have been disabled meanwhile: a step with this in it may be several. */
 static void markers_switched(struct report_steps *steps, const struct xsprof_event *ev)
 {
 	if (ev->producer < steps->nr_processes)
@@ -323,7 +323,7 @@ static void outer_ended(struct report_steps *steps, struct step_thread *th,
 {
 	th->outer = 0;
 	if (steps->range && range->flags & XSPROF_RANGEF_CONTINUED) {
-		/* One around it has ended: where this one does is no end of a step. */
+		/* A range around it has ended: its own end does not end a step. */
 		steps->beside += th->in_step;
 		steps_forget(steps, th);
 	} else if (!steps->range && range->how == XSPROF_RANGE_ENDED) {

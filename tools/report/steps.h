@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The steps of a training: where each ends, and what its time was for.  steps.c counts them while
- * the trace is read, steps-memory.c how much memory was allocated in each; steps-median.c tells
- * slow ones from others; steps-print.c, steps-usage.c and steps-json.c print them.
+ * The steps of a training: their ends, and their time by phase. steps.c finds them while the trace
+ * is read, steps-memory.c counts memory allocated in each; steps-median.c finds slow ones;
+ * steps-print.c, steps-usage.c and steps-json.c print them.
  */
 #ifndef XSPROF_REPORT_STEPS_H
 #define XSPROF_REPORT_STEPS_H
@@ -22,8 +22,8 @@ enum step_phase {
 };
 
 /**
- * struct step_bytes - memory that was allocated in a step, as the allocators of its process count
- * @known: they said so
+ * struct step_bytes - memory allocated in a step, as counted by the process's allocators
+ * @known: the allocators reported it
  * @peak: the most at one time
  * @end: at the end
  */
@@ -36,28 +36,28 @@ struct step_bytes {
 /* How a step ended. */
 enum step_end {
 	STEP_ENDED,
-	STEP_RECORDING,		/* not: the recording did */
-	STEP_PROCESS,		/* not: its process did, with what is added to this */
+	STEP_RECORDING,		/* unfinished: the recording ended */
+	STEP_PROCESS,		/* unfinished: its process ended; + enum xsprof_how */
 };
 
 /**
  * struct report_step - a step
- * @begin: where the one before ended
- * @end: where it ended
+ * @begin: end of the previous one
+ * @end: its end
  * @ns: its time by enum step_phase
- * @cause: and by what the kernel saw of its thread
+ * @cause: and by scheduler state of its thread
  * @bytes: of the host and of all devices
- * @number: as the program counts, else as the trace does, from 1
+ * @number: as counted by the program, else in the trace, from 1
  * @producer: of its thread
  * @pid: likewise
  * @tid: likewise
  * @how: enum step_end
  * @told: @cause is known
  * @uncertain: records of the program were lost in it
- * @switched: markers were switched off or on in it
+ * @switched: markers were disabled or enabled in it
  * @ranges: its thread had any in it
  * @counted: the program counts them
- * @first: nothing says where it began: that is where the thread's first range did
+ * @first: its begin is unknown: the begin of the thread's first range is used
  */
 struct report_step {
 	uint64_t		begin;
@@ -90,35 +90,35 @@ struct step_open {
 
 /**
  * struct step_thread - a thread with ranges
- * @open: those that are open
- * @depth: how many
+ * @open: the open ones
+ * @depth: their number
  * @in: the phase it is in
- * @next: place of the next thread of the process, + 1
- * @losses: of records, up to its latest event
- * @since: from when on that is not in @ns yet
+ * @next: index + 1 of the next thread of the process
+ * @losses: losses of records up to its latest event
+ * @since: time from this on is not yet in @ns
  * @ns: its time by phase, from its first range on
- * @serves: it runs the backward pass for the thread at this place, + 1; 0 for none
- * @servers: how many threads run one for it now
- * @served_since: from when on that is not in @served yet
- * @served: how long any of them did
+ * @serves: index + 1 of the thread whose backward pass it runs; 0: none
+ * @servers: number of threads that run one for it now
+ * @served_since: time from this on is not yet in @served
+ * @served: time in which any of them did
  * @served_mark: @served, at @since
  * @comm_mark: of its process, at @since
- * @begin: of its step
- * @mark: @ns then
- * @bytes_mark: number of what the process had allocated then
+ * @begin: begin of its step
+ * @mark: @ns at that time
+ * @bytes_mark: number of the step's begin among those of its process
  * @number: of its step
- * @outer: place of the range that ends its step in @open, + 1; 0 for none
- * @nodes: of those in @open, in which autograd runs a node
+ * @outer: index + 1 in @open of the range that ends its step; 0: none
+ * @nodes: number of ranges in @open in which autograd runs a node
  * @in_step: it is in one
  * @firm: its first step began with the first batch
- * @told: the program says where steps begin
- * @trains: it has had a step of an optimizer, or says so
+ * @told: the program marks the begins of steps
+ * @trains: it has had a step of an optimizer, or marks steps
  * @first: its step is the first
  * @uncertain: records were lost in its step
- * @controls: switches of its process before its step
+ * @controls: enables and disables of its process before its step
  * @ranges: its step has any
- * @stepped: in the backward pass of its ops an optimizer stepped, and that is not counted yet
- * @passes: all that @by is, it is in backward passes: these end the steps
+ * @stepped: an optimizer stepped in the backward pass of its ops, and is not yet counted
+ * @passes: @by steps only in backward passes: these end the steps
  * @by: the optimizer that ends the steps of the thread
  * @other: another one
  */
@@ -160,14 +160,14 @@ struct step_thread {
 };
 
 /**
- * struct step_process - what the threads of a process do
- * @threads: place of the first, + 1
- * @trainers: how many of them train
- * @in_comm: how many communicate
- * @controls: events that switched its markers off or on
- * @since: from when on that is not in @comm yet
- * @comm: how long any of them did
- * @memory: what it has allocated; NULL: nothing that is known
+ * struct step_process - state of the threads of a process
+ * @threads: index + 1 of the first
+ * @trainers: number of them that train
+ * @in_comm: number of them that communicate
+ * @controls: events that disabled or enabled its markers
+ * @since: time from this on is not yet in @comm
+ * @comm: time in which any of them did
+ * @memory: its allocated memory; NULL: unknown
  */
 struct step_process {
 	uint32_t	threads;
@@ -180,22 +180,22 @@ struct step_process {
 };
 
 /**
- * struct report_steps - all of them
+ * struct report_steps - all steps
  * @report: the report
- * @range: the ranges that are steps; NULL: what ends there
- * @list: by thread, and then by time, once reading is over
- * @nr: how many
- * @room: room in @list
- * @dropped: more that were not kept
- * @refused: events of threads that found no room
- * @filtered: steps that were not asked for
- * @doubtful: ranges that were to be steps, and had lost records inside
- * @beside: ranges that were to be steps, and began or ended while another was open
+ * @range: name of the ranges that are steps; NULL: ends of steps are found
+ * @list: sorted by thread, then by time, after reading
+ * @nr: their number
+ * @room: capacity of @list
+ * @dropped: further ones that were not kept
+ * @refused: events of threads that did not fit
+ * @filtered: steps that do not match the filters
+ * @doubtful: ranges that would be steps, but had lost records inside
+ * @beside: ranges that would be steps, but began or ended while another was open
  * @now: time of the last event
- * @threads: with ranges
- * @by_thread: their places
+ * @threads: threads with ranges
+ * @by_thread: their indices
  * @processes: by number of the producer
- * @losses: of records
+ * @losses: losses of records
  */
 struct report_steps {
 	struct report		*report;
@@ -220,9 +220,9 @@ struct report_steps {
 
 /* ---- steps-thread.c ------------------------------------------------------------------------- */
 
-/* NULL: there is no room for it. */
+/* Finds or adds a process. Return: NULL: it does not fit. */
 struct step_process *steps_process(struct report_steps *steps, uint32_t producer);
-/* The thread of an event, made when it is new.  NULL: there is no room for it. */
+/* Finds or adds the thread of an event. Return: NULL: it does not fit. */
 struct step_thread *steps_thread(struct report_steps *steps, const struct xsprof_event *ev);
 /* NULL: it has had no range. */
 struct step_thread *steps_find_thread(struct report_steps *steps, uint32_t producer,
@@ -230,9 +230,9 @@ struct step_thread *steps_find_thread(struct report_steps *steps, uint32_t produ
 /* The thread of @step: what ended its steps is there. */
 const struct step_thread *report_steps_thread(const struct report_steps *steps,
 					      const struct report_step *step);
-/* What is before @steps->now is in the sums of the thread. */
+/* Accounts for the thread's time up to @steps->now. */
 void steps_count(struct report_steps *steps, struct step_thread *th);
-/* What is inside a node of the backward pass says whose ops that is of. */
+/* An op in a node of the backward pass shows the thread whose ops the pass belongs to. */
 void steps_serves(struct report_steps *steps, struct step_thread *th, uint64_t forward);
 /* It is in @phase from now on; @forward: the thread that ran the forward ops, 0 not known. */
 void steps_enter(struct report_steps *steps, struct step_thread *th, uint32_t phase,
@@ -283,7 +283,7 @@ static inline uint64_t steps_wall(const struct report_step *step)
 
 /* Of the @n steps of a thread.  Return: false without memory for it. */
 bool steps_find_medians(const struct report_step *steps, size_t n, struct step_medians *m);
-/* More than 1.25 times the median, also where it hangs. */
+/* More than 1.25 times the median, also if it is unfinished. */
 bool steps_is_slow(const struct report_step *step, const struct step_medians *m);
 /* How many from @at on are of one thread. */
 size_t steps_same_thread(const struct report_steps *steps, size_t at);

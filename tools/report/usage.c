@@ -132,7 +132,7 @@ static void count(struct report_usage *usage, struct xsp_range *top, uint32_t fo
 	slot->all_flops += slot->used.flops;
 }
 
-/* Return: false: there is no room for more of its inputs. */
+/* Return: false: no space for more of its inputs. */
 static bool keep(struct report_usage *usage, struct usage_slot *slot,
 		 const struct xsprof_event *ev)
 {
@@ -281,7 +281,7 @@ static void add_all(struct report_used *to, const struct usage_slot *slot)
 	to->all_flops += slot->all_flops;
 }
 
-/* What it and those in it used that are over is what is around it used, too. */
+/* Its usage, and that of ended ranges in it, also counts for the range around it. */
 static void pass_on(struct report_usage *usage, struct xsp_range *range,
 		    const struct report_used *used)
 {
@@ -318,7 +318,7 @@ bool report_usage_of(struct report_usage *usage, struct report_used *used)
 		put_slot(usage, given.range);
 	}
 	pass_on(usage, given.outer, used);
-	/* Those go on: they pass it on themselves. */
+	/* They continue: they pass it on themselves. */
 	for (uint32_t i = 1; i <= given.inner; i++) {
 		slot = find_slot(usage, &given.range[i]);
 		if (slot)

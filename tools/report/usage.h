@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ranges use besides time: usage.c counts it while the trace is read, usage-print.c prints it.
+ * Resources used by ranges: usage.c counts them while the trace is read, usage-print.c prints them.
  */
 #ifndef XSPROF_REPORT_USAGE_H
 #define XSPROF_REPORT_USAGE_H
@@ -11,12 +11,12 @@
 #define USAGE_FAILED	8u	/* allocations that failed, which are listed */
 
 /**
- * struct usage_failed - an allocation that found no memory
- * @mem: what was asked for, and what there was
+ * struct usage_failed - a failed allocation
+ * @mem: requested and available memory
  * @producer: of its thread
  * @pid: likewise
  * @tid: likewise
- * @name: of the range that it was in, 0 for none
+ * @name: name of the range around it, 0: none
  */
 struct usage_failed {
 	struct xsr_mem	mem;
@@ -34,14 +34,14 @@ struct usage_apart {
 };
 
 /**
- * struct usage_slot - what a range that is open has used
- * @used: by itself and by what was inside and is over; @flops are its own
+ * struct usage_slot - usage of an open range
+ * @used: by itself and by ended ranges inside; @flops are its own
  * @all_flops: of both
- * @formula: of its name, until its inputs are known
- * @unknown: it has a formula, and no inputs that it takes
- * @note: records of these, as far as they came
- * @note_len: bytes
- * @next: the next one that is free, + 1
+ * @formula: FLOP formula of its name, until its inputs are known
+ * @unknown: it has a formula, but no suitable inputs
+ * @note: records of its inputs so far
+ * @note_len: length of @note
+ * @next: index + 1 of the next free slot
  */
 struct usage_slot {
 	struct xsp_used	used;
@@ -54,27 +54,27 @@ struct usage_slot {
 };
 
 /**
- * struct report_usage - what ranges have used
+ * struct report_usage - usage of ranges
  * @report: the report
- * @pairer: it knows what is open
- * @rows: it is kept for rows
- * @slots: of ranges that are open: the tag of each says which
- * @nr: how many there are
- * @room: room for them
- * @unused: the first that is free, + 1
+ * @pairer: has the open ranges
+ * @rows: usage is kept for rows
+ * @slots: of open ranges: each range's tag is the index
+ * @nr: number of @slots
+ * @room: capacity of @slots
+ * @unused: index + 1 of the first free slot
  * @expecting: slots with a note
  * @notes: bytes of all notes
- * @memory: allocations, frees
- * @apart: of these, those in no range
- * @doubt: used by ranges whose times are in no row, because of losses; @self of each
- * @doubtful: there were such
- * @crowded: allocations in ranges for which there was no room
- * @counted: ops with FLOPs, of those that are in rows or in doubt
+ * @memory: number of allocations and frees
+ * @apart: of these, those outside of ranges
+ * @doubt: usage of ranges whose times are in no row, because of losses; @self of each
+ * @doubtful: there are such ranges
+ * @crowded: allocations in ranges that did not fit
+ * @counted: ops with FLOPs, of those in rows or in doubt
  * @said: an op had arguments
- * @uncounted: of the same, those that have a formula, and no inputs that it takes
- * @failed: the first that found no memory
- * @nr_failed: how many did not, in all
- * @memo: formulas by names
+ * @uncounted: of the same, those with a formula, but no suitable inputs
+ * @failed: the first failed allocations
+ * @nr_failed: number of all failed allocations
+ * @memo: cache of formulas by name
  */
 struct report_usage {
 	struct report		*report;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a thread is in while others wait for what it has: its innermost range, as the trace is
- * walked.
+ * The innermost range of a thread while other threads wait for a lock that it holds, as of the
+ * current position in the trace.
  */
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ void why_holders_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 	    xsp_tracks_exit(tracks, ev))
 		return;
 	xsp_tracks_event(tracks, ev, &view);
-	/* With no memory for one that is open its thread is in what is around it. */
+	/* Without memory for an open range, the range around it counts. */
 	if (ev->type == XSPROF_REC_BEGIN)
 		(void)xsp_tracks_begin(tracks, view.thread, ev->ns, ev->name, true, true);
 	else if (ev->type == XSPROF_REC_END && view.range)

@@ -72,7 +72,7 @@ static void json_item(const struct why *why, const struct why_window *w,
 		printf(",\"cpu\":%d", item->cpu);
 	if (item->partial)
 		fputs(",\"partial\":true", stdout);
-	/* Those of other classes are not told apart by it. */
+	/* In other classes it does not distinguish causes. */
 	if (item->nr >= 0 && (item->class == CAUSE_SYSCALL || item->class == CAUSE_BLOCKED ||
 			      item->class == CAUSE_IO)) {
 		printf(",\"syscall_nr\":%d", item->nr);

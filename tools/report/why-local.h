@@ -13,19 +13,19 @@
 #include "report/place.h"
 
 #define WHY_COMM	20
-#define WHY_LINKS	4u	/* tasks behind each other */
+#define WHY_LINKS	4u	/* length of a chain of waits */
 #define WHY_ITEMS	256u	/* causes of a window; what else there is is put together */
 #define WHY_MAX		1000u	/* windows */
 
 /**
- * struct why_link - what the task that was waited for did meanwhile
- * @tid: it
+ * struct why_link - what a task did while another waited for it
+ * @tid: the task
  * @comm: its name
- * @class: what it did most; enum cause_class
- * @who: RUNNABLE: who had its CPU for most of that; where it slept: who woke it from most of that
+ * @class: its most frequent class; enum cause_class
+ * @who: RUNNABLE: the task that had its CPU for most of that; asleep: the waker from most of that
  * @who_comm: its name
- * @ns: how long
- * @who_ns: how much of that
+ * @ns: time in @class
+ * @who_ns: the part of it with @who
  */
 struct why_link {
 	uint32_t	tid;
@@ -40,20 +40,20 @@ struct why_link {
 /**
  * struct why_item - a cause
  * @class: enum cause_class
- * @cpu: RUNNABLE: of which CPU it waited for
+ * @cpu: RUNNABLE: the CPU that it waited for
  * @nr: system call, -1 none
  * @who: as in a segment
  * @comm: the name of @who
- * @range: GIL: name id of the innermost range of who had the lock, 0: none
- * @rest: the sum of causes that found no room
+ * @range: GIL: name id of the holder's innermost range, 0: none
+ * @rest: the sum of causes that did not fit
  * @partial: RUNNABLE: others may have had the CPU besides @who; enum cause_others
- * @ns: how long, in all
- * @count: how often
- * @longest: at a time
- * @first: when it was first
- * @piece: how long it was the last time
- * @last: when that ended
- * @links: what is known of who ended the longest
+ * @ns: total time
+ * @count: number of occurrences
+ * @longest: longest occurrence
+ * @first: time of the first occurrence
+ * @piece: duration of the last occurrence
+ * @last: end of the last occurrence
+ * @links: what the task that ended the longest one did
  */
 struct why_item {
 	uint32_t	class;
@@ -129,20 +129,20 @@ struct why_named {
 #define WHY_PLACES	256u
 
 /**
- * struct why - a report of reasons under way
- * @windows: those chosen
- * @nr: how many
- * @want: how many at most
- * @found: ranges that were looked at
- * @off_thread: ranges of the name that are on no thread
- * @filtered: ranges of the name that other options leave out
- * @waits: events of the name that tell of waiting for something
- * @names: of tasks, as the tracer has them
- * @named: as the module has them, WHY_NAMED of them
- * @active: windows that the time is in
- * @by_key: the same, by their threads
- * @places: where the ops of windows were called: those of ranges, and those behind gaps
- * @holders: what threads are in that may have what others wait for
+ * struct why - state of a report of reasons
+ * @windows: the chosen windows
+ * @nr: their number
+ * @want: limit of @nr
+ * @found: number of examined ranges
+ * @off_thread: ranges of the name without a thread
+ * @filtered: ranges of the name that the filters leave out
+ * @waits: events of the name that are waits for an object
+ * @names: names of tasks by the tracer
+ * @named: names by the module, WHY_NAMED of them
+ * @active: windows that contain the current time
+ * @by_key: the same, by thread
+ * @places: where the ops of windows were called: of ranges, and of those after gaps
+ * @holders: innermost ranges of threads that may hold a lock that others wait for
  */
 struct why {
 	struct report		*report;
@@ -206,7 +206,7 @@ int gaps_take(struct gaps *gaps, uint32_t n, struct why_window **windows, uint64
 /* why-holder.c */
 struct xsp_tracks;
 int why_holders_new(struct xsp_tracks **tracks);
-/* After it has been told to the machine: until then a thread is in what it was in before. */
+/* To be called after the machine had the event: until then the previous range counts. */
 void why_holders_event(struct xsp_tracks *tracks, const struct xsprof_event *ev);
 /* The innermost range of a thread: its name id, 0: none. */
 uint32_t why_holders_range(struct xsp_tracks *tracks, uint32_t producer, uint32_t pid,
@@ -218,7 +218,7 @@ void why_seen(struct why *why, const struct xsprof_event *ev);
 /* Before an event at @ns: windows that begin or end until then. */
 void why_advance(struct why *why, uint64_t ns);
 void why_segment(void *data, const struct cause_segment *segment);
-/* Sorts, and accounts for what nobody told. */
+/* Sorts, and accounts for unexplained time. */
 void why_finish(struct why *why);
 
 /* why-print.c */

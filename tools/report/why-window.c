@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the time of a few windows was for, and because of whom: segments of watched threads are
- * put together by cause.  It chooses no window and prints nothing.
+ * The causes of the time of a few windows: groups segments of watched threads by cause. It chooses
+ * no window and prints nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static bool same_who(const struct cause_who *a, const struct cause_who *b)
 	       (a->context != CAUSE_IN_TASK || a->tid == b->tid) && !strcmp(a->name, b->name);
 }
 
-/* Is it the same cause?  What tells causes apart depends on the class. */
+/* Is it the same cause? What distinguishes causes depends on the class. */
 static bool same(const struct why_item *item, const struct cause_segment *s, uint32_t range)
 {
 	if (item->class != s->class || item->rest)
@@ -117,7 +117,7 @@ static struct why_item *get_item(struct why *why, struct why_window *w,
 	return item;
 }
 
-/* Who ended it did something meanwhile, and may have waited for somebody else. */
+/* The task that ended it did something meanwhile, and may have waited for another task. */
 static void follow(struct why *why, struct why_item *item, const struct cause_segment *s)
 {
 	uint64_t from = s->from, to = s->to;
@@ -162,7 +162,7 @@ static void add(struct why *why, struct why_window *w, const struct cause_segmen
 		return;
 	item->ns += s.to - s.from;
 	item->partial |= s.partial;
-	/* What is told in pieces is one all the same. */
+	/* Adjacent pieces are one occurrence. */
 	item->piece = item->count && s.from == item->last ? item->piece + s.to - s.from :
 		      s.to - s.from;
 	item->count += !item->count || s.from != item->last;
@@ -204,7 +204,7 @@ static void leave(struct why *why, uint32_t i)
 /* Those that end until @ns. */
 static void leave_until(struct why *why, uint64_t ns)
 {
-	/* One after the other, so that what is told of a thread goes on from there. */
+	/* One after the other: the segments of a thread continue from there. */
 	for (;;) {
 		uint32_t first = UINT32_MAX;
 

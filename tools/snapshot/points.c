@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sync points of a snapshot, by which its times are fitted.  It reads no ring.
+ * Sync points of a snapshot, to convert its times. It reads no ring.
  */
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "snapshot/points.h"
 
-#define RATE_NS	5000000u	/* what the counter's rate is measured over */
+#define RATE_NS	5000000u	/* period over which the counter's rate is measured */
 
 void snapshot_add_syncs(struct snapshot *s, const struct xsprof_sync *syncs, uint32_t nr)
 {
@@ -39,10 +39,10 @@ void snapshot_add_now(struct snapshot *s)
 }
 
 /*
- * A snapshot is over in a moment: two points so close say little about the seconds before.  What
- * producers were told at attach reaches back to where their records begin.  They could have
- * written it themselves, and one must not bend the time of others: what does not go with the
- * rate that we measure is left out.
+ * A snapshot takes a moment: two points so close say little about the seconds before. The sync
+ * points that producers got at attach reach back to the begin of their records. Producers could
+ * have forged them, and one producer must not distort the times of others: points that do not fit
+ * the measured rate are ignored.
  */
 void snapshot_add_points(struct snapshot *s)
 {
@@ -51,7 +51,7 @@ void snapshot_add_points(struct snapshot *s)
 	double rate, its;
 	uint32_t i;
 
-	/* Long enough that the uncertainty of its ends is a hundred-thousandth of it. */
+	/* Long enough that the uncertainty of its ends is 1/100000 of it. */
 	do {
 		xsp_sync_read(&now, s->began.kind);
 		if (now.mono - s->began.mono < RATE_NS)

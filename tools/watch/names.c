@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The names of a producer: which of them are watched, by their ids, and what they say.  It reads
- * the arena and no ring.
+ * The names of a producer: finds the ids of watched names, and their texts. It reads the arena, and
+ * no ring.
  */
 #include <errno.h>
 #include <fnmatch.h>

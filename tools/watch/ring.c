@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is new in a producer's rings, in time order.  A ring is copied a block at a time, so a
- * look needs little memory, however much was written.  It never looks at what a record means.
+ * Reads the new records of a producer's rings, in time order. A ring is copied one block at a time,
+ * so a look needs little memory, however much was written. It does not interpret records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define WINDOW	(4 * XSPROF_BLOCK_SLOTS)
 
-/* The next piece of a ring.  Return: false when there is none at this look. */
+/* Copies the next piece of a ring. Return: false: there is none at this look. */
 static bool fill(struct watched *w, uint32_t k)
 {
 	struct watch_cursor *c = &w->rings[k];
@@ -20,7 +20,7 @@ static bool fill(struct watched *w, uint32_t k)
 
 	c->at = c->n = 0;
 	while (!c->done && c->pos < c->head && c->copied < 2 * size) {
-		/* Nothing was ever written there, whatever its counters say. */
+		/* Nothing was ever written there, whatever its counters claim. */
 		uint64_t hole = xsp_ring_hole(w->rf, k, c->pos, c->head - c->pos);
 
 		if (hole) {
@@ -52,7 +52,7 @@ static bool fill(struct watched *w, uint32_t k)
 	return false;
 }
 
-/* The record that comes next, or NULL; one that makes no sense ends its block. */
+/* The next record, or NULL; an invalid record ends its block. */
 static const struct xsprof_rec *next(struct watched *w, uint32_t k, uint64_t limit)
 {
 	struct watch_cursor *c = &w->rings[k];
@@ -92,7 +92,7 @@ static void pass(struct watch_cursor *c)
 	c->at = c->n = 0;
 }
 
-/* Where each ring ends now, and room for a piece of those that have something new. */
+/* Reads the heads of all rings, and allocates a buffer for those with new records. */
 static int begin(struct watched *w)
 {
 	uint32_t k;
@@ -109,7 +109,7 @@ static int begin(struct watched *w)
 			continue;
 		}
 		if (low > c->pos) {
-			/* At the first look there is no one to have missed it. */
+			/* At the first look records overwritten before do not count as missed. */
 			if (w->looked)
 				watch_lost(w);
 			c->pos = low;
@@ -126,7 +126,7 @@ static int begin(struct watched *w)
 	return 0;
 }
 
-/* What was read and is not yet due is read again at the next look. */
+/* Records that were read and are not yet due are read again at the next look. */
 static void end(struct watched *w)
 {
 	uint32_t k;
@@ -150,7 +150,9 @@ int watch_rings(struct watched *w, uint64_t limit)
 		uint64_t second = limit;
 		uint32_t k, from = 0;
 
-		/* The ring with the earliest record, up to where another one's begins. */
+		/*
+		 * Finds the ring with the earliest record, up to the first record of another ring.
+		 */
 		for (k = 0; k < w->rf->rings; k++) {
 			rec = w->rings[k].done ? NULL : next(w, k, limit);
 			if (!rec) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is open: a stack for each thread that is inside of a watched range, and watched async
- * ranges.  Threads outside of all of them cost nothing.  It never reads a ring.
+ * Tracks open ranges: a stack for each thread inside a watched range, and watched async ranges.
+ * Other threads cost nothing. It never reads a ring.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static struct watch_thread *place(const struct watched *w, struct watch_thread *
 	return &tab[i];
 }
 
-/* Into a table of another size, without the threads that have nothing open. */
+/* Rehashes into a table of another size, without threads that have nothing open. */
 static bool rehash(struct watched *w, uint32_t room)
 {
 	struct watch_thread *tab = calloc(room, sizeof(*tab));
@@ -60,7 +60,7 @@ static struct watch_thread *make(struct watched *w, uint32_t tid)
 
 	if (t || !tid)
 		return t;
-	/* Never full, so that every search ends. */
+	/* Never completely full, so that every search ends. */
 	if (2 * w->nr_threads >= w->room_threads) {
 		uint32_t room = w->room_threads ? w->room_threads : 64;
 
@@ -122,7 +122,7 @@ static void end(struct watched *w, const struct xsprof_rec *rec)
 	if (rec->name) {
 		while (at && t->open[at - 1].name != rec->name)
 			at--;
-		/* The end of a range around all that is watched, or of none. */
+		/* The end of a range outside of all watched ones, or without a begin. */
 		if (!at)
 			return;
 	}
@@ -150,7 +150,7 @@ static void async_end(struct watched *w, const struct xsprof_rec *rec)
 	}
 }
 
-/* What is switched off gets no end: it is forgotten, with all that is inside of it. */
+/* Ranges open when markers are disabled get no end: drop them and the ranges inside. */
 static void control(struct watched *w, const struct xsprof_rec *rec)
 {
 	uint64_t enabled = rec->aux == XSPROF_CONTROL_PAUSE ? 0 : rec->value;
@@ -173,8 +173,8 @@ static void control(struct watched *w, const struct xsprof_rec *rec)
 }
 
 /*
- * A thread that may have ended its ranges unseen, and goes on writing, has gone on: what it is in
- * is not known.  One that is silent is most likely still there.
+ * After lost records, a thread that keeps writing may have ended its ranges: its open ranges are
+ * unknown. A silent thread is most likely still in them.
  */
 static void moved_on(struct watched *w, uint32_t tid)
 {

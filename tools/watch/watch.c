@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One producer being watched: what is new since the last look, and what is due.  names.c has its
- * names, ring.c its rings, thread.c the stacks of its threads.
+ * Watches one producer: reads new records since the last look, and reports ranges that are due.
+ * names.c has its names, ring.c its rings, thread.c the stacks of its threads.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ void watched_free(struct watched *w)
 	free(w);
 }
 
-/* Nanoseconds of one tick, by what passed since the first look; 0 while that says nothing. */
+/* Nanoseconds per tick, measured since the first look; 0: too early to tell. */
 static double rate(const struct watched *w, uint64_t *now)
 {
 	struct xsprof_sync sync;
@@ -75,7 +75,7 @@ int watched_look(struct watched *w)
 	double ns = rate(w, &now);
 	int err;
 
-	/* One is in the arena before the first record that bears it is published. */
+	/* A name is in the arena before the first record with it is published. */
 	err = watched_names(w);
 	if (err)
 		return err;
@@ -86,7 +86,7 @@ int watched_look(struct watched *w)
 	w->looked = true;
 	quiets = __atomic_load_n(&ctl->quiets, __ATOMIC_ACQUIRE);
 	ticks = __atomic_load_n(&ctl->quiet_ticks, __ATOMIC_RELAXED);
-	/* One that is later than the records seen comes with the next look. */
+	/* A pause later than the records seen is handled at the next look. */
 	if (quiets != w->quiets && ticks <= before) {
 		watch_quiet(w, ticks);
 		w->quiets = quiets;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The JSON of Chrome's trace viewer, as Perfetto, catapult and speedscope read it alike.
+ * The JSON of Chrome's trace viewer, in a form that Perfetto, catapult and speedscope all read.
  *
- * What makes one file open everywhere: a number as pid and as tid on every event, ranges on one
- * tid nest strictly, microseconds since the start of the trace that a double holds.  It never keeps
- * an event: memory is that of what is open, and events of the kernel's tracer, which stand behind
- * all others, wait in a file.
+ * Requirements of all of them: a numeric pid and tid on every event, strictly nested ranges on each
+ * tid, and times as microseconds since the start of the trace that fit a double. It keeps no
+ * events: memory is only needed for open ranges; events of the kernel tracer, which come after all
+ * others, are kept in a file.
  */
 #include <errno.h>
 #include <math.h>
@@ -57,7 +57,7 @@ static int chrome_begin(struct xsp_out *out)
 	return 0;
 }
 
-/* Viewers take numbers only for counters: what is none is shown as an instant. */
+/* Viewers accept only finite numbers as counters: NaN and infinity are shown as an instant. */
 static void put_counter(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
@@ -74,7 +74,7 @@ static void put_counter(struct xsp_out *out, const struct xsp_view *view)
 	out->buf.p = put_lit(p, "}}");
 }
 
-/* How much of a device's memory is in use: a counter beside the allocation itself. */
+/* The memory of a device in use: a counter in addition to the allocation itself. */
 static void put_in_use(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_rec_gpu *gpu = xsp_record(view->ev, struct xsprof_rec_gpu);
@@ -120,7 +120,7 @@ static char scope_of(const struct xsprof_event *ev)
 	return ev->aux < 3 ? scopes[ev->aux] : 't';
 }
 
-/* What waited for the rest of itself is all there is. */
+/* Records that waited for their continuation are complete. */
 static void put_held(struct xsp_out *out, struct xsp_track *thread)
 {
 	struct fmt_held *held = fmt_held_take(thread);
@@ -134,7 +134,7 @@ static void put_held(struct xsp_out *out, struct xsp_track *thread)
 	fmt_held_done(out, held);
 }
 
-/* Arguments that came after their record: to what they belong to, while it is open. */
+/* Arguments after their record: added to the record's range while it is open. */
 static void put_args(struct xsp_out *out, const struct xsp_view *view)
 {
 	struct xsp_range *range = xsp_stack_top(&view->thread->opens.stack);
@@ -166,7 +166,7 @@ static void put_mem(struct xsp_out *out, const struct xsp_view *view)
 	chrome_close(out, view->ev, NULL, out->scratch, p);
 }
 
-/* On a track beside the thread's own: an instant among its ranges would hide them. */
+/* On a separate track: an instant among the thread's ranges would hide them. */
 static void put_sched(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
@@ -194,7 +194,7 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 		chrome_put_end(out, view);
 		break;
 	case XSPROF_REC_GPU:
-		/* What its kernels say: "captured in". */
+		/* Its kernels show it as "captured in". */
 		if (view->ev->aux == XSPROF_GPU_NODE) {
 			out->merged++;
 			break;

@@ -18,7 +18,7 @@ static struct fmt_field *add(struct list *l, const char *json, const char *text,
 	return f;
 }
 
-/* A number of which 0 says nothing. */
+/* A number that is left out if it is 0. */
 static void add_some(struct list *l, const char *json, const char *text, uint64_t value)
 {
 	add(l, json, text, FMT_U64, value)->unset = !value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fields of the kernel's events: see kernel-field.h.
+ * Fields of kernel events: see kernel-field.h.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ bool xsp_field_common(const struct xsprof_kernel_field *field)
 
 uint32_t xsp_field_width(const struct xsprof_kernel_field *field)
 {
-	/* In this order: "long" and "short" may have an "int" behind them. */
+	/* In this order: "long" and "short" may be followed by "int". */
 	static const struct {
 		const char	*word;
 		uint32_t	width;
@@ -23,10 +23,10 @@ uint32_t xsp_field_width(const struct xsprof_kernel_field *field)
 	};
 	const char *type = field->type;
 
-	/* "int8_t" is no int. */
+	/* "int8_t" is not an int. */
 	if (strstr(type, "int8"))
 		return 1;
-	/* What is pointed to, and masks of CPUs, whose words are in long. */
+	/* Pointers, and CPU masks, whose words are long. */
 	if (strchr(type, '*') || strstr(type, "cpumask"))
 		return 0;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

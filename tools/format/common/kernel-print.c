@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Common kinds of the kernel's events as text. Sizes have been checked by the caller.
+ * Prints common kinds of kernel events as text. The caller has checked sizes.
  */
 #include "format/common/kernel-print.h"
 #include "text/escape.h"
@@ -19,7 +19,7 @@ static char *put_int(char *p, const char *data, uint16_t at)
 	return put_i64(p, (int32_t)xsp_kernel_get32(data, at));
 }
 
-/* Most names are plain letters, which a test of sixteen bytes finds out. */
+/* Most names are plain letters, which one test of sixteen bytes detects. */
 static char *put_comm(char *p, const char *data, uint16_t at)
 {
 	const char *s = data + at;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * See kernel.h. A capture's description of an event is checked before it is used: every field that
- * is printed lies inside the event, also if apart.c has it printed.
+ * See kernel.h. A capture's description of an event is checked before use: every printed field lies
+ * inside the event, also if apart.c formats it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "text/escape.h"
 #include "text/put.h"
 
-#define LEARNED		8192u	/* tasks whose names the events themselves have told */
+#define LEARNED		8192u	/* tasks named by the events themselves */
 
 struct learned {
 	uint32_t	tid;
@@ -266,7 +266,7 @@ static char *put_by_library(struct xsp_kernel *kernel, struct xsp_kernel_kind *k
 		kernel->unprinted++;
 		return put_fields(k->kind, ev, p);
 	}
-	/* Escapes make several bytes of one. */
+	/* An escaped byte becomes several. */
 	return xsp_escape_text(p, text, len);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracks beside those of threads: see lane.h.
+ * Tracks other than those of threads: see lane.h.
  */
 #include <math.h>
 #include <string.h>
@@ -30,7 +30,7 @@ bool fmt_gpu_in_use(const struct xsprof_trace *trace, const struct xsprof_event 
 bool fmt_gpu_metric(const struct xsprof_event *ev, size_t *pos, struct xsprof_trace_arg *arg)
 {
 	while (xsprof_trace_args(ev, pos, arg))
-		/* Viewers take numbers only. */
+		/* Viewers accept only numbers. */
 		if (arg->type == XSPROF_ARG_F64 && isfinite(arg->u.f64))
 			return true;
 	return false;
@@ -71,12 +71,12 @@ void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *threa
 		place->kind = XSP_LANE_GPU;
 		place->key = ((uint64_t)gpu->device << 48) ^ ((uint64_t)gpu->context << 24) ^
 			     gpu->stream;
-		/* A wait for a stream is beside what the stream does then. */
+		/* A wait for a stream overlaps the stream's activities. */
 		if (ev->aux == XSPROF_GPU_SYNC)
 			place->key |= 1ull << 59;
 		if (ev->aux == XSPROF_GPU_ALLOC || ev->aux == XSPROF_GPU_FREE)
 			place->key = 1ull << 57 | gpu->device;
-		/* It is time of the host. */
+		/* Overhead is time of the host. */
 		if (ev->aux == XSPROF_GPU_OVERHEAD || ev->aux == XSPROF_GPU_UNRECORDED)
 			place->key = 1ull << 58;
 		if (ev->aux == XSPROF_GPU_RUNTIME || ev->aux == XSPROF_GPU_DRIVER) {
@@ -86,7 +86,7 @@ void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *threa
 	} else {
 		place->own = place->end <= ev->ns;
 	}
-	/* A number of one of them is still to go behind it. */
+	/* The number of one of them is appended later. */
 	place->key &= UINT64_MAX >> 3;
 }
 
@@ -100,7 +100,7 @@ bool xsp_lane_take(struct xsp_out *out, const struct xsp_track *lane, uint64_t b
 	return out->rows && fmt_rows_take(out->rows, key, begin, end);
 }
 
-#define NAME_BYTES	64	/* of a stream's name that are shown */
+#define NAME_BYTES	64	/* bytes shown of a stream's name */
 
 static char *put_stream(const struct xsp_out *out, const struct xsprof_event *ev,
 			const struct xsprof_rec_gpu *gpu, char *p)
@@ -141,12 +141,15 @@ char *xsp_lane_name(const struct xsp_out *out, const struct xsprof_event *ev,
 			p = put_lit(p, " memory");
 			break;
 		}
-		/* A wait for all that a context has to do has none. */
+		/* A wait for a whole context has no stream. */
 		if (gpu && gpu->stream != UINT32_MAX)
 			p = put_stream(out, ev, gpu, p);
 		if (ev->aux == XSPROF_GPU_SYNC)
 			p = put_lit(p, " waits");
-		/* Last, as viewers have room for some 30 characters, and most have one context. */
+		/*
+		 * Last, because viewers show some 30 characters, and most processes have one
+		 * context.
+		 */
 		if (lane->tid % XSP_LANES)
 			p = put_u64(put_lit(p, " #"), lane->tid % XSP_LANES + 1);
 		return put_u32(put_lit(p, ", context "), gpu ? gpu->context : 0);

@@ -26,7 +26,7 @@
  * @keys: keys of arguments likewise
  * @tracks: threads and what is open on them
  * @captured: nodes of graphs
- * @kernel: events of the kernel's tracer; NULL where the trace has none
+ * @kernel: events of the kernel tracer; NULL where the trace has none
  * @scratch: XSP_SCRATCH bytes for whatever has to be made anew each time
  * @base_ns: the start of the trace, known before the first event is shown
  * @last_ns: time of the latest event shown

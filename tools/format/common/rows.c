@@ -111,13 +111,13 @@ static uint32_t place(const struct row *row, uint64_t begin)
 static bool nests(const struct row *row, uint32_t at, uint64_t begin, uint64_t end)
 {
 	/*
-	 * Those that begin later are inside, or begin when it is over.  Of one moment, an end and
-	 * a begin are in the order in which they are written: what is written later is no earlier.
+	 * Ranges that begin later are inside, or begin after its end. An end and a begin of the
+	 * same time are ordered as written.
 	 */
 	for (uint32_t i = at; i < row->n && row->v[i].begin <= end; i++)
 		if (row->v[i].end > end)
 			return false;
-	/* Those that begin earlier are over, or it is inside of them. */
+	/* Ranges that begin earlier have ended, or contain it. */
 	for (uint32_t i = at; i && row->v[i - 1].latest > begin; i--)
 		if (row->v[i - 1].end > begin && row->v[i - 1].end < end)
 			return false;

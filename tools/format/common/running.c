@@ -116,7 +116,7 @@ static void infer(const struct fmt_running *r, const struct xsprof_trace *trace,
 	set_task(trace, number, tid, &inferred->to);
 }
 
-/* Does another task run on the CPU than the latest switch says? */
+/* Does the CPU run another task than that of the latest switch? */
 static bool was_left_out(const struct fmt_running *r, const struct xsprof_trace *trace,
 			 const struct kind *kind, const struct cpu *cpu,
 			 const struct xsprof_event *ev, struct fmt_inferred *inferred)
@@ -215,8 +215,8 @@ bool fmt_running_marker(struct fmt_running *running, const struct xsprof_trace *
 		return false;
 	}
 	/*
-	 * Two clocks may differ: one that was written right before its thread left is no proof.  A
-	 * thread that the tracer never saw may have another number there.
+	 * The two clocks may differ: a record written just before a switch is no proof. A thread
+	 * that the tracer never saw may have another id there.
 	 */
 	if (ev->ns <= cpu->proven + CLOCKS_NS || !xsp_map_get(&running->off, tid + 1ull) ||
 	    runs_elsewhere(running, tid))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Converts the module's scheduler records to the events of the kernel's tracer: switches between
+ * Converts the module's scheduler records to the events of the kernel tracer: switches between
  * tasks, wakeups, migrations. Viewers draw from these which task ran on each CPU.
  *
  * The module records only threads of programs: when one was switched to, and when it was switched

@@ -89,7 +89,7 @@ const char *xsp_words_off(const struct xsprof_trace *trace, const struct xsprof_
 	size_t n = 0;
 
 	words[0] = '\0';
-	/* A pause is of all there are, and says so. */
+	/* A pause affects all categories, and is shown as such. */
 	if (ev->aux == XSPROF_CONTROL_PAUSE)
 		return words;
 	for (uint32_t i = 0; i < XSPROF_MAX_CATEGORIES; i++) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Samples as folded stacks, "program;outer;inner 12", for flamegraph.pl, speedscope and their like.
- * What the thread did is the innermost, where it did not just run.
+ * Samples as folded stacks, "program;outer;inner 12", for flamegraph.pl, speedscope and similar
+ * tools. If the thread was not simply running, its state is the innermost frame.
  *
- * It keeps a number for each stack that the trace has, and no event.
+ * It keeps a count for each stack, and no events.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,17 +16,17 @@
 #include "text/put.h"
 
 /**
- * struct folded - what was counted
- * @by_key: places of stacks, by producer, what threads did, and stack
- * @stacks: those, in the order in which they came first
- * @nr: how many
- * @room: for how many
+ * struct folded - counts
+ * @by_key: index in @stacks, by producer, state of the thread, and stack
+ * @stacks: the stacks, in the order of their first sample
+ * @nr: their number
+ * @room: their capacity
  */
 struct folded {
 	struct xsp_map	by_key;
 	struct folded_stack {
 		uint32_t	producer;
-		uint32_t	name;	/* where there was no room for the stack */
+		uint32_t	name;	/* samples whose stack was not recorded: no room */
 		uint32_t	stack;
 		uint32_t	how;
 		uint64_t	n;
@@ -102,7 +102,7 @@ static void put_name(struct xsp_out *out, uint32_t producer, uint32_t name)
 	xsp_buf_put(&out->buf, entry->text, entry->len);
 }
 
-/* As name_text() has names. */
+/* Like names in name_text(). */
 static void put_text(struct xsp_out *out, const char *text)
 {
 	size_t len = strlen(text);

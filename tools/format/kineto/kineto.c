@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The JSON of PyTorch's profiler, which its tools load: the library writes it.
+ * The JSON of PyTorch's profiler, for its tools: the library writes it.
  */
 #include "export/kineto/kineto.h"
 #include "format/common/out.h"
@@ -14,7 +14,7 @@ static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint
 	return p + (len < XSP_NAME_BYTES ? len : XSP_NAME_BYTES);
 }
 
-/* With the first event it is known which time is shown. */
+/* The time shown is known at the first event. */
 static bool begin(struct xsp_out *out)
 {
 	const struct xsprof_result_options opts = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The fields of an object that depend on the type of its record: what aux, value and payload mean.
+ * Fields of an object that depend on the type of its record: the meaning of aux, value and payload.
  */
 #include "format/common/fields.h"
 #include "format/common/stack.h"
@@ -97,7 +97,7 @@ static char *put_listed(struct xsp_out *out, const struct xsprof_event *ev, char
 	return p;
 }
 
-/* A sample's have names; any other one is its address. */
+/* The frames of samples have names; others are addresses. */
 static char *put_stack(struct xsp_out *out, const struct xsprof_event *ev, uint32_t stack,
 		       char *p)
 {

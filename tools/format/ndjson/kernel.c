@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of the kernel's tracer as objects: every field as the capture describes it, and the
- * whole record in hex where it does not.
+ * Kernel events as objects: every field as the capture describes it, or the whole record in hex
+ * without a description.
  */
 #include "format/common/kernel-field.h"
 #include "format/common/out.h"
 #include "format/ndjson/local.h"
 #include "text/json.h"
 
-#define PIECE	(8u << 10)	/* bytes of a record that become hex at a time */
-#define STRING	(32u << 10)	/* the longest text of a field: beyond it is cut */
+#define PIECE	(8u << 10)	/* bytes of a record converted to hex at a time */
+#define STRING	(32u << 10)	/* limit of a field's text: longer ones are truncated */
 
 static void put_scratch(struct xsp_out *out, const char *end)
 {
 	xsp_buf_put(&out->buf, out->scratch, (size_t)(end - out->scratch));
 }
 
-/* "KEY": an array of numbers, or its bytes in hex where it is not known what they are. */
+/* "KEY": an array of numbers, or its bytes in hex if their type is unknown. */
 static char *put_array(char *p, const struct xsprof_kernel_field *field, const char *bytes,
 		       size_t len)
 {
@@ -36,7 +36,7 @@ static char *put_array(char *p, const struct xsprof_kernel_field *field, const c
 	return p;
 }
 
-/* A field that the event is too short for is null. */
+/* A field beyond the end of the event is null. */
 static char *put_field(char *p, const struct xsprof_event *ev,
 		       const struct xsprof_kernel_field *field)
 {

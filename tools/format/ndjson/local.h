@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The files of the NDJSON format: ndjson.c writes events of programs, fields.c the fields that
- * depend on their type, kernel.c events of the kernel's tracer.
+ * depend on their type, kernel.c events of the kernel tracer.
  */
 #ifndef XSPROF_NDJSON_LOCAL_H
 #define XSPROF_NDJSON_LOCAL_H

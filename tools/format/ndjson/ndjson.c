@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One JSON object an event and line, for programs: every field of every record, names resolved
- * and ids kept.  Where a string is no UTF-8 its bytes stand beside it in hex, so nothing is
- * lost.  The fields are documented in xsprof-dump(1).
+ * One JSON object per event and line, for programs: every field of every record, with resolved
+ * names and ids. A string that is not valid UTF-8 is followed by its bytes in hex, so that nothing
+ * is lost. xsprof-dump(1) documents the fields.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 static size_t bounded(size_t len)
 {
-	/* A name and its category share the scratch of a name. */
+	/* A name and its category share the scratch buffer of a name. */
 	return len < XSP_NAME_BYTES - XSPROF_TEXT_MAX ? len : XSP_NAME_BYTES - XSPROF_TEXT_MAX;
 }
 
@@ -86,7 +86,7 @@ static char *put_value(struct xsp_out *out, const struct xsprof_event *ev,
 		return FIELD(p, "value", put_i64, arg->u.i64);
 	case XSPROF_ARG_F64:
 		p = FIELD(p, "value", xsp_json_double, arg->u.f64);
-		/* Which NaN it is. */
+		/* The payload of the NaN. */
 		return arg->u.f64 == arg->u.f64 ? p : FIELD(p, "bits", put_u64, arg->u.u64);
 	case XSPROF_ARG_BOOL:
 		p = put_lit(p, ",\"value\":");
@@ -121,7 +121,7 @@ static char *put_args(struct xsp_out *out, const struct xsprof_event *ev, char *
 		any = true;
 		p = put_entry(out, xsp_names_get(out->keys, ev->producer, arg.key), p);
 		p = FIELD(p, "type", ndjson_put_word, xsp_word_arg(arg.type));
-		/* A string as it is: a field says that it was longer. */
+		/* The string as recorded: a field says that it was longer. */
 		if (arg.type != XSPROF_ARG_STR)
 			xsp_arg_plain(out->trace, ev->producer, &arg, plain);
 		p = put_value(out, ev, &arg, p);
@@ -172,7 +172,7 @@ static void ndjson_event(struct xsp_out *out, const struct xsp_view *view)
 	out->buf.p = p;
 }
 
-/* What its process or its thread was in when that ended: an object before the one of the end. */
+/* Open ranges of a process or thread at its end: objects before that of the end. */
 static void ndjson_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 			  uint64_t ns, enum xsp_why why)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arguments of events as annotations in a Perfetto trace: those of the program, typed as it gave
- * them, and the fields of a record.  A name that an event has already gets a number.
+ * Arguments of events as annotations in a Perfetto trace: those of the program, with their types,
+ * and the fields of a record. A name that the event already has gets a number.
  */
 #include "format/perfetto/names.h"
 #include "text/put.h"
@@ -10,8 +10,8 @@
 /* ---- one annotation ------------------------------------------------------------------------ */
 
 /*
- * Names that have numbers are no interned ones: they are cut, and few in an event, so that all of
- * its arguments have room in a packet.
+ * Names with numbers are not interned: they are truncated and limited in number, so that all
+ * arguments of an event fit into a packet.
  */
 #define NUMBERED_BYTES	80u
 #define NUMBERED_MAX	256u
@@ -26,7 +26,10 @@ static char *put_numbered(char *p, const char *name, size_t len, uint32_t number
 	return wire_text(p, PF_ARG_NAME, text, (size_t)(end - text));
 }
 
-/* Which of the event's arguments of this name it is: readers keep the last of two. */
+/*
+ * The number of the argument among those of the event with the same name: readers keep only the
+ * last of two.
+ */
 static uint32_t number_of(struct xsp_out *out, const char *name, size_t len)
 {
 	struct xsp_keys *keys = &pf_of(out)->keys;
@@ -90,7 +93,7 @@ static char *arg_word(struct xsp_out *out, char *p, const char *name, const char
 
 /* ---- the program's ------------------------------------------------------------------------- */
 
-/* A record of the most slots has so many arguments, each with two names; and its own name. */
+/* A record of the largest size has this many arguments, each with two names, and its own name. */
 #define MOST	34u
 
 void pf_intern_args(struct xsp_out *out, const struct xsprof_event *ev)
@@ -106,7 +109,7 @@ void pf_intern_args(struct xsp_out *out, const struct xsprof_event *ev)
 	}
 }
 
-/* By its number, or where it has none as it stands: that is short. */
+/* By its number, or without one as text, which is short. */
 static char *put_name(struct xsp_out *out, enum pf_interned kind, uint32_t field,
 		      uint32_t producer, uint32_t name, char *p)
 {
@@ -347,7 +350,7 @@ char *pf_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 		return put_op(out, ev, p);
 	case XSPROF_REC_END ... XSPROF_REC_INSTANT:
 	case XSPROF_REC_ARGS:
-	case XSPROF_REC_COUNTER_F64:	/* an instant where it is no number, which a note says */
+	case XSPROF_REC_COUNTER_F64:	/* an instant if it is not finite, with a note */
 		return p;
 	case XSPROF_REC_ASYNC_BEGIN ... XSPROF_REC_FLOW_END:
 		return arg_ptr(out, p, "id", ev->value);

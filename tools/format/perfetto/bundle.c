@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bundles of a CPU's events in a Perfetto trace, by which viewers draw what ran where: a CPU's
- * events are collected until there are enough for one.  Their times are of CLOCK_BOOTTIME: that is
- * how a bundle is read.  What the events say is not known here.
+ * Bundles of a CPU's events in a Perfetto trace, from which viewers draw the running tasks: a CPU's
+ * events are collected until there are enough for a bundle. Readers take their times as
+ * CLOCK_BOOTTIME. This file does not interpret the events.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "format/perfetto/packet.h"
 
 #define BUNDLE		(16u << 10)	/* bytes of events in one */
-#define CPUS		64u		/* bundles under way at once */
+#define CPUS		64u		/* open bundles at a time */
 #define CPU_LIMIT	1024u		/* readers refuse others */
-#define WAIT_NS		1000000000u	/* the most that an event waits for its bundle */
+#define WAIT_NS		1000000000u	/* limit of the time that an event waits for its bundle */
 #define TASKS		(4u << 20)	/* tids end there */
 
 /* Field numbers in FtraceEventBundle and FtraceEvent. */
@@ -31,15 +31,15 @@ struct bundle {
 struct pf_bundles {
 	uint64_t	written;
 	struct bundle	bundles[CPUS];
-	uint8_t		told[TASKS / 8];	/* bits: tasks whose process was told */
-	uint8_t		processes[TASKS / 8];	/* processes that were told */
+	uint8_t		told[TASKS / 8];	/* bits: tasks whose process was described */
+	uint8_t		processes[TASKS / 8];	/* processes that were described */
 	uint8_t		programs[TASKS / 8];	/* processes that are producers */
 	struct xsp_map	producers;		/* the first of each, by the process */
 };
 
 uint64_t pf_kernel_written(const struct perfetto *pf)
 {
-	/* What nobody recorded: a switch and what marks it, the end of a task. */
+	/* Events that were not recorded: an inferred switch and its mark, the end of a task. */
 	return pf->bundles ? pf->bundles->written - 2 * pf->inferred - pf->freed : 0;
 }
 
@@ -102,7 +102,7 @@ static void put_bundle(struct xsp_out *out, const struct bundle *b, const char *
 	p = wire_varint(p, len + (size_t)(q - inner));
 	memcpy(p, inner, (size_t)(q - inner));
 	p += q - inner;
-	/* The packet's own length is known now. */
+	/* The length of the packet is known now. */
 	q = wire_varint(inner, PF_TRACE_PACKET << 3 | 2);
 	q = wire_varint(q, len + (size_t)(p - head));
 	xsp_buf_put(&out->buf, inner, (size_t)(q - inner));
@@ -135,7 +135,7 @@ char *pf_open_kernel(struct xsp_out *out, uint64_t ns, uint32_t tid, uint32_t nu
 {
 	char *event = wire_open(p, B_EVENT);
 
-	/* Readers are quickest with these two in front. */
+	/* Readers are fastest with these two first. */
 	p = wire_u64(event, E_TIMESTAMP, ns + pf_of(out)->boot_off);
 	p = wire_u64(p, E_PID, tid);
 	*message = wire_open(p, number);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ends of processes and threads in a Perfetto trace.  Readers take them from sched_process_free
- * alone, behind which the number is another task's: they take what comes later for a new one.  The
- * tracer's own comes late, or is not recorded; so one is written for a thread when it leaves its
- * CPU for the last time, for a process when all its threads did, and for a program when it was
- * seen to end besides, which is an event of its own, or when another replaced it.
+ * The ends of processes and threads in a Perfetto trace. Readers take them only from
+ * sched_process_free, and treat later events with the same id as those of a new task. The tracer's
+ * own event comes late, or is not recorded; so one is written for a thread at its last switch away,
+ * for a process when all its threads have made it, and for a program when its end was seen too,
+ * which is an event of its own, or when another program replaced it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,14 +14,14 @@
 
 enum { E_FREE = 240, FREE_PID = 2 };
 
-/* What is known of a process; below: how many of its threads were told and have not ended. */
-#define LEADER	(1ull << 32)	/* its first thread left its CPU for the last time */
-#define EXIT	(1ull << 33)	/* it was seen to end */
-#define PROGRAM	(1ull << 34)	/* it has such an event */
+/* State of a process; bits below: the number of its described threads that have not ended. */
+#define LEADER	(1ull << 32)	/* its first thread made its last switch away */
+#define EXIT	(1ull << 33)	/* its end was seen */
+#define PROGRAM	(1ull << 34)	/* its end is an event of its own */
 
 struct pf_ends {
 	struct xsp_map	processes;
-	struct xsp_map	threads;	/* of programs: their process */
+	struct xsp_map	threads;	/* the process of each program */
 };
 
 static struct pf_ends *ends_of(struct xsp_out *out)
@@ -64,7 +64,7 @@ static void put_free(struct xsp_out *out, int32_t cpu, uint64_t ns, uint32_t tid
 	p = wire_close(message, wire_i64(message, FREE_PID, (int32_t)tid));
 	p = wire_close(event, p);
 	pf_of(out)->freed++;
-	/* Where there is no memory it was in none of these. */
+	/* Without memory the task has no process. */
 	(void)xsp_map_set(&pf_of(out)->ends->threads, tid, 0);
 	pf_bundle_add(out, cpu, ns, out->scratch, (size_t)(p - out->scratch));
 	if (pf_of(out)->bundles)
@@ -110,7 +110,7 @@ uint32_t pf_end_process_of(const struct xsp_out *out, uint32_t tid)
 	return pid ? (uint32_t)*pid : 0;
 }
 
-/* All its threads ended, and the program was seen to: the latest of these is its end. */
+/* All its threads have ended, and the program's end was seen: the latest of these is the end. */
 static bool is_over(uint64_t what)
 {
 	return what & LEADER && !(uint32_t)what && (what & EXIT || !(what & PROGRAM));
@@ -123,7 +123,7 @@ void pf_end_task(struct xsp_out *out, int32_t cpu, uint64_t ns, uint32_t tid, ui
 
 	if (!ends || !tid || !pf_bundle_takes(out, cpu))
 		return;
-	/* The kernel's tracer may not know of what process a task is. */
+	/* The kernel's tracer may not know the process of a task. */
 	if (known(ends, tid) & PROGRAM)
 		tgid = tid;
 	if (!tgid)
@@ -144,8 +144,8 @@ void pf_end_task(struct xsp_out *out, int32_t cpu, uint64_t ns, uint32_t tid, ui
 }
 
 /*
- * The next program has the number from @ns on, and is described by then: the end of the one before
- * comes before.  Its tasks, of which one is left, are told again.
+ * The next program has the id from @ns on, and is described then: the previous one's end comes
+ * before. Its tasks, of which one is left, are described again.
  */
 static void put_exec(struct xsp_out *out, uint64_t ns, uint32_t pid)
 {
@@ -170,7 +170,7 @@ void pf_end_program(struct xsp_out *out, const struct xsprof_event *ev)
 		return;
 	}
 	what = known(ends, ev->pid) | EXIT;
-	/* Behind the event that tells it, unless its time is one of many. */
+	/* After the event that shows it, unless other events have the same time. */
 	if (is_over(what) || (!pf_of(out)->switches && !program.exit_within_ns)) {
 		put_free(out, 0, ev->ns + 1, ev->pid);
 		what = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One event of a track in a Perfetto trace: where it is, what it is called, what is said of it.
+ * One event of a track in a Perfetto trace: its track, name and arguments.
  */
 #include "format/perfetto/names.h"
 
@@ -28,7 +28,7 @@ static char *put_plain_name(char *p, const char *name, const char *category)
 	return wire_text(p, PF_CATEGORY, category, strlen(category));
 }
 
-/* Before a packet is opened: interning is a packet too. */
+/* Before a packet is opened: interning writes a packet too. */
 const struct pf_name *pf_event_name(struct xsp_out *out, const struct xsprof_event *ev,
 				    uint32_t name)
 {
@@ -62,7 +62,7 @@ void pf_instant(struct xsp_out *out, const struct xsp_view *view, uint64_t uuid,
 {
 	const struct xsprof_event *ev = view->ev;
 	bool memory = ev->type == XSPROF_REC_ALLOC || ev->type == XSPROF_REC_FREE;
-	/* The name of an allocation is its allocator's: an argument. */
+	/* An allocation is named after its allocator: an argument. */
 	const struct pf_name *name = pf_event_name(out, ev, memory ? 0 : view->name);
 	struct pf_packet pkt;
 	char *p;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of the kernel's tracer in a Perfetto trace: bundles of a CPU's events, by which viewers
- * draw what ran where.  Kinds that Perfetto knows get their own message, all others one that
- * names each field.
+ * Kernel events in a Perfetto trace: bundles of a CPU's events, from which viewers draw the running
+ * tasks. Kinds that Perfetto knows get their own message, all others a generic one that names each
+ * field.
  *
  * bundle.c collects them.
  */
@@ -12,21 +12,21 @@
 #include "format/common/kernel-field.h"
 #include "format/perfetto/local.h"
 
-#define TEXT_MAX	2048u		/* of a field: beyond it is cut */
-#define EVENT_MAX	(256u << 10)	/* of an event: fields beyond are left out */
+#define TEXT_MAX	2048u		/* of a field: longer ones are truncated */
+#define EVENT_MAX	(256u << 10)	/* of an event: further fields are left out */
 #define FIELDS		7u
 #define COMM_MAX	16u		/* TASK_COMM_LEN */
 
 /* Field numbers in FtraceEvent and GenericFtraceEvent. */
 enum { E_SWITCH = 4, E_FORK = 239 };
 
-/* States of a task that is switched away from for the last time: dead, a zombie. */
+/* States of a task at its last switch away: dead, a zombie. */
 #define ENDED	0x30u
 
-/* What a message takes in a field: text, an int32, a uint32, 64 bits, an array of 64 bits. */
+/* Types of message fields: text, an int32, a uint32, 64 bits, an array of 64 bits. */
 enum type { TEXT, INT, UINT, WIDE, WIDES };
 
-/* A kind that has a message of its own: its number, and which field of it a field is. */
+/* A kind with its own message: the message's number, and the numbers of its fields. */
 static const struct known {
 	const char	*system;
 	const char	*name;
@@ -82,7 +82,7 @@ static const struct known {
 	{ "ftrace", "print", 3, NULL, { { "ip", 1, WIDE }, { "buf", 2, TEXT } } },
 };
 
-/* How a field is read: the usual ones need no more than a look. */
+/* How a field is read; the usual ones need only one load. */
 enum how { BY_KIND, S32, U32, W64, COMM };
 
 struct field {
@@ -95,18 +95,18 @@ struct field {
 
 /* A kind of this trace. */
 struct kind {
-	uint32_t				number;	/* E_GENERIC: of no message of its own */
+	uint32_t				number;	/* E_GENERIC: no own message */
 	uint32_t				n;
-	uint32_t				least;	/* bytes that all of @fields are in */
+	uint32_t				least;	/* size that contains all of @fields */
 	const struct xsprof_kernel_field	*task;
 	const struct xsprof_kernel_field	*comm;	/* of a fork: the new task's name */
-	const struct xsprof_kernel_field	*prev;	/* of a switch: who, and its state */
+	const struct xsprof_kernel_field	*prev;	/* of a switch: the task, and its state */
 	const struct xsprof_kernel_field	*state;
 	struct field				fields[FIELDS];
 };
 
 struct pf_kernel {
-	struct kind	**kinds;	/* by id, made when they are met */
+	struct kind	**kinds;	/* by id, created at first use */
 	struct kind	generic;
 };
 
@@ -136,7 +136,7 @@ void pf_kernel_free(struct pf_kernel *k)
 
 /* ---- kinds --------------------------------------------------------------------------------- */
 
-/* Whether what the trace says of a field is what the message has there. */
+/* Does the field's description in the trace fit the message? */
 static bool fits(const struct xsprof_kernel_field *field, enum type type)
 {
 	if (type == TEXT)
@@ -155,7 +155,7 @@ static enum how how_to_read(const struct xsprof_kernel_field *field, enum type t
 		return W64;
 	if (field->size != 4)
 		return BY_KIND;
-	/* 32 bits are what their message says they are: a reader takes them for that. */
+	/* 32-bit values have the signedness of the message: readers interpret them so. */
 	return type == INT || (type == WIDE && field->flags & XSPROF_KFIELD_SIGNED) ? S32 : U32;
 }
 
@@ -184,7 +184,7 @@ static void choose(struct kind *kind, const struct xsprof_kernel_event *format)
 
 		if (!field)
 			continue;
-		/* Of another shape than any kernel's: told as an event nobody knows. */
+		/* It has an unknown layout: written as a generic event. */
 		if (!fits(field, k->fields[i].type)) {
 			*kind = (struct kind){ .number = E_GENERIC };
 			return;
@@ -226,7 +226,7 @@ static char *put_number(char *p, const struct field *f, uint64_t v)
 	return wire_u64(p, f->number, f->type == UINT ? (uint32_t)v : v);
 }
 
-/* What a kind's own message says a field is: text, a number, or an array of numbers. */
+/* The type of a field in its message: text, a number, or an array of numbers. */
 static char *put_field(char *p, const struct xsprof_event *ev, const struct field *f)
 {
 	const struct xsprof_kernel_field *field = f->field;
@@ -357,7 +357,7 @@ static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
 	return wire_close(event, wire_close(message, p));
 }
 
-/* The task that an event names beside its own. */
+/* The other task in an event. */
 static void tell_other(struct xsp_out *out, const struct kind *kind, const struct xsprof_event *ev)
 {
 	char comm[COMM_MAX + 1] = "";
@@ -377,7 +377,7 @@ static void tell_other(struct xsp_out *out, const struct kind *kind, const struc
 	pf_tell_forked_task(out, (uint32_t)task, ev->tid, ev->ns, comm);
 }
 
-/* A task that ended is not on any CPU again. */
+/* An ended task never runs again. */
 static void tell_end(struct xsp_out *out, const struct kind *kind, const struct xsprof_event *ev)
 {
 	uint64_t tid, state;

@@ -100,7 +100,7 @@ struct pf_samples;
  * @named: bits: with their names
  * @asyncs: open ranges by id
  * @nr_asyncs: how many ids
- * @kernel: NULL without events of the kernel's tracer
+ * @kernel: NULL without events of the kernel tracer
  * @bundles: what is drawn of CPUs, NULL while there is nothing
  * @sched: the module's records of the scheduler, NULL without
  * @running: what the tracer's events tell of running tasks, NULL without

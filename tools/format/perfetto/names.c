@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is interned in a Perfetto trace: each text is written once, and has a number from there
- * on.  Memory is fixed: when the table is full all is forgotten, readers are told to forget it
- * too, and names are written anew when they come again.
+ * Interned names of a Perfetto trace: each text is written once, and referred to by number from
+ * then on. Memory is fixed: when the table is full it is cleared, a flag tells readers to clear
+ * theirs, and names are written again at their next use.
  */
 #include "format/perfetto/names.h"
 #include "format/perfetto/packet.h"
@@ -60,7 +60,7 @@ static char *put_entry(char *p, uint32_t list, uint64_t iid, const char *s, size
 	return wire_close(start, wire_text(p, 2, s, len < XSP_NAME_BYTES ? len : XSP_NAME_BYTES));
 }
 
-/* The scratch holds the longest name, also where every byte of it becomes three. */
+/* The scratch buffer holds the longest name, even if each byte becomes three. */
 static uint64_t intern(struct xsp_out *out, uint32_t list, const char *s, size_t len)
 {
 	struct perfetto *pf = pf_of(out);
@@ -82,7 +82,7 @@ static bool unknown(const struct xsp_out *out, uint32_t producer, uint32_t name)
 						    "?");
 }
 
-/* The entry of a category is that of all its names. */
+/* All names of a category share its entry. */
 static const struct pf_name *category_of(struct xsp_out *out, uint32_t producer, uint32_t name)
 {
 	uint64_t key = pf_name_key(PF_IS_CATEGORY, producer, name >> XSPROF_NAME_SHIFT);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Notes of ranges in a Perfetto trace.  Arguments that come after their range's begin wait for its
- * end as a text: a note has no zero bytes, and a string that goes on in the next record is the
- * note's end.  Readers put the arguments of both ends together, so that the names that the begin
- * has stand before them.
+ * Notes of ranges in a Perfetto trace. Arguments after their range's begin are kept as text until
+ * its end: a note has no zero bytes, and a string that continues in the next record is the end of
+ * the note. Readers merge the arguments of both ends, so the note begins with the names in the
+ * begin.
  */
 #include <stdlib.h>
 
@@ -11,8 +11,8 @@
 #include "text/put.h"
 
 /*
- * In a note: the hash of a key that the range's begin has, an item begins, its key ends, the next
- * byte is 0x10 more than it should be.
+ * Marks in a note: the hash of a key of the range's begin; an item begins; its key ends; the next
+ * byte is escaped by adding 0x10.
  */
 enum { KEY = 1, ITEM = 2, VALUE = 3, ESCAPE = 4, SHIFT = 0x10 };
 
@@ -44,12 +44,14 @@ static char *note_value(struct xsp_out *out, const struct xsprof_event *ev,
 	case XSPROF_ARG_STR:
 		return note_bytes(p, s, len);
 	default:
-		/* The bits of a double too. */
+		/* Also the bits of a double. */
 		return put_u64(p, arg->u.u64);
 	}
 }
 
-/* More than names of the begin: in them and in texts the byte of an item is escaped. */
+/*
+ * Are there items, not only names of the begin? In names and texts the byte of an item is escaped.
+ */
 static bool has_item(const struct xsp_range *range)
 {
 	return range->note && memchr(range->note, ITEM, range->note_len);
@@ -92,12 +94,12 @@ void pf_note_keys(struct xsp_out *out, struct xsp_range *range)
 		*p++ = KEY;
 		p = note_bytes(p, (const char *)&keys->v[i].hash, sizeof(keys->v[i].hash));
 	}
-	/* Without memory for them the end may have a key that the begin has. */
+	/* If memory runs out, the end may repeat a key of the begin. */
 	if (p > text)
 		(void)xsp_tracks_note(out->tracks, range, 0, text, (size_t)(p - text));
 }
 
-/* Up to @stop or the end; @p has room for as many bytes as there are. */
+/* Unescapes up to @stop or the end; @p has room for the escaped length. */
 static const char *read_bytes(const char *note, char stop, char *p, char **end)
 {
 	for (; *note && *note != stop && *note != ITEM && *note != KEY; note++)
@@ -129,8 +131,8 @@ static char *put_noted(char *p, char type, const char *value, char *end)
 }
 
 /*
- * A note has at most 16 KiB, and no byte of it becomes more than three, but for the names that get
- * a number: args.c bounds these.
+ * A note has at most 16 KiB, and each byte becomes at most three, except names with a number, which
+ * args.c bounds.
  */
 char *pf_put_note(struct xsp_out *out, char *p, const char *note)
 {

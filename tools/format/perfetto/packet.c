@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets of a Perfetto trace that are rare, and what is rare in all others.
+ * Rare packets of a Perfetto trace, and the rare paths of all others.
  */
 #include "format/perfetto/packet.h"
 #include "text/utf8.h"
@@ -26,7 +26,7 @@ char *wire_text(char *p, uint32_t field, const char *s, size_t len)
 /* Its tag and one byte for its length. */
 #define CONTENT		2
 
-/* A name, or two texts, each of their bytes replaced by three, and the fields beside them. */
+/* A name, or two texts, with each byte replaced by three, and the other fields. */
 _Static_assert(3 * XSP_NAME_BYTES + 4096 <= XSP_SCRATCH, "a packet with a name in the scratch");
 _Static_assert(2 * 3 * XSPROF_TEXT_MAX + 4096 <= XSP_SCRATCH, "one with texts");
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Perfetto's traces: protocol buffers, for ui.perfetto.dev and trace_processor.  A file is a list
- * of packets; readers sort them by time, so a range that is known when it has ended is written
- * then, with a begin in the past.
- * It never keeps an event: memory is that of what is open, of one table of names and of a few
- * sub-buffers.
+ * Perfetto traces: protocol buffers, for ui.perfetto.dev and trace_processor. A file is a list of
+ * packets; readers sort them by time, so a range that becomes known at its end is written then,
+ * with a begin in the past. It keeps no events: memory is needed for open ranges, one table of
+ * names and a few sub-buffers.
  */
 #include <errno.h>
 #include <math.h>
@@ -34,7 +33,7 @@ static int perfetto_start(struct xsp_out *out)
 	return 0;
 }
 
-/* An arrow goes from event to event: what was marked is an instant inside its range. */
+/* Arrows connect events: each end is an instant inside its range. */
 static void put_flow(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
@@ -48,7 +47,7 @@ static void put_flow(struct xsp_out *out, const struct xsp_view *view)
 	pf_close(out, &pkt, pf_put_all(out, ev, p));
 }
 
-/* What is no number is shown as an instant. */
+/* NaN and infinity are shown as an instant. */
 static void put_counter(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
@@ -70,7 +69,7 @@ static void put_counter(struct xsp_out *out, const struct xsp_view *view)
 				  wire_i64(p, PF_COUNTER_I64, (int64_t)ev->value));
 }
 
-/* How much of a device's memory is in use: a counter beside the allocation itself. */
+/* The memory of a device in use: a counter in addition to the allocation itself. */
 static void put_in_use(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	struct pf_packet pkt;
@@ -107,7 +106,7 @@ static void put_metrics(struct xsp_out *out, const struct xsprof_event *ev)
 	}
 }
 
-/* The track of an instant that is not its thread's; 0: it is. */
+/* The track of an instant, if it is not its thread's; 0: it is. */
 static uint64_t scope_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t scope)
 {
 	if (scope == XSPROF_SCOPE_GLOBAL)
@@ -117,7 +116,7 @@ static uint64_t scope_track(struct xsp_out *out, const struct xsprof_event *ev, 
 	return 0;
 }
 
-/* What waited for the rest of itself is all there is. */
+/* Records that waited for their continuation are complete. */
 static void put_held(struct xsp_out *out, struct xsp_track *thread)
 {
 	struct fmt_held *held = fmt_held_take(thread);
@@ -131,7 +130,7 @@ static void put_held(struct xsp_out *out, struct xsp_track *thread)
 	fmt_held_done(out, held);
 }
 
-/* Arguments that came after their record: to what they belong to, while it is open. */
+/* Arguments after their record: added to the record's range while it is open. */
 static void put_args(struct xsp_out *out, const struct xsp_view *view)
 {
 	struct xsp_range *range = xsp_stack_top(&view->thread->opens.stack);
@@ -163,7 +162,7 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 		pf_put_end(out, view);
 		break;
 	case XSPROF_REC_GPU:
-		/* What its kernels say: "captured in". */
+		/* Its kernels show it as "captured in". */
 		if (ev->aux == XSPROF_GPU_NODE) {
 			out->merged++;
 			break;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ranges in a Perfetto trace: a begin and an end on the track of their thread where they nest, on a
- * track of their own where they do not.
+ * Ranges in a Perfetto trace: a begin and an end on the track of their thread if they nest, else on
+ * a separate track.
  */
 #include "format/perfetto/names.h"
 
@@ -20,7 +20,7 @@ void pf_put_begin(struct xsp_out *out, const struct xsp_view *view)
 	name = pf_event_name(out, ev, view->name);
 	p = pf_put_name(pf_open_thread(out, &pkt, ev->ns, PF_BEGIN, view->thread), name, ev);
 	p = pf_put_fields(out, ev, p);
-	/* A string may go on in the next record: then all of it stands at the end. */
+	/* A string may continue in the next record: then all of it is written at the end. */
 	if (ev->rec_size > sizeof(struct xsprof_rec)) {
 		more = ev->rec->size >> 4 & XSPROF_RECF_MORE;
 		if (more)
@@ -39,7 +39,7 @@ static char *put_uncertain(struct xsp_out *out, char *p, const struct xsp_range 
 	return range->lost ? pf_arg_text(out, p, "uncertain", "lost", 4) : p;
 }
 
-/* A range of which one event tells both ends, on a track with the number @uuid. */
+/* A range with both ends in one record, on the track @uuid. */
 static void put_pair(struct xsp_out *out, const struct xsp_view *view, const char *track,
 		     uint32_t len, uint64_t begin, uint64_t end, const struct xsp_range *range)
 {
@@ -57,7 +57,7 @@ static void put_pair(struct xsp_out *out, const struct xsp_view *view, const cha
 		uint64_t id = pf_hash_uuid(ev->producer, XSP_LANE_GPU, ev->value);
 
 		p = wire_u64(p, PF_CORRELATION, id);
-		/* From the call to what it started. */
+		/* An arrow from the call to the activity that it started. */
 		if (ev->aux <= XSPROF_GPU_MEMSET || ev->aux == XSPROF_GPU_RUNTIME ||
 		    ev->aux == XSPROF_GPU_DRIVER || ev->aux == XSPROF_GPU_GRAPH)
 			p = wire_fixed64(p, PF_FLOW, id);
@@ -84,7 +84,7 @@ void pf_put_end(struct xsp_out *out, const struct xsp_view *view)
 	uint32_t len;
 	char *p;
 
-	/* Its range was cut before, or is cut now and closes where what is inside it has ended. */
+	/* Its range was cut before, or is cut now and closes when the ranges inside have ended. */
 	if (view->earlier || (!view->range && !view->unmatched)) {
 		out->merged++;
 		return;
@@ -94,7 +94,7 @@ void pf_put_end(struct xsp_out *out, const struct xsp_view *view)
 		return;
 	}
 	if (!view->range->shown) {
-		/* It began before what was asked for; what is inside it was left out too. */
+		/* It began before the time shown; the ranges inside were left out too. */
 		track = pf_thread_track(out, view->thread, &len);
 		put_pair(out, view, track, len, view->range->begin, ev->ns, view->range);
 		return;
@@ -107,7 +107,7 @@ void pf_put_end(struct xsp_out *out, const struct xsp_view *view)
 	pf_close(out, &pkt, pf_put_args(out, ev, put_uncertain(out, p, view->range)));
 }
 
-/* Where a range with times of its own is drawn. */
+/* The track of a range with its own times. */
 void pf_put_range(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
@@ -117,7 +117,7 @@ void pf_put_range(struct xsp_out *out, const struct xsp_view *view)
 	uint32_t len;
 
 	xsp_lane_place(ev, thread, &at);
-	/* A row beside the thread's own is below it, so that it has to be there. */
+	/* An additional row is below the thread's own, which must exist. */
 	if (at.kind == XSP_LANE_OVERLAP)
 		pf_thread_track(out, thread, &len);
 	if (!at.own || !pf_nests(out, thread, at.begin, at.end))
@@ -130,7 +130,7 @@ void pf_put_range(struct xsp_out *out, const struct xsp_view *view)
 	put_pair(out, view, track, len, at.begin, at.end, NULL);
 }
 
-/* Why a range has no end of its own, and where it may have ended before. */
+/* Why a range has no end of its own, and the earliest time at which it may have ended. */
 static char *put_closed(struct xsp_out *out, char *p, uint32_t producer, uint64_t begin,
 			uint64_t ns, enum xsp_why why)
 {
@@ -145,7 +145,7 @@ static char *put_closed(struct xsp_out *out, char *p, uint32_t producer, uint64_
 	return after < ns ? pf_arg_u64(out, p, "ended_after_ns", after) : p;
 }
 
-/* A range that nothing ended, or that another's end ended. */
+/* A range without an end, or ended by the end of another. */
 void pf_closed(void *data, struct xsp_track *thread, struct xsp_range *range, uint64_t ns,
 	       enum xsp_why why)
 {
@@ -158,7 +158,7 @@ void pf_closed(void *data, struct xsp_track *thread, struct xsp_range *range, ui
 	if (!range->shown && !xsp_range_reaches_in(out, range, ns))
 		return;
 	if (!range->shown) {
-		/* A name, and a track, may take packets of their own before. */
+		/* A name and a track may need their own packets first. */
 		name = pf_event_name(out, &ev, range->name);
 		p = pf_open_thread(out, &pkt, range->begin, PF_BEGIN, thread);
 		pf_close(out, &pkt, pf_put_name(p, name, &ev));
@@ -195,7 +195,7 @@ void pf_put_async(struct xsp_out *out, const struct xsp_view *view)
 	pf_close(out, &pkt, p);
 }
 
-/* An async range that had no end. */
+/* An async range without an end. */
 void pf_async_closed(void *data, struct xsp_track *thread, const struct xsprof_range *range,
 		     enum xsp_why why)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What runs on each CPU in a Perfetto trace, where no event says it: switches that the kernel's
- * tracer left out, and what ran when the time that is shown begins.
+ * The running tasks in a Perfetto trace that no event shows: switches that the kernel's tracer left
+ * out, and the tasks that run when the time shown begins.
  */
 #include <errno.h>
 

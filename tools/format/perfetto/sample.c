@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Samples of where threads were, as Perfetto's own: a track of each thread, and flame graphs of
- * what is marked there. What the thread did is the innermost frame, where it did not just run.
+ * Stack samples in Perfetto's own form: a track for each thread, and flame graphs of a selection.
+ * If the thread was not simply running, its state is the innermost frame.
  *
- * They are a writer's of their own, so what that interned is never forgotten; its memory is that of
- * the stacks that the trace has.
+ * They have their own writer, whose interned data is never cleared; it needs memory for the stacks
+ * of the trace.
  */
 #include <stdlib.h>
 
@@ -17,21 +17,21 @@
 enum { DEFAULTS = 12, TIMEBASE = 1, FREQUENCY = 2, COUNTER = 4, TIMEBASE_NAME = 10, CPU_CLOCK = 1 };
 enum { SAMPLE = 66, CPU = 1, PID = 2, TID = 3, CALLSTACK = 4, MODE = 5, USER = 2 };
 
-/* Lists in InternedData, and fields of what is in them. */
+/* Lists in InternedData, and fields of their entries. */
 enum { FUNCTIONS = 5, FRAMES = 6, CALLSTACKS = 7, PATHS = 17, MAPPINGS = 19 };
 enum { IID = 1, TEXT = 2, FRAME_FUNCTION = 2, FRAME_MAPPING = 3, STACK_FRAMES = 2, PATH_PARTS = 7 };
 
-/* The only mapping, and its path: readers want one of each frame. */
+/* The only mapping, and its path: readers need one for each frame. */
 #define MAPPING		1
 #define TEXTS_MAX	256u	/* of a stack: 64 frames, and inlined functions */
 
 /**
- * struct pf_samples - what was interned
+ * struct pf_samples - interned data
  * @frames: numbers of frames, by producer and name
- * @stacks: numbers of stacks, by producer, id and what the thread did
+ * @stacks: numbers of stacks, by producer, id and state of the thread
  * @next: the last number
- * @doing: frames of what threads did
- * @left_out: the frame that stands for those that a stack has beyond what is known of it
+ * @doing: frames for states of threads
+ * @left_out: the frame for the frames that a stack left out
  */
 struct pf_samples {
 	struct xsp_map	frames;
@@ -107,7 +107,7 @@ static uint64_t frame_of(struct xsp_out *out, struct pf_samples *s, uint32_t pro
 	return xsp_map_set(&s->frames, key, iid) ? 0 : iid;
 }
 
-/* The same by a text of fmt_stack_texts(): no key of a name has its upper bits. */
+/* The same for a text of fmt_stack_texts(): keys of names never have these upper bits. */
 static uint64_t text_of(struct xsp_out *out, struct pf_samples *s, const char *text)
 {
 	uint64_t key = ~(uint64_t)(uintptr_t)text, *known = xsp_map_get(&s->frames, key), iid;
@@ -118,7 +118,7 @@ static uint64_t text_of(struct xsp_out *out, struct pf_samples *s, const char *t
 	return xsp_map_set(&s->frames, key, iid) ? 0 : iid;
 }
 
-/* What it did, where it did not just run. */
+/* Its state, if it was not simply running. */
 static uint64_t doing(struct xsp_out *out, struct pf_samples *s, uint32_t how)
 {
 	static const char *const words[] = {
@@ -152,7 +152,10 @@ static uint64_t stack_of(struct xsp_out *out, struct pf_samples *s, uint32_t pro
 	texts = fmt_stack_texts(out->trace, &out->frames, producer, sample->stack, &nr);
 	if (!frame)
 		return 0;
-	/* A file's may be longer than ours are: of that the innermost, which come first. */
+	/*
+	 * Stacks in a file may be longer than those that xsprof records: keep the innermost frames,
+	 * which come first.
+	 */
 	if (nr > TEXTS_MAX) {
 		nr = TEXTS_MAX;
 		left_out = 1;

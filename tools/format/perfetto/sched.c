@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module's records of the scheduler in a Perfetto trace: the messages of the tracer's events
- * that say the same.  Where the tracer's own are in the trace these would be a second opinion.
+ * The module's scheduler records in a Perfetto trace, as the messages of the tracer's equivalent
+ * events. They are left out if the trace has the tracer's own events.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 enum { E_SWITCH = 4, E_WAKING = 20, E_WAKEUP_NEW = 114, E_MIGRATE = 491 };
 
-/* As the kernel numbers them since 4.14; none: it is in one that has no letter. */
+/* Task states as the kernel numbers them since 4.14; none: a state without a letter. */
 static uint32_t state_bits(const struct fmt_sched_event *e)
 {
 	static const char letters[] = "SDTtXZPI";
@@ -22,7 +22,7 @@ static uint32_t state_bits(const struct fmt_sched_event *e)
 	return e->preempted ? 0x100 : 0;
 }
 
-/* No name is no text: one of no letters would take the place of another that is known. */
+/* Without a name the field is left out: an empty text would replace a known name. */
 static char *put_comm(char *p, uint32_t number, const struct xsp_task *task)
 {
 	return !*task->comm ? p : wire_text(p, number, task->comm, strlen(task->comm));
@@ -56,7 +56,7 @@ static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
 	return wire_close(event, wire_close(message, p));
 }
 
-/* An event of no message of its own: only its name. */
+/* An event without its own message: only its name. */
 static char *put_marker(struct xsp_out *out, const struct fmt_inferred *inferred, char *p)
 {
 	static const char name[] = "inferred_sched_switch", field[] = "next_pid";

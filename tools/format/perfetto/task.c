@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tasks of the kernel's events in a Perfetto trace: of which process they are, and what began it.
+ * Tasks of kernel events in a Perfetto trace: their processes, and the parents of these.
  */
 #include <stdlib.h>
 
 #include "format/perfetto/packet.h"
 
 /*
- * Readers take a process that is told again with another parent for one that reuses its number:
- * it is told once, and a program by its own description.
+ * Readers take a second description of a process with another parent as a reuse of its id: so it is
+ * described once, and a program by its own description.
  */
 static bool tells_process(struct xsp_out *out, const struct pf_task *task)
 {
@@ -27,7 +27,7 @@ static uint32_t number_of(const struct xsp_out *out, const char *fact)
 	return number <= INT32_MAX ? (uint32_t)number : 0;
 }
 
-/* The recorder began its command before it could record that. */
+/* The recorder started its command before the recording. */
 static uint32_t parent_of(const struct xsp_out *out, const struct pf_task *task)
 {
 	if (task->parent || task->tgid != number_of(out, "command_pid"))
@@ -72,7 +72,7 @@ void pf_tell_task(struct xsp_out *out, const struct pf_task *task)
 	pf_packet_close(out, wire_close(tree, put_thread(task, p)));
 }
 
-/* Which process a task is of: its name comes with the events. */
+/* The process of a task: its name comes with the events. */
 static void tell(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns, const char *forked)
 {
 	bool told = pf_is_told(out, tid);
@@ -84,12 +84,12 @@ static void tell(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns, co
 	if (!tgid)
 		return;
 	leader = xsprof_trace_comm(out->trace, tgid);
-	/* Readers take nothing of a process that has no name, its parent neither. */
+	/* Readers ignore a process without a name, including its parent. */
 	if (!*leader && tgid == tid)
 		leader = forked;
 	pf_tell_task(out, &(struct pf_task){
 		.ns = ns, .tid = tid, .tgid = tgid,
-		/* One that is forked is a thread of its process, or begins one. */
+		/* A forked task is a thread of its process, or starts a new process. */
 		.parent = tgid == tid ? xsprof_trace_tgid(out->trace, by) : 0,
 		.comm = xsprof_trace_comm(out->trace, tid),
 		.leader = leader,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracks of a Perfetto trace: processes, threads, counters, and those that are none of these.
+ * Tracks of a Perfetto trace: processes, threads, counters, and others.
  *
- * The number of a track follows from what it is, so that a description may come twice and
- * nothing has to be remembered but what saves output.  Processes keep their pid, also one that
- * another program had before: the kernel's events are told by it.
+ * The number of a track is derived from its identity, so that a description may be repeated and
+ * state is kept only to save output. Processes keep their pid, even if another program had it
+ * before: kernel events refer to it.
  */
 #include <stdlib.h>
 
@@ -47,7 +47,7 @@ uint64_t pf_hash_uuid(uint32_t producer, uint32_t kind, uint64_t key)
 
 /* ---- descriptions -------------------------------------------------------------------------- */
 
-/* Fields of TrackDescriptor, and of those that are in it. */
+/* Fields of TrackDescriptor, and of the messages in it. */
 enum {
 	UUID = 1, NAME = 2, PROCESS = 3, THREAD = 4, PARENT = 5, COUNTER = 8,
 
@@ -58,9 +58,9 @@ enum {
 };
 
 /*
- * Begins a description at @ns with the parts that all have; @track is where it begins.  A reader
- * takes the latest thread that a writer described for the writer's own, also when its process has
- * ended, and makes a new one of it at the writer's next event: who writes events describes none.
+ * Begins a description at @ns with the common parts; @track is its begin. A reader takes the latest
+ * thread described by a writer as the writer's own, even if its process has ended, and creates a
+ * new one at the writer's next event: so writers of events describe no threads.
  */
 static char *describe(struct xsp_out *out, uint64_t ns, uint64_t uuid, uint64_t parent,
 		      char **track)
@@ -91,7 +91,7 @@ void pf_trace_tracks(struct xsp_out *out)
 	named_track(out, out->base_ns, PF_TRACK_LOST, 0, "lost", 4, false);
 }
 
-/* What readers take from nowhere else: the command line, the parent and the start. */
+/* Data that readers take only from here: the command line, the parent and the start time. */
 static void put_tree(struct xsp_out *out, uint32_t producer, uint32_t pid, uint64_t ns)
 {
 	const char *cmdline = xsprof_trace_fact(out->trace, producer, "cmdline");
@@ -104,7 +104,7 @@ static void put_tree(struct xsp_out *out, uint32_t producer, uint32_t pid, uint6
 	tree = wire_open(pf_packet_open(out, ns, PF_MARKERS, PF_NEEDED), PF_TREE);
 	process = wire_open(tree, PF_TREE_PROCESS);
 	p = wire_i64(process, PF_PROCESS_PID, (int32_t)pid);
-	/* In a pid namespace of its own it has numbers that are others' here. */
+	/* In another pid namespace its ids belong to other tasks here. */
 	if (program.ctl && program.ctl->pid == pid && program.ctl->ppid)
 		p = wire_i64(p, PF_PROCESS_PPID, (int32_t)program.ctl->ppid);
 	p = pf_put_string(p, PF_PROCESS_CMDLINE, cmdline);
@@ -126,7 +126,7 @@ static void put_process(struct xsp_out *out, uint32_t producer, uint32_t pid, ui
 	process = wire_open(p, PROCESS);
 	p = wire_i64(process, PROCESS_PID, (int32_t)pid);
 	p = pf_put_string(p, PROCESS_CMDLINE, xsprof_trace_fact(out->trace, producer, "cmdline"));
-	/* In front of all others, which have none: 0. */
+	/* Before all others, which have no rank: 0. */
 	p = wire_i64(p, PROCESS_SORT, (int64_t)producer - XSPROF_CAP_MAX_PRODUCERS);
 	p = pf_put_string(p, PROCESS_NAME, known ? name : NULL);
 	if (xsp_rank_of(out->trace, producer, &rank)) {
@@ -162,8 +162,8 @@ void pf_program_track(struct xsp_out *out, uint32_t pid, uint64_t ns)
 }
 
 /*
- * Those whose program was not known when they came.  As the names of threads that come later they
- * are told at the start of the trace: at its end another may have the number.
+ * Describes processes whose program was unknown at first. Like late thread names, this is written
+ * with the start time of the trace: at its end another process may have the id.
  */
 void pf_process_names(struct xsp_out *out)
 {
@@ -248,7 +248,7 @@ static void track_by_name(struct xsp_out *out, const struct xsprof_event *ev, ui
 		    counter);
 }
 
-/* Rows that are called as their ranges are. */
+/* Rows named like their ranges. */
 static bool is_by_name(enum xsp_lane kind)
 {
 	return kind == XSP_LANE_OVERLAP || kind == XSP_LANE_SPANS;
@@ -275,8 +275,8 @@ static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct
 }
 
 /*
- * Readers sort by time, and what has the same time stays in the order of the file: a range that
- * begins with one inside it that is in the file already would begin after that.
+ * Readers sort by time, and keep the order of the file for equal times: a range that begins at the
+ * same time as one inside it, which is already in the file, would begin after that.
  */
 static bool begins_with_another(const struct xsp_stack *stack, uint64_t begin)
 {
@@ -303,7 +303,7 @@ struct xsp_track *pf_lane(struct xsp_out *out, const struct xsprof_event *ev, en
 	struct xsp_track *lane;
 	uint32_t i;
 
-	/* Rows of one name, which viewers put together. */
+	/* Rows with the same name, which viewers group. */
 	if (is_by_name(kind))
 		key = mix(mix(key) + ev->name) / XSP_LANES;
 	for (i = 0; i < XSP_LANES; i++) {
@@ -344,7 +344,7 @@ uint64_t pf_memory_track(struct xsp_out *out, const struct xsprof_event *ev)
 	uint64_t uuid = pf_hash_uuid(ev->producer, PF_COUNTERS, UINT64_MAX - gpu->device);
 	char text[64], *p = put_u32(put_lit(text, "memory in use on GPU "), gpu->device);
 
-	/* No name of a counter has such a number. */
+	/* No counter name has this number. */
 	if (pf_names_counter(out, ev->producer, UINT32_MAX - gpu->device))
 		named_track(out, ev->ns, uuid,
 			    pf_process_track(out, ev->producer, ev->pid, ev->ns), text,
@@ -355,7 +355,7 @@ uint64_t pf_memory_track(struct xsp_out *out, const struct xsprof_event *ev)
 uint64_t pf_metric_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t key)
 {
 	const struct xsprof_rec_gpu *gpu = (const struct xsprof_rec_gpu *)ev->rec;
-	/* Numbers of names have no such bits. */
+	/* Numbers of names never have these bits. */
 	uint64_t uuid = pf_hash_uuid(ev->producer, PF_COUNTERS,
 				     (gpu->device + 1ull) << 32 | key);
 	char text[FMT_METRIC_BYTES];

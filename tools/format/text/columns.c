@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The columns before the name of an event: thread, CPU, time, type.  What seldom changes is kept
- * as text, so that a line copies it.  It knows no field of a record.
+ * The columns before the name of an event: thread, CPU, time, type. Parts that rarely change are
+ * cached as text. It does not interpret fields of records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct label {
 };
 
 /**
- * struct text - what the text format keeps
+ * struct text - state of the text format
  * @second_ns: start of the second that @second is about
  * @second: " SECONDS." of it, right-aligned
  * @cpu: "[007] " of the CPU, 8 bytes each
@@ -38,7 +38,7 @@ static void make_label(struct label *label, uint16_t type)
 	memset(label->text, ' ', sizeof(label->text));
 	memcpy(label->text, xsp_word_type(type), len);
 	label->text[len] = ':';
-	/* The common types line up; the long ones move their names to the right. */
+	/* Common types are aligned; long ones move the name to the right. */
 	label->len = len + 2 > 10 ? (uint32_t)len + 2 : 10;
 }
 
@@ -105,7 +105,7 @@ char *text_put_thread(struct xsp_out *out, struct xsp_track *thread, char *p)
 	char *text = p, *end;
 
 	if (xsp_track_stale(thread) || !thread->prefix) {
-		/* A name has at most XSP_NAME_BYTES: room is made for it in the buffer. */
+		/* Reserves room for the longest name, XSP_NAME_BYTES. */
 		end = put_prefix(out, thread, out->scratch + XSP_SCRATCH / 2);
 		text = out->scratch + XSP_SCRATCH / 2;
 		if (!xsp_tracks_prefix(out->tracks, thread, text, (size_t)(end - text))) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a line of text says after the name: the fields of each type of record.
+ * The fields after the name in a line of text, for each type of record.
  */
 #include "format/common/fields.h"
 #include "format/text/local.h"
@@ -124,7 +124,7 @@ static char *put_exit(struct xsp_out *out, const struct xsprof_event *ev, char *
 	return put_listed(out, ev, p);
 }
 
-/* Who it was, as far as the reader may know. */
+/* The other task, as far as the reader may know it. */
 static char *put_who(const struct xsprof_event *ev, char *p)
 {
 	const char *comm;

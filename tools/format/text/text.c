@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One line an event, for people, grep and awk: the columns of trace-cmd report and perf script.
+ * One line per event, for people, grep and awk: the columns of trace-cmd report and perf script.
  *
  *	            comm-TID     [CPU] SECONDS.NANOSECONDS: TYPE: NAME key=value... {arguments}
  *
- * The columns are documented in xsprof-dump(1) and stay as they are; what a type prints after
- * its name may grow.  It never prints what a terminal would act on.
+ * xsprof-dump(1) documents the columns, which are stable; the fields after the name may be
+ * extended. It never prints characters that control a terminal.
  */
 #include <stdlib.h>
 
@@ -111,7 +111,7 @@ static void text_event(struct xsp_out *out, const struct xsp_view *view)
 	out->buf.p = p;
 }
 
-/* What its process or its thread was in when that ended: a line before the one of the end. */
+/* Open ranges of a process or thread at its end: lines before that of the end. */
 static void text_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 			uint64_t ns, enum xsp_why why)
 {

@@ -50,7 +50,7 @@ def load(name: str, mode: int = ctypes.DEFAULT_MODE, holds_gil: bool = False) ->
         except OSError as err:
             raise ImportError(
                 "xsprof: {}: {}: install xsprof's libraries (make install), or set XSPROF_LIBDIR "
-                "to the folder that has them".format(name, err)) from None
+                "to their directory".format(name, err)) from None
     _loaded[name, holds_gil] = library
     return library
 
@@ -62,7 +62,7 @@ def declare(library: Any, functions: Iterable[Tuple[str, Any, List[Any]]]) -> No
             function = getattr(library, name)
         except AttributeError:
             raise ImportError(
-                "xsprof: {} has no {}: it is of an older version than this package; install both "
+                "xsprof: {} has no {}: it is older than this package; install both "
                 "from one source".format(getattr(library, "_name", "?"), name)) from None
         function.restype = result
         function.argtypes = arguments
@@ -100,9 +100,9 @@ def to_bytes(value: Any) -> bytes:
     elif isinstance(value, str):
         data = value.encode("utf-8", "surrogateescape")
     else:
-        raise TypeError("xsprof: a name is a str, not {}".format(type(value).__name__))
+        raise TypeError("xsprof: a name must be a str, not {}".format(type(value).__name__))
     if b"\0" in data:
-        raise ValueError("xsprof: a name has no null character: {!r}".format(value))
+        raise ValueError("xsprof: a name must not contain a null character: {!r}".format(value))
     return data
 
 

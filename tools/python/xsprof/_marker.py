@@ -37,7 +37,7 @@ def _category_id(category: Text) -> int:
     if number is None:
         number = _calls.xsprof_category(_lib.to_bytes(category))
         if number < 0:
-            raise ValueError("xsprof: {!r} is no name of a category: it is empty".format(category))
+            raise ValueError("xsprof: {!r} is not a category name: it is empty".format(category))
         _categories[category] = number
     return number
 
@@ -277,7 +277,7 @@ def instant(name: Text, category: Optional[Text] = None, scope: str = "thread",
     if args:
         _calls.xsprof_instant_args(made, *_kvs(args))
     elif scope not in _SCOPES:
-        raise ValueError("xsprof: scope {!r}: it is thread, process or global".format(scope))
+        raise ValueError("xsprof: scope {!r}: expected thread, process or global".format(scope))
     elif _wanted(made):
         _calls.xsprof_emit_instant(made, _SCOPES[scope])
 
@@ -362,8 +362,8 @@ def enabled(category: Optional[Text] = None) -> bool:
 def _done(err: int, what: str) -> bool:
     if err in (0, -107):    # -ENOTCONN
         return err == 0
-    raise _lib.error(err, what, {28: "XSPROF_ARENA_SIZE gives names more memory",
-                                 24: "raise the limit of open files (ulimit -n)"})
+    raise _lib.error(err, what, {28: "a larger XSPROF_ARENA_SIZE has room for more names",
+                                 24: "raise the limit on open files (ulimit -n)"})
 
 
 def thread_name(name: Optional[Text]) -> bool:

@@ -45,5 +45,5 @@ try:
 except Exception as err:  # no program fails to start because of this
     variable, lost = ("XSPROF_ONDEMAND", "this process does not listen to xsprof ctl") \
         if listens() else ("XSPROF_TORCH", "PyTorch's ops are not recorded in this process")
-    sys.stderr.write("xsprof: {}: {}: {}: install the package anew, or unset the variable\n".format(
+    sys.stderr.write("xsprof: {}: {}: {}: reinstall the package, or unset the variable\n".format(
         variable, err, lost))

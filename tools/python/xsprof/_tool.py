@@ -34,7 +34,7 @@ def _run(*arguments: str) -> Iterator[bytes]:
             tool = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                     stderr=said)
         except OSError as err:
-            raise RuntimeError("xsprof: {}: {}: install the package anew, or put xsprof into "
+            raise RuntimeError("xsprof: {}: {}: reinstall the package, or put xsprof into "
                                "PATH".format(command[0], err.strerror)) from None
         with tool:
             yield from tool.stdout

@@ -87,7 +87,7 @@ class Capture:
         by: "name", or "process" or "thread": each has rows of its own then.
         """
         if by not in ("name", "process", "thread"):
-            raise ValueError("xsprof: ops(by={!r}): it is name, process or thread".format(by))
+            raise ValueError("xsprof: ops(by={!r}): expected name, process or thread".format(by))
         sums: Any = collections.OrderedDict()
         unsure = self._unsure()
         for r in self._read().whole:
@@ -225,7 +225,7 @@ class Capture:
         return self._give(self._read().lost, as_frame)
 
     def kernel(self, as_frame: bool = False) -> Any:
-        """The kinds of events of the kernel's tracer, with how many there are of each."""
+        """The kinds of events of the kernel tracer, with how many there are of each."""
         counts = self._read().kernel
         rows = (Kernel(name, count) for name, count in sorted(counts.items()))
         return self._give(Table(Kernel, rows), as_frame)
@@ -307,7 +307,7 @@ class Capture:
 
     def _open(self) -> Any:
         if not self._handle:
-            raise ValueError("xsprof: {}: it is closed: open it again".format(self.path))
+            raise ValueError("xsprof: {}: the capture is closed: open it again".format(self.path))
         return self._handle
 
     def _check(self, err: int) -> None:

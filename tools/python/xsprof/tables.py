@@ -25,8 +25,8 @@ class Table(list):
         try:
             import pandas
         except ImportError as err:
-            raise ImportError("xsprof: a table becomes a DataFrame with pandas ({}): pip install "
-                              "pandas, or use the rows as they are".format(err)) from None
+            raise ImportError("xsprof: converting a table to a DataFrame needs pandas ({}): pip "
+                              "install pandas, or use the rows as they are".format(err)) from None
         return pandas.DataFrame.from_records(builtins.list(self), columns=self.columns)
 
 

@@ -44,8 +44,9 @@ def schedule(*, wait: int, warmup: int, active: int, repeat: int = 0, skip_first
     """
     if min(wait, warmup, repeat, skip_first) < 0 or active < 1:
         raise AssertionError(
-            "xsprof: schedule(wait={}, warmup={}, active={}, repeat={}, skip_first={}): none is "
-            "negative, and active at least 1".format(wait, warmup, active, repeat, skip_first))
+            "xsprof: schedule(wait={}, warmup={}, active={}, repeat={}, skip_first={}): no number "
+            "may be negative, and active must be at least 1".format(
+                wait, warmup, active, repeat, skip_first))
     if not warmup:
         warnings.warn("xsprof: schedule(warmup=0): the first steps recorded are slower than others",
                       stacklevel=2)
@@ -119,11 +120,11 @@ def activities(given: Optional[Iterable[Any]]) -> Set[ProfilerActivity]:
     for activity in names:
         name = str(getattr(activity, "name", ""))
         if name not in ProfilerActivity.__members__:
-            raise TypeError("xsprof: activities has {!r}: it is a ProfilerActivity".format(
+            raise TypeError("xsprof: activities has {!r}: expected a ProfilerActivity".format(
                 activity))
         if ProfilerActivity[name] in found:
             raise ValueError("xsprof: activities has {} twice".format(name))
         found.add(ProfilerActivity[name])
     if not found:
-        raise AssertionError("xsprof: activities is empty: it has ProfilerActivity.CPU at least")
+        raise AssertionError("xsprof: activities is empty: add ProfilerActivity.CPU")
     return found

@@ -27,8 +27,8 @@ class Cycle:
     def need(self) -> _result.Result:
         """Its result."""
         if self.result is None:
-            raise RuntimeError("xsprof: the profile has not ended: call this behind its 'with', "
-                               "after stop() or in on_trace_ready")
+            raise RuntimeError("xsprof: the profile has not ended: call this after its 'with' "
+                               "block, after stop() or in on_trace_ready")
         return self.result
 
     @property
@@ -194,7 +194,7 @@ class _KinetoProfile:
         kinds = {"cpu": 0, "cuda": 1, "xpu": 12, "privateuse1": 20}
         kind, _, index = (device or "cpu").partition(":")
         if kind not in kinds:
-            raise ValueError("xsprof: device {!r}: it is cpu, cuda:N, xpu:N or "
+            raise ValueError("xsprof: device {!r}: expected cpu, cuda:N, xpu:N or "
                              "privateuse1:N".format(device))
         self._cycle().need().save_memory_timeline(path, kinds[kind] << 16 | int(index or 0))
 
@@ -264,7 +264,7 @@ class profile(_KinetoProfile):  # pylint: disable=invalid-name
                  custom_trace_id_callback: Optional[Callable[[], str]] = None,
                  post_processing_timeout_s: Optional[float] = None) -> None:
         if use_cuda is not None:
-            warnings.warn("xsprof: profile(use_cuda=) is given by activities", FutureWarning,
+            warnings.warn("xsprof: profile(use_cuda=) is deprecated: use activities", FutureWarning,
                           stacklevel=2)
         super().__init__(
             activities=activities, record_shapes=record_shapes, profile_memory=profile_memory,
@@ -332,14 +332,14 @@ class profile(_KinetoProfile):  # pylint: disable=invalid-name
         recording = before in (_RECORD, _SAVE)
         if before is _WARMUP and now in (_NONE, None):
             if now is _NONE:
-                warnings.warn("xsprof: the schedule has a WARMUP before a NONE: nothing of it is "
+                warnings.warn("xsprof: the schedule has a WARMUP before a NONE: the WARMUP is not "
                               "recorded", stacklevel=4)
             # A profile of nothing, which has tables and files as any other.
             self.start_trace()
             self.stop_trace()
         if recording and (before is _SAVE or now not in (_RECORD, _SAVE)):
             if before is _RECORD and now is not None:
-                warnings.warn("xsprof: the schedule has a RECORD before a {}: what it recorded is "
+                warnings.warn("xsprof: the schedule has a RECORD before a {}: its records are "
                               "dropped".format(now.name), stacklevel=4)
             self.stop_trace()
             if before is _SAVE or now is None:

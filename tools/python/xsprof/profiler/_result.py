@@ -100,7 +100,7 @@ class Result:
         if err < 0:
             raise _lib.error(err, what, {
                 61: "nothing was recorded",
-                95: "the file name says another format than it has",
+                95: "the file name does not match its format",
             }, _lib.text(quick.xsprof_result_error(self._handle)))
         return err
 
@@ -109,7 +109,7 @@ class Result:
         name = os.fsencode(os.fspath(path))
         err = library.xsprof_result_save_as(self._handle, name, None, None)
         if err == -114:     # -EALREADY
-            raise _lib.Error(114, "xsprof: {}: the trace is saved already: copy {}".format(
+            raise _lib.Error(114, "xsprof: {}: the trace is already saved: copy {}".format(
                 path, self._saved))
         self.check(err, str(path))
         self._saved = path
@@ -275,6 +275,6 @@ def tensorboard_path(folder: str, worker: Optional[str], gzip: bool) -> str:
     err = library.xsprof_result_tensorboard_path(
         os.fsencode(folder), os.fsencode(worker or ""), gzip, room, len(room))
     if err < 0:
-        raise _lib.error(err, folder, {13: "choose a folder that you may write",
-                                       20: "a file is in its place"})
+        raise _lib.error(err, folder, {13: "choose a directory that you can write to",
+                                       20: "a file of that name exists"})
     return os.fsdecode(room.value)

@@ -68,11 +68,11 @@ _op_wanted = memoryview((c_uint32 * 1).in_dll(_calls, "xsprof_op_wanted")).cast(
 
 _CURES = {
     16: "a session is running: stop it first, or wait for the trace that 'xsprof ctl' asked for",
-    1: "XSPROF_BACKEND=none says that nothing is recorded: unset it",
+    1: "XSPROF_BACKEND=none disables recording: unset it",
     2: "no session is running",
-    28: "there is no room in /dev/shm for what is recorded: XSPROF_RING_SIZE=1M takes less",
-    12: "there is no memory for what is recorded: XSPROF_RING_SIZE=1M takes less",
-    13: "/dev/shm cannot be written: set XSPROF_SHM_DIR to a folder that can",
+    28: "no space left in /dev/shm for the rings: use XSPROF_BUFFER_SIZE=1M",
+    12: "no memory for the rings: use XSPROF_BUFFER_SIZE=1M",
+    13: "/dev/shm cannot be written: set XSPROF_SHM_DIR to a directory that can",
     38: "libxsprof-trace.so.0 is missing, or older than libxsprof-user: install both from one "
         "source",
 }
@@ -133,7 +133,7 @@ class _Collector:
         """A warning, once, where there is a PyTorch whose ops will be missing."""
         if _lib.main_is("torch"):
             self.said = True
-            warnings.warn("xsprof: the ops of PyTorch are not in this profile: " + why,
+            warnings.warn("xsprof: this profile has no PyTorch ops: " + why,
                           stacklevel=4)
 
 
@@ -160,7 +160,7 @@ class _Device:
                 library = _lib.load(_lib.CUPTI)
                 _lib.declare(library, [("InitializeInjection", c_int, [])])
             except ImportError as missing:
-                warnings.warn("xsprof: this profile has nothing of GPUs: {}".format(missing),
+                warnings.warn("xsprof: this profile has no GPU events: {}".format(missing),
                               stacklevel=5)
                 return
             library.InitializeInjection()
@@ -223,13 +223,13 @@ class Session:
         handle = c_void_p()
         err = _waiting.xsprof_disable_profiler(handle)
         if handle and err < 0:
-            warnings.warn("xsprof: {}: the profile goes as far as it was recorded".format(
+            warnings.warn("xsprof: {}: the profile ends where recording stopped".format(
                 _lib.error(err, "profile", _CURES)), stacklevel=4)
         elif err < 0:
             raise _lib.error(err, "profile", _CURES)
         if lost:
-            warnings.warn("xsprof: {} records of this profile were lost: XSPROF_RING_SIZE=64M "
-                          "takes more".format(lost), stacklevel=4)
+            warnings.warn("xsprof: {} records of this profile were lost: use "
+                          "XSPROF_BUFFER_SIZE=64M".format(lost), stacklevel=4)
         return Result(handle)
 
 

@@ -13,7 +13,7 @@ def time_text(us: float, unit: Optional[str] = None) -> str:
     for name, factor in _UNITS:
         if unit == name or (unit is None and (us >= factor or name == "us")):
             return "{:.3f}{}".format(us / factor, name)
-    raise ValueError("xsprof: time_unit {!r}: it is s, ms or us".format(unit))
+    raise ValueError("xsprof: time_unit {!r}: expected s, ms or us".format(unit))
 
 
 def memory_text(size: int) -> str:
@@ -89,7 +89,7 @@ def build(events: Any, sort_by: Optional[str], row_limit: int, max_src: Optional
     if sort_by is not None:
         name = sort_key(sort_by)
         if not hasattr(rows[0], name):
-            raise AttributeError("xsprof: sort_by={!r}: it is one of self_cpu_time_total, "
+            raise AttributeError("xsprof: sort_by={!r}: expected self_cpu_time_total, "
                                  "cpu_time_total, cpu_time, cpu_memory_usage, "
                                  "self_cpu_memory_usage, count, the same of device, "
                                  "flops".format(sort_by))

@@ -319,7 +319,7 @@ class EventList(list):
         allowed = ("self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total",
                    "self_privateuse1_time_total")
         if metric not in allowed:
-            raise ValueError("xsprof: metric {!r}: it is one of {}".format(
+            raise ValueError("xsprof: metric {!r}: expected one of {}".format(
                 metric, ", ".join(allowed)))
         name = metric if metric == allowed[0] else "self_device_time_total"
         clean = str.maketrans(" ;\t\n", "____")
