@@ -69,13 +69,13 @@ static uint64_t saved_number(const char *at, const char *end, const char *key, u
 }
 
 /* The range of that name, @nth of them from 0: each has a line of its own. */
-__attribute__((unused)) static bool saved_find(const char *text, const char *name,
+__attribute__((unused)) static bool saved_find(const char *text, const char *wanted,
 					       unsigned int nth, struct saved_event *ev)
 {
 	const char *at = text, *end, *finished;
 	char named[100];
 
-	snprintf(named, sizeof(named), "\"name\":\"%s\"", name);
+	snprintf(named, sizeof(named), "\"name\":\"%s\"", wanted);
 	do {
 		at = strstr(at, named);
 		if (!at)
@@ -114,19 +114,19 @@ __attribute__((unused)) static bool saved_check(struct xsprof_result *r, const c
 
 	for (int64_t i = 0; i < n; i++) {
 		const struct xsprof_profiler_event *ev = xsprof_result_event(r, (uint64_t)i);
-		const char *name = xsprof_event_name(ev);
+		const char *title = xsprof_event_name(ev);
 		struct saved_event s = { 0 };
 		unsigned int nth = 0;
 
 		for (int64_t k = 0; k < i; k++)
 			nth += !strcmp(xsprof_event_name(xsprof_result_event(r, (uint64_t)k)),
-				       name);
-		if (saved_find(text, name, nth, &s) && s.begin == xsprof_event_start_ns(ev) &&
+				       title);
+		if (saved_find(text, title, nth, &s) && s.begin == xsprof_event_start_ns(ev) &&
 		    s.duration == xsprof_event_duration_ns(ev) &&
 		    s.unfinished == xsprof_event_unfinished(ev))
 			continue;
 		same = false;
-		tap_wrong("%s: %llu and %llu ns%s in the file, %llu and %llu%s as event", name,
+		tap_wrong("%s: %llu and %llu ns%s in the file, %llu and %llu%s as event", title,
 			  (unsigned long long)s.begin, (unsigned long long)s.duration,
 			  s.unfinished ? ", open" : "",
 			  (unsigned long long)xsprof_event_start_ns(ev),

@@ -33,7 +33,7 @@ static struct {
 	bool			frame[COROUTINE_SPAN];
 	bool			state[STATE_SPAN];
 	bool			keys[DICT_SPAN];
-	intptr_t		inside;		/* offset of the frame in the coroutine; 0: it is not */
+	intptr_t		inside;		/* offset of its frame; 0: a pointer */
 	void			*loops;
 	bool			missing;	/* asyncio is not imported */
 	uint32_t		calls;

@@ -55,8 +55,8 @@ static uint32_t place_of(uint64_t id)
 static void spend(void)
 {
 	if (!spent)
-		collect_say("more than %u tasks of asyncio, or %u stacks in them, were met: samples "
-			    "of further ones do not name the task", NAMES, STACKS);
+		collect_say("more than %u tasks of asyncio, or %u stacks in them, were met: "
+			    "samples of further ones do not name the task", NAMES, STACKS);
 	__atomic_store_n(&spent, true, __ATOMIC_RELAXED);
 }
 
