@@ -5,6 +5,7 @@
  */
 #include <linux/capability.h>
 #include <linux/pid_namespace.h>
+#include <linux/timekeeping.h>
 #include <linux/uidgid.h>
 
 #include "xsprof.h"
@@ -20,12 +21,24 @@ static u64 last_id;
 static u64 nr_live;
 static atomic64_t events;		/* number of attaches and ends */
 
+static void wake_worker(struct work_struct *work);
+static DECLARE_DELAYED_WORK(wake_work, wake_worker);
+
+/* CLOCK_MONOTONIC from which on who waits may be woken again, ns. */
+static atomic64_t wake_next;
+
+/*
+ * It is time that nobody is charged for, so that it is bounded: about a tenth of a CPU, however
+ * many wait.  Nobody is told later than by a second for that.
+ */
 static void wake_worker(struct work_struct *work)
 {
-	wake_up_interruptible_all(&xsp_registry_wait);
-}
+	u64 begin = ktime_get_ns(), end;
 
-static DECLARE_WORK(wake_work, wake_worker);
+	wake_up_interruptible_all(&xsp_registry_wait);
+	end = ktime_get_ns();
+	atomic64_set(&wake_next, end + min_t(u64, 9 * (end - begin), NSEC_PER_SEC));
+}
 
 /*
  * Any user may wait on as many descriptors as it has: who attaches or ends does not pay for
@@ -34,8 +47,11 @@ static DECLARE_WORK(wake_work, wake_worker);
  */
 static void tell(void)
 {
+	s64 wait;
+
 	atomic64_inc(&events);
-	queue_work(xsp_wq, &wake_work);
+	wait = atomic64_read(&wake_next) - ktime_get_ns();
+	queue_delayed_work(xsp_wq, &wake_work, wait > 0 ? nsecs_to_jiffies(wait) : 0);
 }
 
 u64 xsp_registry_events(void)
@@ -300,5 +316,6 @@ u64 xsp_registry_live(void)
 /* No producer is left. */
 void xsp_registry_exit(void)
 {
+	cancel_delayed_work_sync(&wake_work);
 	xa_destroy(&producers);
 }

@@ -64,11 +64,10 @@ TEST_F(poll, arrival_and_end)
 #define WAKES	TRACEFS_OWN "events/sched/sched_waking/"
 #define WAITS	"xsp-waits"
 
-/* Waits for arrivals and ends, until it is killed. */
+/* Waits for arrivals and ends, until it is killed, and for no lock besides. */
 static pid_t waiter_start(void)
 {
 	uint64_t events, last = 0;
-	struct xsprof_info info;
 	int fd, up[2];
 	pid_t pid;
 	char c;
@@ -81,11 +80,10 @@ static pid_t waiter_start(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, WAITS);
 	fd = dev_open();
-	if (dev_list(fd, &info, 1, UINT64_MAX, &last) || write(up[1], "x", 1) != 1)
+	if (dev_list(fd, NULL, 0, 0, &last) || write(up[1], "x", 1) != 1)
 		_exit(1);
 	for (;; last = events)
-		if (!ready(fd, -1) || dev_list(fd, &info, 1, UINT64_MAX, &events) ||
-		    events == last)
+		if (!ready(fd, -1) || dev_list(fd, NULL, 0, 0, &events) || events == last)
 			_exit(2);
 out:
 	close(up[1]);
