@@ -91,7 +91,8 @@ for wanted in default sm,lts__t_sector_hit_rate.pct; do
 	./work small >said.small &&
 		xsprof record -q --metrics=$wanted --metrics-by=kernel -b 64M -o kernels.xsprof \
 			-- ./work small >said.measured 2>log && cmp -s said.small said.measured &&
-		python3 "$here/compare.py" counts "$xsprof" kernels.xsprof said.small 1 >>log 2>&1 &&
+		python3 "$here/compare.py" counts "$xsprof" kernels.xsprof said.small 1 \
+			>>log 2>&1 &&
 		{ told ||
 		  python3 "$here/compare.py" ranges "$xsprof" kernels.xsprof >ranges 2>&1; }
 	status=$?
