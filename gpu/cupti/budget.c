@@ -236,7 +236,8 @@ static void without_records_is_over(uint64_t now)
 
 uint64_t cupti_budget(uint64_t now)
 {
-	if (!budget.allowed)
+	/* Each kernel is measured at any cost, by callbacks that the probe would turn off. */
+	if (!budget.allowed || cupti_metrics_by_kernel())
 		return now + SECOND;
 	if (!budget.since) {
 		count_anew(now);

@@ -103,6 +103,11 @@ bool cupti_attached(void)
 	return seen.attached;
 }
 
+bool cupti_metrics_by_kernel(void)
+{
+	return false;
+}
+
 bool cupti_sharing(void)
 {
 	return false;
