@@ -19,6 +19,7 @@
 #define SECOND		1000000000u
 #define TICK		(SECOND / 4)
 #define FEW		1000u			/* activities a second that are not worth it */
+#define TRIES		8u			/* each costs a moment without records */
 
 /* DRAINING: kinds are off, and what was launched before is waited for. */
 enum state { RUNNING, WITH_RECORDS, DRAINING, WITHOUT_RECORDS, STOPPED };
@@ -28,7 +29,8 @@ static struct {
 	enum state	state;
 	uint64_t	until;		/* when the state ends, CLOCK_MONOTONIC */
 	uint64_t	since;		/* when what is counted began */
-	bool		measured;	/* the cost of launches was */
+	bool		measured;	/* the cost of launches was, or cannot be */
+	uint32_t	tries;		/* to measure it, in which there were too few */
 	uint64_t	with[CUPTI_NR_LAUNCHES];	/* ns of a launch, with records */
 	double		added[CUPTI_NR_LAUNCHES];	/* ns, by records */
 	uint64_t	cpu;		/* of this thread, then */
@@ -114,9 +116,11 @@ static void count(uint64_t now)
 	budget.in_graphs = load->in_graphs > load->launches[CUPTI_LAUNCH_KERNEL];
 }
 
-/* Both were measured as far as there were launches. */
-static void learn(void)
+/* Both were measured as far as there were launches.  Return: there were any in both. */
+static bool learn(void)
 {
+	bool learned = false;
+
 	static const char *const texts[CUPTI_NR_LAUNCHES] = {
 		[CUPTI_LAUNCH_KERNEL] = "cost of recording a launch (ns)",
 		[CUPTI_LAUNCH_GRAPH] = "cost of recording a graph's launch (ns)",
@@ -130,7 +134,9 @@ static void learn(void)
 		budget.added[l] = budget.with[l] > without ? (double)(budget.with[l] - without) : 0;
 		xsprof_counter(xsprof_name_in(cupti_category(), texts[l]),
 			       (int64_t)budget.added[l]);
+		learned = true;
 	}
+	return learned;
 }
 
 /* ---- off and on ------------------------------------------------------------------------------ */
@@ -143,11 +149,11 @@ static void pause_for(enum state state, uint64_t until)
 	budget.until = until;
 }
 
-static void tell_unrecorded(void)
+static void tell_unrecorded(uint64_t end)
 {
 	const struct xsprof_device_activity a = {
 		.size = sizeof(a), .kind = XSPROF_GPU_UNRECORDED, .begin = budget.rest,
-		.end = xsprof_now(),
+		.end = end,
 		.name = xsprof_name_in(cupti_category(), budget.state == STOPPED ?
 				       "GPU not recorded: over budget" :
 				       "GPU not recorded: the cost of a launch is measured"),
@@ -156,10 +162,13 @@ static void tell_unrecorded(void)
 	cupti_put(&a, NULL, 0);
 }
 
+/* What is recorded from here on was launched after the time that is told. */
 static void resume(uint64_t now)
 {
+	uint64_t end = xsprof_now();
+
 	cupti_kinds_resume(budget.graphs);
-	tell_unrecorded();
+	tell_unrecorded(end);
 	count_anew(now);
 	budget.state = RUNNING;
 	budget.until = now + TICK;
@@ -173,6 +182,7 @@ static void choose(uint64_t now)
 	    !cupti_sharing()) {
 		budget.graphs = true;
 		budget.measured = false;
+		budget.tries = 0;
 		tell("GPU budget: graphs as a whole from here");
 	} else if (budget.cost > budget.allowed) {
 		tell("GPU budget: devices are not recorded from here");
@@ -217,9 +227,8 @@ static void with_records_is_over(uint64_t now)
 
 static void without_records_is_over(uint64_t now)
 {
-	learn();
+	budget.measured = learn() || ++budget.tries == TRIES;
 	cupti_probe(false);
-	budget.measured = true;
 	/* What came in before the pause, at what is known now of its cost. */
 	count(now - TICK);
 	choose(now);
@@ -227,7 +236,8 @@ static void without_records_is_over(uint64_t now)
 
 uint64_t cupti_budget(uint64_t now)
 {
-	if (!budget.allowed)
+	/* Each kernel is measured at any cost, by callbacks that the probe would turn off. */
+	if (!budget.allowed || cupti_metrics_by_kernel())
 		return now + SECOND;
 	if (!budget.since) {
 		count_anew(now);
@@ -259,7 +269,7 @@ bool cupti_budget_end(void)
 	if (budget.state == WITH_RECORDS || budget.state == WITHOUT_RECORDS)
 		cupti_probe(false);
 	if (budget.state != RUNNING && budget.state != WITH_RECORDS)
-		tell_unrecorded();
+		tell_unrecorded(xsprof_now());
 	budget.state = RUNNING;
 	budget.since = 0;
 	return cupti_attached();

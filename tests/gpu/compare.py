@@ -93,6 +93,36 @@ def budget(xsprof, path):
     return bool(off)
 
 
+def ranges(xsprof, path):
+    """Each kernel of no graph was measured, alone, once, and its metrics are percentages."""
+    events = dump(xsprof, path)
+    kernels = [e for e in events if e["kind"] == "kernel"]
+    values = collections.defaultdict(dict)
+    for e in events:
+        if e["kind"] == "metrics" and e["value"]:
+            values[e["pid"], e["value"]].update({a["key"]: a["value"] for a in e["args"]})
+    alone = [e for e in kernels if not e["graph"]]
+    measured = [e for e in alone if (e["pid"], e["value"]) in values]
+    calls = collections.Counter((e["pid"], e["value"]) for e in alone)
+    twice = sum(n > 1 for n in calls.values())
+    strange = [v for v in values.values() for k, n in v.items() if "%" in k and not 0 <= n <= 101]
+    ends, overlaps = {}, 0
+    for e in sorted(measured, key=lambda e: e["begin_ns"]):
+        overlaps += e["begin_ns"] < ends.get((e["pid"], e["context"]), 0)
+        ends[e["pid"], e["context"]] = e["end_ns"]
+    passes = {v["measured in passes"] for v in values.values() if "measured in passes" in v}
+    print(f"metrics of kernels: {len(measured)} of {len(alone)} measured in {sorted(passes)} "
+          f"passes, {len(kernels) - len(alone)} are of graphs; {twice} calls have several kernels, "
+          f"{overlaps} overlap, {len(strange)} have strange values {strange[:2]}")
+    means = collections.defaultdict(list)
+    for e in measured:
+        for k, n in values[e["pid"], e["value"]].items():
+            means[e["name"].split("(")[0], k].append(n)
+    for (name, k), v in list(means.items())[:40]:
+        print(f"  {name}: {k} {sum(v) / len(v):.2f} ({len(v)})")
+    return bool(measured) and len(measured) == len(alone) and not (twice or overlaps or strange)
+
+
 def spread(name, values):
     values.sort()
     print(f"{name}: least {values[0] / 1e3:.1f} us, median {values[len(values) // 2] / 1e3:.1f} us")

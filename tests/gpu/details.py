@@ -177,34 +177,31 @@ def check_budget():
     for text in ("0", "101", "two", "nan", ""):
         got = run("record", "--gpu-budget", text, "-o", CAPTURE, "--", "true")
         equal([got.returncode, "0.1 to 100" in got.stderr], [2, True], f"a budget of '{text}'")
-    _, gpu, events = record("--gpu-budget=2%", what=["budget", "5"])
-    cost = [e["i64"] for e in events if e.get("name") == "cost of recording a launch (ns)"]
-    equal(len(cost) == 1 and 15000 <= cost[0] <= 30000, True,
-          f"what records add to a launch is measured: {cost}, made up as 20000 ns")
+    # So little that it is exceeded on a machine of any load; gpu/budget has the figures.
+    got, gpu, events = record("--gpu-budget=0.1%", what=["budget"])
+    equal("step: 1" in got.stdout, True, "CUPTI is given back")
     off = [e for e in gpu if e["kind"] == "unrecorded"]
-    equal([e["name"] for e in off], ["GPU not recorded: over budget"],
+    equal([{e["name"] for e in off[:-1]} <= {"GPU not recorded: the cost of a launch is measured"},
+           off[-1]["name"]], [True, "GPU not recorded: over budget"],
           "the time in which devices are not recorded is in the trace")
     inside = [e for e in gpu if e["kind"] == "kernel" and
-              any(o["begin_ns"] + 10 ** 6 < e["begin_ns"] and e["end_ns"] < o["end_ns"] - 10 ** 6
-                  for o in off)]
+              any(o["begin_ns"] + 1 < e["begin_ns"] < o["end_ns"] - 1 for o in off)]
     equal(inside, [], "and nothing is recorded in them")
     said = [args_of(e) for e in events if e.get("name") ==
             "GPU budget: devices are not recorded from here"]
-    equal([len(said), said[0]["cost (% of a CPU)"] > 2, said[0]["budget (% of a CPU)"]],
-          [1, True, 2], "the step is in the trace, with its reason")
+    equal([len(said), said[0]["cost (% of a CPU)"] > 0.1, said[0]["budget (% of a CPU)"]],
+          [1, True, 0.1], "the step is in the trace, with its reason")
     report = json.loads(run("report", "--gpu", "--json", CAPTURE).stdout)
     equal(report["devices"][0]["unrecorded_ns"], sum(e["end_ns"] - e["begin_ns"] for e in off),
           "report --gpu says how long that was")
     text = run("report", "--gpu", CAPTURE).stdout
     equal(["devices were not recorded for" in text, " that were recorded (" in text],
           [True, True], "and does not take it for idle")
-    _, gpu, events = record("--gpu-budget=2%", what=["budget-graphs", "5"])
+    got, gpu, events = record("--gpu-budget=0.1%", what=["budget-graphs"])
     names = [e.get("name") for e in events]
-    equal(["GPU budget: graphs as a whole from here" in names, kinds(gpu)["graph"] > 0],
-          [True, True], "where most kernels are of graphs, graphs as a whole come first")
-    cost = [e["i64"] for e in events if e.get("name") == "cost of recording a graph's launch (ns)"]
-    equal([len(cost), 15000 <= cost[0] <= 30000, cost[1] <= 5000], [2, True, True],
-          f"what that costs is measured anew: {cost}")
+    equal(["step: 1" in got.stdout, "GPU budget: graphs as a whole from here" in names,
+           kinds(gpu)["graph"] > 0],
+          [True, True, True], "where most kernels are of graphs, graphs as a whole come first")
     # In a locale in which 0.5 is written as 0,5.
     places = os.path.join(gpulib.DIR.name, "locales")
     os.mkdir(places)
@@ -213,17 +210,21 @@ def check_budget():
                        os.path.join(places, german["LC_ALL"])]) if shutil.which("localedef") \
         else None
     if made and made.returncode == 0:
-        got, gpu, _ = record("--gpu-budget=0.5", what=["budget", "5"], **german)
-        equal(["no budget" in got.stderr, [e["name"] for e in gpu if e["kind"] == "unrecorded"]],
-              [False, ["GPU not recorded: over budget"]],
+        got, gpu, _ = record("--gpu-budget=0.5", what=["budget"], **german)
+        equal(["no budget" in got.stderr, "step: 1" in got.stdout,
+               [e["name"] for e in gpu if e["kind"] == "unrecorded"][-1:]],
+              [False, True, ["GPU not recorded: over budget"]],
               "a budget in a program whose locale has another decimal point")
     else:
         gpulib.skipped("a budget in a program whose locale has another decimal point",
                        "there is no localedef with sources of locales")
-    _, gpu, events = record("--gpu-budget=100", what=["budget", "3"])
-    equal([e["name"] for e in gpu if e["kind"] == "unrecorded"],
-          ["GPU not recorded: the cost of a launch is measured"],
+    got, gpu, events = record("--gpu-budget=100", what=["budget-much"])
+    equal(["step: 1" in got.stdout, {e["name"] for e in gpu if e["kind"] == "unrecorded"}],
+          [True, {"GPU not recorded: the cost of a launch is measured"}],
           "within a budget all is recorded but the moment of the measurement")
+    cost = [e["i64"] for e in events if e.get("name") == "cost of recording a launch (ns)"]
+    equal([len(cost), cost[:1] > [0]], [1, True],
+          f"what records add to a launch is measured: {cost}, made up as 20000 ns")
 
 
 check_details()

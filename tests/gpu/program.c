@@ -221,22 +221,48 @@ static void capture(long launches)
 	printf("callbacks: %u, of launches: %u\n", before, stand_in_called - before);
 }
 
-/* Launches for @seconds; those of graphs are of kernels, unless graphs are recorded as a whole. */
-static void busy_for(long seconds, bool graphs)
+/* A launch; one of a graph is of a kernel, unless graphs are recorded as a whole. */
+static void launch_one(bool graphs)
 {
-	uint64_t end = (uint64_t)time(NULL) + (uint64_t)seconds;
+	uint32_t c = stand_in_call(false, graphs ? 6 : 1);
+
+	if (!graphs)
+		stand_in_kernel(c, 7, "_Z4axpyPKfPfi", 0);
+	else if (stand_in_enabled[CUPTI_GRAPH])
+		stand_in_graph(c, 9, 5);
+	else
+		stand_in_kernel(c, 9, "_Z4axpyPKfPfi", 5);
+}
+
+static bool is_given_back(void)
+{
+	return !__atomic_load_n(&stand_in.subscribed, __ATOMIC_RELAXED);
+}
+
+static bool is_timed(void)
+{
+	return __atomic_load_n(&stand_in_probed, __ATOMIC_RELAXED) >= 1;
+}
+
+static bool is_whole(void)
+{
+	return __atomic_load_n(&stand_in_enabled[CUPTI_GRAPH], __ATOMIC_RELAXED);
+}
+
+/*
+ * Launches until the collector has taken a step, however long that takes on a machine that is busy,
+ * and for a moment after that.
+ */
+static void launch_until(bool (*over)(void), bool graphs)
+{
+	uint64_t end = (uint64_t)time(NULL) + 200;
 
 	stand_in_device(3);
-	while ((uint64_t)time(NULL) < end) {
-		uint32_t c = stand_in_call(false, graphs ? 6 : 1);
-
-		if (!graphs)
-			stand_in_kernel(c, 7, "_Z4axpyPKfPfi", 0);
-		else if (stand_in_enabled[CUPTI_GRAPH])
-			stand_in_graph(c, 9, 5);
-		else
-			stand_in_kernel(c, 9, "_Z4axpyPKfPfi", 5);
-	}
+	while (!over() && (uint64_t)time(NULL) < end)
+		launch_one(graphs);
+	printf("step: %d\n", over());
+	for (int i = 0; i < 10000; i++)
+		launch_one(graphs);
 }
 
 static void *launch_many(void *count)
@@ -331,9 +357,11 @@ int main(int argc, char **argv)
 		capture(n);
 	} else if (!strcmp(what, "details")) {
 		details();
-	} else if (!strcmp(what, "budget") || !strcmp(what, "budget-graphs")) {
+	} else if (!strncmp(what, "budget", 6)) {
 		stand_in.launch_ns = 20000;
-		busy_for(n, strcmp(what, "budget"));
+		launch_until(!strcmp(what, "budget") ? is_given_back :
+			     !strcmp(what, "budget-graphs") ? is_whole : is_timed,
+			     !strcmp(what, "budget-graphs"));
 	} else if (!strcmp(what, "raw")) {
 		printf("records: %llu\n", (unsigned long long)stand_in_raw(argv[2]));
 	} else if (!strncmp(what, "metrics", 7)) {

@@ -185,6 +185,13 @@ def check_not_measured():
           "nothing is measured while a graph is captured; measured and counted are all kernels")
 
 
+def check_budget():
+    """xsprof record refuses both; a program that records itself may ask for it."""
+    got, seen, kernels, events = record("threads", 300, XSPROF_GPU_BUDGET="0.1")
+    equal([len(kernels), seen["measured"], seen["alone"], seen["wrong"], gpulib.missed(events)],
+          [1200, 1200, 1200, 0, {}], "a budget has no effect on kernels that are measured")
+
+
 def check_lifetime():
     got, seen, kernels, events = record("again", 6)
     equal([len(kernels), [metrics(k)["SM active (%)"] for k in kernels], seen],
@@ -222,5 +229,6 @@ check_threads()
 check_refused()
 check_not_measured()
 check_lifetime()
+check_budget()
 check_options()
 finish()

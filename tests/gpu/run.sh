@@ -1,16 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Usage: tests/gpu/run.sh FOLDER [SECONDS]
+# Usage: tests/gpu/run.sh FOLDER [SECONDS [LIMIT]]
 #
-# All that needs a GPU of NVIDIA's, in some four minutes: CUDA's toolkit and a build of the tree are
-# needed, and PyTorch for a part of it. Captures, traces and the figures go into FOLDER; SECONDS is
-# how long the clocks are compared (30). TAP. It is not part of make check: run it where a GPU is.
+# All that needs a GPU of NVIDIA's, in some five minutes: CUDA's toolkit, Python and a build of the
+# tree are needed (its bin and lib are enough), and PyTorch for a part of it. SECONDS is how long
+# the clocks are compared (30). No part begins that would end after LIMIT seconds (480), and what
+# hangs is killed. FOLDER gets four files, whenever and however it ends: figures, results (what is
+# printed), logs of what failed, and an archive of small captures. TAP. It is not part of make
+# check: run it where a GPU is.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/common/tap.sh
 [ $# -ge 1 ] || { echo "usage: tests/gpu/run.sh FOLDER [SECONDS]" >&2; exit 2; }
-out=$1 seconds=${2:-30} here=$PWD/tests/gpu
+out=$1 seconds=${2:-30} limit=${3:-480} here=$PWD/tests/gpu
 BUILD=${BUILD:-build}
 xsprof=$(realpath "$BUILD/bin/xsprof") || exit 1
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
@@ -20,7 +23,36 @@ skip() { echo "1..0 # SKIP $*"; exit 77; }
 
 nvidia-smi -L >/dev/null 2>&1 || skip "no GPU of NVIDIA's here"
 [ -x "$nvcc" ] || skip "no nvcc here"
-mkdir -p "$out" && cd "$out" || exit 1
+mkdir -p "$out" && out=$(realpath "$out") && dir=$(mktemp -d) && cd "$dir" || exit 1
+# Of what is killed there is what came before: these are written there.
+rm -f "$out"/figures "$out"/logs
+ln -s "$out/figures" figures && ln -s "$out/logs" failed || exit 1
+keep()
+{
+	exec >&-
+	wait $tee
+	find . -name '*.xsprof' -size -4M -print0 | tar -czf "$out/captures.tgz" --null -T - \
+		2>/dev/null
+	rm -rf "$dir"
+}
+trap keep EXIT
+trap 'exit 143' TERM INT HUP
+exec > >(tee "$out/results")
+tee=$!
+# What a result was made of, when it does not hold.
+tap_log=$dir/log
+holds() # $1 name, $2 0 when it holds
+{
+	[ "$2" = 0 ] || { echo "== $1"; tail -n 200 log; } >>failed 2>/dev/null
+	result "$@"
+}
+# Is there time for it? $1 seconds, $2 name
+time_for()
+{
+	[ $((SECONDS + $1)) -gt "$limit" ] || return 0
+	skipped "$2" "it takes $1 s, and $SECONDS of $limit are over"
+	return 1
+}
 compile="$nvcc -O2 -arch=native -std=c++17"
 $compile -o work "$here/work.cu" &&
 	$compile -shared -Xcompiler -fPIC -o libwork.so "$here/work.cu" || exit 1
@@ -30,100 +62,137 @@ $compile -o work "$here/work.cu" &&
 	"$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/CUDA \1/p'
 } >figures
 
-record() { "$xsprof" record -q --gpu -b 64M -o "$@"; }
+# A program that waits for ever, as one may whose kernels are measured alone, costs two minutes.
+xsprof() { timeout -k 5 120 "$xsprof" "$@"; }
+record() { xsprof record -q --gpu -b 64M -o "$@"; }
 # Of launches: the least, in ns of CPU time.
 cost() { sed -n 's/^launch cpu_ns \([0-9.]*\) .*/\1/p' | tail -n 1; }
 
 # What a program says that it did, in each of its processes.
 ./work >said && record work.xsprof -- ./work >said.recorded 2>log && cmp -s said said.recorded &&
 	python3 "$here/compare.py" counts "$xsprof" work.xsprof said 1 >log 2>&1
-result "kernels, copies, sets, graphs, managed memory, threads: as many as the program made" $?
+holds "kernels, copies, sets, graphs, managed memory, threads: as many as the program made" $?
 record two.xsprof -- sh -c './work & ./work & wait' >said.two 2>log &&
 	python3 "$here/compare.py" counts "$xsprof" two.xsprof said 2 >log 2>&1
-result "the same of two processes at once" $?
-"$xsprof" record -q --gpu=graphs,queued,memory -o graphs.xsprof -- ./work >/dev/null 2>log &&
-	"$xsprof" record -q --gpu=managed -o managed.xsprof -- ./work managed >/dev/null 2>>log &&
+holds "the same of two processes at once" $?
+
+# Counters, early: they have run in replay alone before. Not where the driver lets root alone read
+# them, or another has them: then that has to be said.
+told() { grep -q 'are not recorded: ' log; }
+xsprof record -q --metrics -o metrics.xsprof -- ./work rounds 4 >/dev/null 2>log &&
+	xsprof report --gpu metrics.xsprof >metrics 2>>log &&
+	{ grep -q 'SM active (%): mean .* while busy' metrics || told; }
+status=$?
+grep -h -e ': mean ' -e 'not recorded: ' metrics log | sed 's/^/metrics: /' >>figures
+holds "counters of the device are sampled, or a line says why not" $status
+for wanted in default sm,lts__t_sector_hit_rate.pct; do
+	time_for 125 "metrics of each kernel: $wanted" || continue
+	: >ranges
+	./work small >said.small &&
+		xsprof record -q --metrics=$wanted --metrics-by=kernel -b 64M -o kernels.xsprof \
+			-- ./work small >said.measured 2>log && cmp -s said.small said.measured &&
+		python3 "$here/compare.py" counts "$xsprof" kernels.xsprof said.small 1 \
+			>>log 2>&1 &&
+		{ told ||
+		  python3 "$here/compare.py" ranges "$xsprof" kernels.xsprof >ranges 2>&1; }
+	status=$?
+	cat ranges >>log
+	{ echo "metrics of kernels, $wanted:"; cat ranges; grep 'xsprof: ' log; } >>figures
+	holds "metrics of each kernel ($wanted), as many kernels as ever, or a line says why not" \
+		$status
+done
+if time_for 125 "what it takes to measure a kernel"; then
+	for how in device kernel; do
+		begin=${EPOCHREALTIME/./}
+		xsprof record -q --metrics=sm --metrics-by=$how -o kernels.xsprof \
+			-- ./work launch 200 1 >/dev/null 2>log || echo "status $?" >>figures
+		echo "200 launches, metrics by $how: $((${EPOCHREALTIME/./} - begin)) us" >>figures
+	done
+fi
+xsprof record -q --gpu=graphs,queued,memory -o graphs.xsprof -- ./work >/dev/null 2>log &&
+	xsprof record -q --gpu=managed -o managed.xsprof -- ./work managed >/dev/null 2>>log &&
 	python3 "$here/compare.py" details "$xsprof" graphs.xsprof managed.xsprof >log 2>&1 &&
-	"$xsprof" dump -f ndjson graphs.xsprof | grep -q 'queued before start'
+	xsprof dump -f ndjson graphs.xsprof | grep -q 'queued before start'
 status=$?
 cat log >>figures
-result "on request: graphs as a whole, what unified memory moved, when kernels were queued" $status
+holds "on request: graphs as a whole, what unified memory moved, when kernels were queued" $status
 (record storm.xsprof -- ./work storm 8 >storm 2>log; echo "status $?" >>storm) &
+storm=$!
 sleep 1
 for i in 1 2 3; do
 	sleep 1
-	"$xsprof" disable all >/dev/null 2>&1
+	xsprof disable all >/dev/null 2>&1
 	sleep 1
-	"$xsprof" enable all >/dev/null 2>&1
+	xsprof enable all >/dev/null 2>&1
 done
-wait
+wait $storm
 grep -q '^storm is over' storm && grep -q '^status 0' storm
-result "CUPTI is given back and taken three times under four threads that call all there is" $?
+holds "CUPTI is given back and taken three times under four threads that call all there is" $?
 rm -f storm.xsprof
 record tick.xsprof -- ./work tick "$seconds" >log 2>&1 &&
 	python3 "$here/compare.py" clocks "$xsprof" tick.xsprof >>figures 2>log
-result "over $seconds s no kernel begins before its call or ends after the wait for it" $?
+holds "over $seconds s no kernel begins before its call or ends after the wait for it" $?
 
 for i in 1 2 3 4 5; do
+	[ $i -lt 3 ] || [ "$SECONDS" -lt $((limit - 120)) ] || break
 	./work launch 20000 10 | cost >>bare
 	record launch.xsprof -- ./work launch 20000 10 | cost >>ours
 done
-"$xsprof" info launch.xsprof | grep -q '^lost  *0 records' && [ "$(wc -l <ours)" = 5 ]
-result "launches of empty kernels are recorded, none lost" $?
-record grow.xsprof -- ./work grow 2000000 >>figures 2>log &&
-	"$xsprof" info grow.xsprof | grep -q '^lost  *0 records'
-result "2,000,000 launches, none lost; memory is in the figures" $?
+xsprof info launch.xsprof | grep -q '^lost  *0 records' && [ "$(wc -l <ours)" -ge 2 ]
+holds "launches of empty kernels are recorded, none lost" $?
+if time_for 60 "2,000,000 launches"; then
+	record grow.xsprof -- ./work grow 2000000 >>figures 2>log &&
+		xsprof info grow.xsprof | grep -q '^lost  *0 records'
+	holds "2,000,000 launches, none lost; memory is in the figures" $?
+fi
 rm -f launch.xsprof grow.xsprof
 {
 	./work rounds 2
 	record rounds.xsprof -d 3 -- ./work rounds 7 2>log
 } >rounds
-result "a recording that ends leaves the program at its speed: it is in the figures" $?
+holds "a recording that ends leaves the program at its speed: it is in the figures" $?
 rm -f rounds.xsprof
-"$xsprof" record -q --gpu-budget=2 -o budget.xsprof -- ./work rounds 8 >budget 2>log &&
+xsprof record -q --gpu-budget=2 -o budget.xsprof -- ./work rounds 8 >budget 2>log &&
 	python3 "$here/compare.py" budget "$xsprof" budget.xsprof >>figures 2>>log
-result "a budget: devices are not recorded all of the time, and the trace says when" $?
-"$xsprof" dump -f ndjson budget.xsprof | grep -E '"name":"(cost of|GPU budget)' | cut -c 1-300 \
+holds "a budget: devices are not recorded all of the time, and the trace says when" $?
+xsprof dump -f ndjson budget.xsprof | grep -E '"name":"(cost of|GPU budget)' | cut -c 1-300 \
 	>>figures
 sed 's/^/budget of 2 %: /' budget >>figures
 rm -f budget.xsprof
-# Not where the driver lets root alone, and this is not root: then that has to be said.
-"$xsprof" record -q --metrics -o metrics.xsprof -- ./work rounds 4 >/dev/null 2>log &&
-	"$xsprof" report --gpu metrics.xsprof >metrics 2>>log &&
-	{ grep -q 'SM active (%): mean .* while busy' metrics || grep -q 'are not recorded: ' log; }
-result "counters of the device are sampled, or a line says why not" $?
-grep -h -e ': mean ' -e 'not recorded: ' metrics log | sed 's/^/metrics: /' >>figures
-rm -f metrics.xsprof
 sh -c "$xsprof record --gpu -o killed.xsprof -- sh -c 'timeout -s KILL 3 ./work rounds 9'" \
 	>/dev/null 2>log
-"$xsprof" report --gpu --json killed.xsprof >killed.json 2>>log &&
+xsprof report --gpu --json killed.xsprof >killed.json 2>>log &&
 	python3 "$here/compare.py" killed killed.json >>figures 2>>log
-result "of a program that is killed all is there but its last moments" $?
+holds "of a program that is killed all is there but its last moments" $?
 rm -f killed.xsprof
 
-if python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
+if ! timeout 60 python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' \
+	2>/dev/null; then
+	skipped "PyTorch" "there is none that has CUDA"
+elif time_for 60 "PyTorch"; then
 	$work profiler theirs.json >log 2>&1 &&
 		record torch.xsprof --torch shapes -- $work >log 2>&1 &&
-		"$xsprof" dump -f kineto -o ours.json torch.xsprof >>log 2>&1 &&
-		"$xsprof" report --gpu --json torch.xsprof >torch.json &&
+		xsprof dump -f kineto -o ours.json torch.xsprof >>log 2>&1 &&
+		xsprof report --gpu --json torch.xsprof >torch.json &&
 		python3 "$here/compare.py" torch ours.json theirs.json torch.json >log 2>&1
 	status=$?
 	sed 's/^/  /' log >>figures
-	result "PyTorch: op, kernel, stream, grid and occupancy as torch.profiler has them" $status
+	holds "PyTorch: op, kernel, stream, grid and occupancy as torch.profiler has them" $status
 	record nvtx.xsprof -- $work nvtx >log 2>&1 &&
-		"$xsprof" report --gpu --json nvtx.xsprof >nvtx.json &&
+		xsprof report --gpu --json nvtx.xsprof >nvtx.json &&
 		python3 "$here/compare.py" same torch.json nvtx.json >log 2>&1
-	result "PyTorch under emit_nvtx: the same kernels" $?
+	holds "PyTorch under emit_nvtx: the same kernels" $?
 	record beside.xsprof -- $work profiler beside.json >log 2>&1 &&
-		"$xsprof" report --gpu --json beside.xsprof >beside.out &&
+		xsprof report --gpu --json beside.xsprof >beside.out &&
 		python3 "$here/compare.py" same torch.json beside.out >log 2>&1
-	result "beside torch.profiler, which finds no GPU then: the same kernels" $?
+	holds "beside torch.profiler, which finds no GPU then: the same kernels" $?
 	for i in 1 2 3; do
+		[ $i = 1 ] || [ "$SECONDS" -lt $((limit - 60)) ] || break
 		$work cost ./libwork.so profiler 2>/dev/null | cost >>theirs
 		for how in bare ops gpu both kineto; do
 			case $how in
 			bare) $work plain 200 ;;
-			ops) "$xsprof" record -q -o step.xsprof -- $work plain 200 ;;
+			ops) xsprof record -q -o step.xsprof -- $work plain 200 ;;
 			gpu) record step.xsprof --no-torch -- $work plain 200 ;;
 			both) record step.xsprof -- $work plain 200 ;;
 			kineto) $work profiler step.json 200 ;;
@@ -131,8 +200,6 @@ if python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/de
 		done
 	done >steps
 	rm -f step.xsprof step.json
-else
-	skipped "PyTorch" "there is none that has CUDA"
 fi
 {
 	echo "launch of an empty kernel, CPU time, the least of runs:"

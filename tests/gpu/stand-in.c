@@ -11,8 +11,9 @@
 #include "tests/gpu/replay.h"
 
 #define NOT_COMPATIBLE	14
+#define ENOUGH		64u
 
-EXPORT uint32_t stand_in_thread_type, stand_in_called;
+EXPORT uint32_t stand_in_thread_type, stand_in_called, stand_in_probed;
 bool stand_in_latency;
 __thread uint64_t stand_in_called_at;
 
@@ -21,6 +22,7 @@ static uint32_t correlation;
 static cupti_callback_fn callback;
 static bool nodes_called[32];	/* back for resources */
 static bool called[2];		/* back when a kernel is launched: of the driver, of the runtime */
+static uint32_t timed[2];	/* launches with callbacks: without records, with */
 static uint32_t managed_asked;
 
 EXPORT void stand_in_behave(const char *what)
@@ -121,10 +123,12 @@ static void launch(uint32_t function)
 {
 	uint32_t driver = function == 1 ? 1 : 3;
 	uint64_t end = stand_in_now() + stand_in.launch_ns;
+	bool records = __atomic_load_n(&stand_in_enabled[CUPTI_KERNEL], __ATOMIC_RELAXED);
 
-	if (__atomic_load_n(&stand_in_enabled[CUPTI_KERNEL], __ATOMIC_RELAXED) &&
-	    !(function == 6 && stand_in_enabled[CUPTI_GRAPH]))
+	if (records && !(function == 6 && stand_in_enabled[CUPTI_GRAPH]))
 		end += stand_in.launch_ns;
+	__atomic_fetch_add(&timed[records], __atomic_load_n(&called[1], __ATOMIC_RELAXED),
+			   __ATOMIC_RELAXED);
 	call_back(CUPTI_DOMAIN_RUNTIME, function, CUPTI_API_ENTER);
 	call_back(CUPTI_DOMAIN_DRIVER, driver, CUPTI_API_ENTER);
 	while (stand_in_now() < end)
@@ -273,11 +277,22 @@ int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_managed_config *v, u
 	return !nr ? 7 : managed_asked++ ? 0 : 13;
 }
 
+/* There were enough launches to tell, with records and without. */
+static void probe_is_over(void)
+{
+	bool enough = __atomic_exchange_n(&timed[0], 0, __ATOMIC_RELAXED) >= ENOUGH;
+
+	enough = __atomic_exchange_n(&timed[1], 0, __ATOMIC_RELAXED) >= ENOUGH && enough;
+	__atomic_fetch_add(&stand_in_probed, enough && called[1], __ATOMIC_RELAXED);
+}
+
 int cuptiEnableCallback(uint32_t on, void *subscriber, uint32_t domain, uint32_t id)
 {
 	if (subscriber == &stand_in && domain == CUPTI_DOMAIN_RESOURCE)
 		nodes_called[id & 31] = on;
-	else if (subscriber == &stand_in && id == 1)
+	else if (subscriber == &stand_in && id == 1 && !on && domain == CUPTI_DOMAIN_RUNTIME)
+		probe_is_over();
+	if (subscriber == &stand_in && domain != CUPTI_DOMAIN_RESOURCE && id == 1)
 		__atomic_store_n(&called[domain == CUPTI_DOMAIN_RUNTIME], on, __ATOMIC_RELAXED);
 	return 0;
 }

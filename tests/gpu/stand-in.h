@@ -52,6 +52,8 @@ extern uint32_t stand_in_enabled[64], stand_in_thread_type;
 extern uint32_t stand_in_refused, stand_in_requested;
 /* Callbacks; and calls of functions for a single user when there may be several. */
 extern uint32_t stand_in_called, stand_in_mixed;
+/* How often the collector has timed launches, of which there were enough, and is done with it. */
+extern uint32_t stand_in_probed;
 
 /* How often sampling was begun, and ended; and what was collected, asked for. */
 extern uint32_t stand_in_sampled, stand_in_unsampled, stand_in_flushed;

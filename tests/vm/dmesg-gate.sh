@@ -18,7 +18,7 @@ words=(
 	'kernel BUG at'
 	'Oops: '
 	'Internal error: '
-	'general protection fault'
+	'general protection fault[,:]'	# of the kernel; "traps: x[1] ..." is a program's
 	'Unable to handle kernel'
 	'Kernel panic'
 	'Call Trace:'

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the collector of CUDA may cost, by figures: its budget.c with a clock, a load and launches
+ * that this test makes up, so that no machine's speed has a part in it.
+ */
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gpu/cupti/local.h"
+#include "tests/common/tap.h"
+
+#define SECOND	1000000000ull
+#define TICK	(SECOND / 4)
+
+/* What a program does in a second, and what of it costs. */
+static struct {
+	uint64_t	kernels;
+	uint64_t	graphs;		/* launches, of ten kernels each */
+	uint64_t	with;		/* ns of a launch, with records and without */
+	uint64_t	without;
+	uint64_t	cpu;		/* ns of the thread, in a second */
+	uint64_t	few;		/* so many times the launches cannot be timed */
+} program;
+
+/* What the collector did. */
+static struct {
+	bool		recording;
+	bool		attached;
+	bool		probing;
+	bool		whole;
+	uint32_t	unrecorded;
+	uint32_t	times_paused;
+	char		told[200];
+} seen;
+
+static uint64_t now, cpu;
+static struct cupti_load load;
+
+/* ---- what budget.c calls --------------------------------------------------------------------- */
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	(void)id;
+	*ts = (struct timespec){
+		.tv_sec = (time_t)(cpu / SECOND), .tv_nsec = (long)(cpu % SECOND),
+	};
+	return 0;
+}
+
+void cupti_probe(bool on)
+{
+	seen.probing = on;
+}
+
+uint64_t cupti_probe_take(enum cupti_launch what)
+{
+	if (!seen.probing || !(what == CUPTI_LAUNCH_KERNEL ? program.kernels : program.graphs))
+		return 0;
+	if (!seen.recording && program.few) {
+		program.few--;
+		return 0;
+	}
+	return !seen.recording || (what == CUPTI_LAUNCH_GRAPH && seen.whole) ? program.without :
+		program.with;
+}
+
+const struct cupti_load *cupti_load(void)
+{
+	return &load;
+}
+
+void cupti_load_anew(void)
+{
+	memset(&load, 0, sizeof(load));
+}
+
+void cupti_kinds_pause(void)
+{
+	seen.recording = false;
+	seen.times_paused++;
+}
+
+void cupti_kinds_resume(bool whole_graphs)
+{
+	seen.recording = true;
+	seen.whole = whole_graphs;
+}
+
+void cupti_flush(uint32_t how)
+{
+	(void)how;
+}
+
+void cupti_detach(void)
+{
+	seen.attached = false;
+}
+
+bool cupti_attached(void)
+{
+	return seen.attached;
+}
+
+bool cupti_metrics_by_kernel(void)
+{
+	return false;
+}
+
+bool cupti_sharing(void)
+{
+	return false;
+}
+
+int cupti_category(void)
+{
+	return 0;
+}
+
+void cupti_put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n)
+{
+	(void)kv, (void)n;
+	seen.unrecorded += a->kind == XSPROF_GPU_UNRECORDED;
+}
+
+xsprof_name_t xsprof_name_in(int category, const char *text)
+{
+	(void)category;
+	/* The instant that is told of comes next. */
+	strncpy(seen.told, text, sizeof(seen.told) - 1);
+	return 1;
+}
+
+xsprof_name_t xsprof_name(const char *text)
+{
+	return text ? 1 : 0;
+}
+
+static uint32_t instants;
+
+void xsprof_instant_args(xsprof_name_t name, const struct xsprof_kv *kv, size_t n)
+{
+	(void)name, (void)kv, (void)n;
+	instants++;
+}
+
+/* ---- a program ------------------------------------------------------------------------------- */
+
+/* Ticks of a second's quarter, as the collector's thread makes them. */
+static void run(uint32_t ticks)
+{
+	for (uint32_t i = 0; i < ticks; i++) {
+		now += TICK;
+		cpu += program.cpu / 4;
+		if (seen.recording) {
+			load.launches[CUPTI_LAUNCH_KERNEL] += program.kernels / 4;
+			load.launches[CUPTI_LAUNCH_GRAPH] += program.graphs / 4;
+			load.in_graphs += program.graphs / 4 * (seen.whole ? 1 : 10);
+		}
+		(void)cupti_budget(now);
+	}
+}
+
+/* Each begins as a process does. */
+static void begin(uint64_t kernels, uint64_t graphs, uint64_t added)
+{
+	(void)cupti_budget_end();
+	memset(&seen, 0, sizeof(seen));
+	memset(&load, 0, sizeof(load));
+	program.kernels = kernels;
+	program.graphs = graphs;
+	program.without = 5000;
+	program.with = 5000 + added;
+	program.cpu = program.few = instants = 0;
+	seen.recording = seen.attached = true;
+	(void)cupti_budget(now);
+}
+
+static void check_within(void)
+{
+	begin(10000, 0, 1000);
+	run(40);
+	CHECK(seen.attached && seen.recording && !seen.probing && !seen.whole);
+	CHECK(seen.unrecorded == 1 && seen.times_paused == 1 && !instants);
+	tap_result("within the budget, 1 %% of 2 %%: measured once, and recorded all of the time");
+	program.kernels = 30000;
+	run(8);
+	CHECK(!seen.attached && !seen.recording && instants == 1);
+	CHECK(!strcmp(seen.told, "GPU budget: devices are not recorded from here"));
+	tap_result("more launches later, 3 %%: CUPTI is given back");
+	run(40);
+	CHECK(!seen.attached && seen.unrecorded == 1);
+	CHECK(!cupti_budget_end() && seen.unrecorded == 2);
+	tap_result("for good, and the time is told of at the end");
+}
+
+/* One state, as a process has it: in the order of the steps, the last of which is for ever. */
+static int in_child(void (*check)(void))
+{
+	int status;
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		check();
+		exit((int)(tap_failures << 4 | tap_tests));
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
+		return -1;
+	tap_tests = WEXITSTATUS(status) & 15;
+	tap_failures = (unsigned int)WEXITSTATUS(status) >> 4;
+	return 0;
+}
+
+static void check_graphs(void)
+{
+	begin(10, 2000, 20000);
+	run(4);
+	CHECK(seen.attached && seen.whole && instants == 1 && seen.recording);
+	CHECK(!strcmp(seen.told, "GPU not recorded: the cost of a launch is measured"));
+	tap_result("most kernels are of graphs, 4 %%: graphs are recorded as a whole");
+	run(40);
+	CHECK(seen.attached && seen.recording && seen.unrecorded == 2);
+	tap_result("what that costs is measured anew, and is within the budget");
+}
+
+static void check_thread(void)
+{
+	begin(100, 0, 0);
+	program.cpu = SECOND / 20;
+	run(7);
+	CHECK(!seen.attached && !seen.probing && instants == 1);
+	tap_result("the collector's own thread takes 5 %%: CUPTI is given back without measuring");
+}
+
+static void check_few(void)
+{
+	begin(10000, 0, 20000);
+	program.few = 3;
+	run(5);
+	CHECK(seen.attached && seen.recording && seen.times_paused < 3);
+	tap_result("too few launches in the moment in which they are timed: it is no cost of 0");
+	run(40);
+	CHECK(!seen.attached && instants == 1);
+	tap_result("they are timed again, 20 %%: CUPTI is given back");
+}
+
+static void check_never(void)
+{
+	begin(10000, 0, 20000);
+	program.few = 1000;
+	run(200);
+	CHECK(seen.attached && seen.recording && seen.times_paused == 8);
+	tap_result("where they never can be timed it is tried eight times");
+}
+
+int main(void)
+{
+	void (*const checks[])(void) = {
+		check_within, check_graphs, check_thread, check_few, check_never,
+	};
+
+	setenv("XSPROF_GPU_BUDGET", "2%", 1);
+	cupti_budget_init();
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
+		if (in_child(checks[i]))
+			tap_bail("a check ended by a signal");
+	return tap_done();
+}
