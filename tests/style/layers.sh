@@ -41,7 +41,8 @@ calls()
 {
 	objects | xargs nm -A -g | sed -e "s|^$BUILD/obj/[a-z]*/||" -e 's/\.o:/.c /' | awk '
 		# Calls of these mean the C library: collectors have some of their own.
-		$NF == "dlclose" || $NF ~ /^pthread_cond_/ { next }
+		$NF ~ /^(dlclose|pthread_sigmask|sigprocmask)$/ { next }
+		$NF ~ /^pthread_cond_/ { next }
 		$(NF - 1) == "U" { need[$1 " " $NF]; next }
 		$(NF - 1) ~ /[wv]/ { next }
 		{ has[$NF] = $1 }

@@ -25,6 +25,7 @@
 #define LOOPS		512u	/* bytes read of the dict: more than ten event loops */
 
 struct python_tasks python_tasks;
+int python_tasks_state;
 
 static struct {
 	uint64_t	id;
@@ -55,8 +56,8 @@ static uint32_t place_of(uint64_t id)
 static void spend(void)
 {
 	if (!spent)
-		collect_say("more than %u tasks of asyncio, or %u stacks in them, were met: samples "
-			    "of further ones do not name the task", NAMES, STACKS);
+		collect_say("more than %u tasks of asyncio, or %u stacks in them, were met: "
+			    "samples of further ones do not name the task", NAMES, STACKS);
 	__atomic_store_n(&spent, true, __ATOMIC_RELAXED);
 }
 
@@ -210,11 +211,24 @@ static void take_of_loops(struct python_reading *r)
 	r->task.id = 0;
 }
 
+/* If it is not known what is where, it is found out. */
+static bool is_ready(void)
+{
+	int is = PYTHON_TASKS_NEW;
+
+	/* Acquire: pairs with the release in find() of tasks-find.c. */
+	if (__atomic_load_n(&python_tasks_state, __ATOMIC_ACQUIRE) == PYTHON_TASKS_READY)
+		return true;
+	(void)__atomic_compare_exchange_n(&python_tasks_state, &is, PYTHON_TASKS_WANTED, false,
+					  __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return false;
+}
+
 void python_task_read(struct python_reading *r, const void *state)
 {
 	uintptr_t at;
 
-	if (!python_tasks_ready())
+	if (!is_ready())
 		return;
 	if (python_tasks.loops) {
 		take_of_loops(r);
