@@ -202,12 +202,15 @@ static size_t read_loops(char *to)
 /* Whichever of its words lead to a task whose coroutine is here: no more need be known of dicts. */
 static void take_of_loops(struct python_reading *r)
 {
-	uintptr_t word[LOOPS / sizeof(uintptr_t)];
-	size_t n = read_loops((char *)word) / sizeof(word[0]);
+	/* Not on the stack, of which a handler has little; the line table is no longer needed. */
+	size_t n = read_loops(r->lines);
+	uintptr_t word;
 
-	for (size_t i = 0; i < n; i++)
-		if (take(r, word[i]))
+	for (size_t at = 0; at + sizeof(word) <= n; at += sizeof(word)) {
+		memcpy(&word, r->lines + at, sizeof(word));
+		if (take(r, word))
 			return;
+	}
 	r->task.id = 0;
 }
 
