@@ -3,15 +3,18 @@
 """Functions of C that call Python and are called by it, for native.sh.
 
 Usage: native.py run LIBRARY SECONDS, native.py come-and-go ONE OTHER SECONDS,
-native.py mislead LIBRARY SECONDS, native.py check EVENTS, native.py check-come-and-go EVENTS,
-native.py check-mislead EVENTS, native.py check-none EVENTS.
+native.py mislead LIBRARY SECONDS, native.py outside LIBRARY SECONDS, native.py check EVENTS,
+native.py check-come-and-go EVENTS, native.py check-mislead EVENTS, native.py check-outside EVENTS,
+native.py check-none EVENTS.
 
 run: two threads, one of them with a stack for signals. come-and-go: libraries take each other's
 place while another thread does the same with copies of them. mislead: what unwind information takes
 for a return address is a word of the program's: doubles have the highest bits, as no address has.
+outside: C that runs without the lock, beside a thread that has it, and one that sleeps in C.
 check: samples of the former.
 """
 import ctypes
+import errno
 import faulthandler
 import json
 import shutil
@@ -121,13 +124,45 @@ def mislead(path, seconds):
         misled(library.misleads, 1 << 63 | 1)
 
 
+def frees(library):
+    while time.monotonic() < END[0]:
+        library.outermost(100000000)
+
+
+def sleeps(counts):
+    """It is not asked where it sleeps: but now and then where it had the lock a moment before."""
+    usleep = ctypes.CDLL(None, use_errno=True).usleep
+    while time.monotonic() < END[0]:
+        ctypes.set_errno(0)
+        counts[1] += 1
+        if usleep(5000) and ctypes.get_errno() == errno.EINTR:
+            counts[0] += 1
+
+
+def outside(path, seconds):
+    END[0] = time.monotonic() + seconds
+    library, counts = ctypes.CDLL(path), [0, 0]
+    library.outermost.argtypes = [ctypes.c_long]
+    library.outermost.restype = ctypes.c_long
+    threads = [threading.Thread(target=frees, args=(library,)),
+               threading.Thread(target=sleeps, args=(counts,))]
+    for thread in threads:
+        thread.start()
+    while time.monotonic() < END[0]:
+        sum(range(1000))
+    for thread in threads:
+        thread.join()
+    if counts[0] > counts[1] / 50:
+        sys.exit("native.py: %d of %d sleeps were interrupted" % tuple(counts))
+
+
 # ---- what was recorded -----------------------------------------------------------------------
 
-def stacks(path):
+def stacks(path, how="runs"):
     with open(path, encoding="utf-8") as events:
         for line in events:
             event = json.loads(line)
-            if event.get("type") == "sample" and event.get("how") == "runs":
+            if event.get("type") == "sample" and event.get("how") == how:
                 yield [name_of(frame) for frame in event["frames"]], event["of"]
 
 
@@ -192,6 +227,21 @@ def check_mislead(path):
     assert found >= 10, found
 
 
+def check_outside(path):
+    """Without its C are the first samples of a call, as it waited before."""
+    found = without = 0
+    for stack, _ in stacks(path, "native"):
+        if "frees" not in stack:
+            continue
+        if stack[0] == "leaf":
+            assert stack[:3] == ["leaf", "middle", "outermost"], stack
+            assert follow(stack, "outermost", "frees", "run"), stack
+            found += 1
+        without += stack[0] == "frees"
+    print("# %d with their functions of C, %d without" % (found, without))
+    assert found >= 20 and found > without / 2, (found, without)
+
+
 def check_none(path):
     known = {"leaf", "middle", "outermost", "calls_back", "takes_call"}
     assert not any(known & set(stack) for stack, _ in stacks(path))
@@ -203,11 +253,14 @@ def main():
         run(arguments[0], float(arguments[1]))
     elif what == "come-and-go":
         come_and_go(arguments[0], arguments[1], float(arguments[2]))
+    elif what == "outside":
+        outside(arguments[0], float(arguments[1]))
     elif what == "mislead":
         mislead(arguments[0], float(arguments[1]))
     else:
         {"check": check, "check-come-and-go": check_come_and_go,
-         "check-mislead": check_mislead, "check-none": check_none}[what](*arguments)
+         "check-mislead": check_mislead, "check-outside": check_outside,
+         "check-none": check_none}[what](*arguments)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 #
 # Samples with the functions of C between those of Python, with each Python that is installed: of
 # C that Python calls and that calls Python, in two threads, one with a stack for signals; while
-# libraries come and go, at the place of others too. TAP.
+# libraries come and go, at the place of others too; and of C that runs without the lock. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -84,6 +84,12 @@ result "while libraries come and go each has its own functions, and nothing cras
 result "nor does it at 1000 Hz" $?
 hz=400 sampled check-mislead python3 mislead ./native.so
 result "a word that is no address is no function, and holds up nothing" $?
+
+while read -r version python; do
+	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || continue
+	hz=1000 sampled check-outside "$python" outside ./native.so
+	result "$version: C that runs without the lock, and a thread that sleeps beside it" $?
+done < <(pythons)
 
 "$xsprof" record -q --python=400 -o data -- python3 "$here/native.py" run ./native.so 1 2>log &&
 	"$dump" -q -f ndjson data >events 2>>log &&

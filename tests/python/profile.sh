@@ -116,4 +116,7 @@ assert ops["aten::linear"].input_shapes == [[2, 8], [8, 8], [8]], ops["aten::lin
 assert ops["aten::linear"].count >= 5, ops["aten::linear"]
 END
 result "beside a recorder, whose capture is a profile too" $?
+rm -f data
+"$xsprof" record -o data -- "$python" both.py last >log 2>&1 && ! grep -q 'without their inputs' log
+result "beside a recorder without inputs, of which the profile has them" $?
 finish

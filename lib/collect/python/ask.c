@@ -44,6 +44,8 @@ static struct {
 	struct python_reply	reply;
 } question;
 
+void (*python_ask_more)(const struct python_entry *entry, const void *context);
+
 static int woken;	/* a futex: 1: the ticking thread has work to do */
 
 static const int candidates[] = { SIGURG, SIGWINCH };
@@ -129,6 +131,8 @@ static void asked(int sig, siginfo_t *info, void *context)
 		if (wake)
 			python_ask_wake();
 	}
+	if (python_ask_more)
+		python_ask_more(entry, context);
 	errno = saved;
 }
 
@@ -215,32 +219,42 @@ static enum python_signal look(struct python_entry *entry, bool asked_before, ui
 	return entry->signal;
 }
 
-bool python_ask(struct python_entry *entry, uint64_t now, bool at_once)
+bool python_ask_may(struct python_entry *entry, uint64_t now)
 {
 	/* If still set, another thread may have taken the signal, or it was discarded. */
 	bool asked_before = __atomic_load_n(&entry->asked, __ATOMIC_RELAXED);
 	enum python_signal is = look(entry, asked_before, now);
 
-	if (is == PYTHON_SIGNAL_BLOCKED ||
-	    (is == PYTHON_SIGNAL_UNKNOWN && asked_before && now - entry->sent_ns < FORGOTTEN))
-		return false;
+	return is != PYTHON_SIGNAL_BLOCKED &&
+	       !(is == PYTHON_SIGNAL_UNKNOWN && asked_before && now - entry->sent_ns < FORGOTTEN);
+}
+
+bool python_ask_send(struct python_entry *entry, uint64_t now)
+{
+	entry->sent_ns = now;
+	__atomic_store_n(&entry->asked, true, __ATOMIC_RELAXED);
+	if (!syscall(SYS_tgkill, sample_pid(), entry->tid, number))
+		return true;
+	__atomic_store_n(&entry->asked, false, __ATOMIC_RELAXED);
+	return false;
+}
+
+bool python_ask(struct python_entry *entry, uint64_t now, bool at_once)
+{
 	/*
 	 * It may have released the GIL meanwhile: a system call that it waits in would return
 	 * EINTR.
 	 */
-	if (python_entry_holder() != entry)
+	if (!python_ask_may(entry, now) || python_entry_holder() != entry)
 		return false;
-	entry->sent_ns = now;
 	question.unloads = python_native_unloads();
 	question.at_once = at_once;
 	__atomic_store_n(&question.ticks, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&question.entry, entry, __ATOMIC_RELAXED);
-	__atomic_store_n(&entry->asked, true, __ATOMIC_RELAXED);
 	/* Release: the answering thread sees who is asked. */
 	__atomic_store_n(&question.is, ASKED, __ATOMIC_RELEASE);
-	if (!syscall(SYS_tgkill, sample_pid(), entry->tid, number))
+	if (python_ask_send(entry, now))
 		return true;
-	__atomic_store_n(&entry->asked, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&question.is, IDLE, __ATOMIC_RELAXED);
 	return false;
 }

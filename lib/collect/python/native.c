@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Native frames of the thread that holds the GIL, on request (XSPROF_PYTHON_NATIVE): a walk from
- * the place that the signal interrupted, by collect/common/walk.c. Evaluator frames are recognised
+ * Native frames of threads that are asked, on request (XSPROF_PYTHON_NATIVE): a walk from the
+ * place that the signal interrupted, by collect/common/walk.c. Evaluator frames are recognised
  * by the evaluator's symbol.
  *
  * The handler may run anywhere, also inside malloc() or the dynamic linker. The walk takes no lock

@@ -19,6 +19,7 @@
 #include "collect/common/native.h"
 #include "collect/common/python-layout.h"
 #include "collect/python/local.h"
+#include "collect/python/tasks.h"
 
 /* ---- threads.c: which there are -------------------------------------------------------------- */
 
@@ -46,6 +47,7 @@ enum python_signal { PYTHON_SIGNAL_UNKNOWN, PYTHON_SIGNAL_FREE, PYTHON_SIGNAL_PE
  * @line: line in that function
  * @cpu_ns: its CPU time at the last tick
  * @at_ns: time of that tick
+ * @voluntary: how often it had waited when outside.c last looked; 0: unknown
  */
 struct python_entry {
 	uint32_t	tid;
@@ -63,6 +65,7 @@ struct python_entry {
 	uint32_t	line;
 	uint64_t	cpu_ns;
 	uint64_t	at_ns;
+	uint64_t	voluntary;
 };
 
 extern struct python_entry python_entries[PYTHON_THREADS];
@@ -211,76 +214,6 @@ enum python_lines { PYTHON_LINES_NONE, PYTHON_LINES_PAIRS, PYTHON_LINES_RANGES,
  */
 uint32_t python_line_at(enum python_lines kind, const uint8_t *table, uint32_t size, int32_t first,
 			int32_t at);
-
-/* ---- tasks.c: the task that a thread runs ---------------------------------------------------- */
-
-#define PYTHON_TASK_MAX	144u
-
-/**
- * struct python_task - the task of asyncio in which a thread was
- * @id: identifies its name; 0: in none that is known
- * @name: its name; 0: not named yet
- * @at: index of its coroutine's frame
- * @text: what it is called, if it is not named yet
- */
-struct python_task {
-	uint64_t	id;
-	xsprof_name_t	name;
-	uint32_t	at;
-	char		text[PYTHON_TASK_MAX];
-};
-
-/**
- * struct python_tasks - where asyncio keeps what; offsets in bytes
- * @coroutine: in a task: of its coroutine
- * @name: in a task: of its name, a str, or an int since 3.13
- * @frame: in a coroutine: of its frame
- * @frame_inside: the frame itself is there, not a pointer to it
- * @loops: a dict from event loops to their current tasks; NULL: these are in threads' states
- * @keys: in that dict: of the address of its keys and values
- * @state: in a thread's state: of the current task
- * @number: in an int: of its digit; 0: not found
- * @number_has: the word before it, of positive ints with one digit: a large and a small one
- * @number_type: the type of ints
- */
-struct python_tasks {
-	uint32_t	coroutine;
-	uint32_t	name;
-	uint32_t	frame;
-	bool		frame_inside;
-	const char	*loops;
-	uint32_t	keys;
-	uint32_t	state;
-	uint32_t	number;
-	uint64_t	number_has[2];
-	const void	*number_type;
-};
-
-extern struct python_tasks python_tasks;
-
-struct python_reading;
-
-void python_tasks_init(int category);
-/*
- * Sets the task of a reading that has a coroutine. @state: the thread's. Signal-safe, like the two
- * functions that follow.
- */
-void python_task_read(struct python_reading *reading, const void *state);
-/* There is no room for further names or stacks: samples may have to do without their task. */
-bool python_tasks_spent(void);
-/* Is it known what is where? If not, it is found out. */
-bool python_tasks_ready(void);
-/* Names the task if it is new; called by tick.c only. It may stay without a name. */
-void python_task_name(struct python_task *task);
-/* A new stack with a task is to be recorded. Return: false: there is no room. */
-bool python_task_stack(void);
-
-/* ---- tasks-find.c: where asyncio keeps them -------------------------------------------------- */
-
-/* Asks Python's main thread to find out, if that is wanted. @now: CLOCK_MONOTONIC, ns. */
-void python_tasks_look(uint64_t now);
-/* In a forked child. */
-void python_tasks_forked(void);
 
 /* ---- frames.c: the walk ---------------------------------------------------------------------- */
 
@@ -431,6 +364,8 @@ struct python_reply {
 	xsprof_name_t		name;
 };
 
+/* Called in the handler for every thread; NULL: nothing. Set before the first signal. */
+extern void (*python_ask_more)(const struct python_entry *entry, const void *context);
 /* Is there a signal that the program does not use? Chooses one if needed. */
 bool python_ask_ready(void);
 /*
@@ -438,6 +373,10 @@ bool python_ask_ready(void);
  * answer comes that the caller has to record. Return: false: it cannot be asked.
  */
 bool python_ask(struct python_entry *entry, uint64_t now, bool at_once);
+/* Can the thread be asked, by what is known of its signals? python_ask_ready() was called. */
+bool python_ask_may(struct python_entry *entry, uint64_t now);
+/* Sends it the signal. Return: false: it has ended. */
+bool python_ask_send(struct python_entry *entry, uint64_t now);
 /* Sets the number of ticks since the question: the samples that its answer stands for. */
 void python_ask_ticks(uint32_t ticks);
 /* Has an asked thread not answered yet? */
@@ -460,9 +399,29 @@ void python_ask_forked(void);
 /* Removes our signal from a set to be blocked. */
 void python_ask_keep(sigset_t *set);
 
+/* ---- outside.c: those that run without the lock ---------------------------------------------- */
+
+/*
+ * Asks a thread that was read at @turn for its native frames. @at_once: as of python_ask(). Return:
+ * false: it cannot be asked, or waits now and then; true: its sample is recorded later.
+ */
+bool python_outside_ask(struct python_entry *entry, uint32_t turn, uint64_t now, bool at_once);
+/* Called at each tick. */
+void python_outside_tick(void);
+/*
+ * Records the samples of those that have answered, and of those that were asked at least @patience
+ * ticks ago.
+ */
+void python_outside_take(struct python_reading *reading, uint32_t patience);
+/* In the handler. */
+void python_outside_answer(const struct python_entry *entry, const void *context);
+void python_outside_forked(void);
+
 /* ---- signal.c: what the kernel says, and is told --------------------------------------------- */
 
 enum python_signal python_signal_of(uint32_t tid, int number);
+/* How often the thread has left its CPU of its own accord, plus 1. Return: 0: unknown. */
+uint64_t python_waits_of(uint32_t tid);
 /*
  * All signals except those that a thread raises synchronously: blocking such a signal kills the
  * program even if it has a handler, as for seccomp filters (SIGSYS).

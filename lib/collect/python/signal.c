@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Reads from /proc whether a thread blocks a signal and whether it is pending; and defines which
- * signals our own threads block.
+ * Reads from /proc whether a thread blocks a signal, whether it is pending, and how often the
+ * thread has waited; and defines which signals our own threads block.
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,6 +39,24 @@ static bool read_masks(uint32_t tid, unsigned long *pending, unsigned long *bloc
 	for (int field = 2; at && field < STAT_SIGNAL; field++)
 		at = strchr(at + 1, ' ');
 	return at && sscanf(at, " %lu %lu", pending, blocked) == 2;
+}
+
+uint64_t python_waits_of(uint32_t tid)
+{
+	static const char word[] = "\nvoluntary_ctxt_switches:";
+	char path[48], text[4096], *at;
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	at = strstr(text, word);
+	return at ? strtoull(at + sizeof(word) - 1, NULL, 10) + 1 : 0;
 }
 
 /*

@@ -170,6 +170,7 @@ void python_sample_forked(void)
 	sample_peek_forked();
 	python_threads_forked();
 	python_ask_forked();
+	python_outside_forked();
 	python_tasks_forked();
 	/* In a forked child: another thread of the parent may have been in it. */
 	if (state == BUSY)

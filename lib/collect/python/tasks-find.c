@@ -13,9 +13,6 @@
 #include "collect/common/say.h"
 #include "collect/python/sample.h"
 
-/* WANTED: a coroutine was met. ASKED: Python will call. */
-enum { NEW, WANTED, ASKED, BUSY, READY, OFF };
-
 #define AGAIN		1000000000ull	/* ns until the next try, in a program without asyncio */
 #define TASK_SPAN	64u		/* words searched of a task */
 #define COROUTINE_SPAN	16u		/* of a coroutine */
@@ -23,8 +20,6 @@ enum { NEW, WANTED, ASKED, BUSY, READY, OFF };
 #define DICT_SPAN	8u		/* of a dict */
 #define KEYS_SPAN	24u		/* of its keys and values */
 #define PROBES		2u
-
-static int state;
 
 /* Candidates; each call removes those that do not fit. */
 static struct {
@@ -50,18 +45,6 @@ struct told {
 	void	*pair;		/* a dict { loop: task } */
 	void	*loops;		/* asyncio's own; NULL: it has none */
 };
-
-bool python_tasks_ready(void)
-{
-	int is = NEW;
-
-	/* Acquire: pairs with the release in find(). */
-	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == READY)
-		return true;
-	(void)__atomic_compare_exchange_n(&state, &is, WANTED, false, __ATOMIC_RELAXED,
-					  __ATOMIC_RELAXED);
-	return false;
-}
 
 /* ---- what is where --------------------------------------------------------------------------- */
 
@@ -288,15 +271,25 @@ static bool take_found(struct python_tasks *t)
 
 /* ---- when ------------------------------------------------------------------------------------ */
 
+static bool swap(int from, int to)
+{
+	return __atomic_compare_exchange_n(&python_tasks_state, &from, to, false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED);
+}
+
+static bool is(int state)
+{
+	return __atomic_load_n(&python_tasks_state, __ATOMIC_RELAXED) == state;
+}
+
 /* Called with the GIL, in any thread. */
 static void find(void)
 {
 	void *type, *value, *trace;
-	int is = ASKED;
+	int found = PYTHON_TASKS_OFF;
 	bool ran;
 
-	if (!__atomic_compare_exchange_n(&state, &is, BUSY, false, __ATOMIC_RELAXED,
-					 __ATOMIC_RELAXED))
+	if (!swap(PYTHON_TASKS_ASKED, PYTHON_TASKS_BUSY))
 		return;
 	memset(&probe, 0, sizeof(probe));
 	probe.reading = malloc(sizeof(*probe.reading));
@@ -309,16 +302,15 @@ static void find(void)
 		python.err_clear();
 	python.err_restore(type, value, trace);
 	free(probe.reading);
-	if (ran && probe.missing) {
-		is = NEW;
-	} else if (ran && !probe.wrong && probe.calls == PROBES && take_found(&python_tasks)) {
-		is = READY;
-	} else {
-		is = OFF;
+	if (ran && probe.missing)
+		found = PYTHON_TASKS_NEW;
+	else if (ran && !probe.wrong && probe.calls == PROBES && take_found(&python_tasks))
+		found = PYTHON_TASKS_READY;
+	else
 		collect_say("Python: tasks of asyncio are not as they are expected to be: samples "
 			    "do not name them");
-	}
-	__atomic_store_n(&state, is, __ATOMIC_RELEASE);
+	/* Release: who sees READY sees what was found. */
+	__atomic_store_n(&python_tasks_state, found, __ATOMIC_RELEASE);
 }
 
 static int call(void *unused)
@@ -331,7 +323,7 @@ static int call(void *unused)
 /* With the GIL. */
 void python_tasks_collects(void)
 {
-	if (__atomic_load_n(&state, __ATOMIC_RELAXED) == ASKED)
+	if (is(PYTHON_TASKS_ASKED))
 		find();
 }
 
@@ -339,29 +331,25 @@ void python_tasks_look(uint64_t now)
 {
 	static int (*add_pending)(int (*call)(void *), void *argument);
 	static uint64_t next;
-	int is = WANTED;
 
-	if (__atomic_load_n(&state, __ATOMIC_RELAXED) != WANTED || now < next ||
+	if (!is(PYTHON_TASKS_WANTED) || now < next ||
 	    (!add_pending && !python_find(&add_pending, "Py_AddPendingCall", NULL)) ||
-	    !__atomic_compare_exchange_n(&state, &is, ASKED, false, __ATOMIC_RELAXED,
-					 __ATOMIC_RELAXED))
+	    !swap(PYTHON_TASKS_WANTED, PYTHON_TASKS_ASKED))
 		return;
 	next = now + AGAIN;
 	/* The queue of pending calls is full: try later. */
-	is = ASKED;
 	if (add_pending(call, NULL))
-		(void)__atomic_compare_exchange_n(&state, &is, WANTED, false, __ATOMIC_RELAXED,
-						  __ATOMIC_RELAXED);
+		(void)swap(PYTHON_TASKS_ASKED, PYTHON_TASKS_WANTED);
 }
 
 void python_tasks_again(void)
 {
-	__atomic_store_n(&state, NEW, __ATOMIC_RELAXED);
+	__atomic_store_n(&python_tasks_state, PYTHON_TASKS_NEW, __ATOMIC_RELAXED);
 }
 
 /* In a forked child: another thread of the parent may have been in it, or the call may be lost. */
 void python_tasks_forked(void)
 {
-	if (state != READY && state != OFF)
-		state = NEW;
+	if (python_tasks_state != PYTHON_TASKS_READY && python_tasks_state != PYTHON_TASKS_OFF)
+		python_tasks_state = PYTHON_TASKS_NEW;
 }

@@ -25,6 +25,7 @@
 #define LOOPS		512u	/* bytes read of the dict: more than ten event loops */
 
 struct python_tasks python_tasks;
+int python_tasks_state;
 
 static struct {
 	uint64_t	id;
@@ -201,20 +202,36 @@ static size_t read_loops(char *to)
 /* Whichever of its words lead to a task whose coroutine is here: no more need be known of dicts. */
 static void take_of_loops(struct python_reading *r)
 {
-	uintptr_t word[LOOPS / sizeof(uintptr_t)];
-	size_t n = read_loops((char *)word) / sizeof(word[0]);
+	/* Not on the stack, of which a handler has little; the line table is no longer needed. */
+	size_t n = read_loops(r->lines);
+	uintptr_t word;
 
-	for (size_t i = 0; i < n; i++)
-		if (take(r, word[i]))
+	for (size_t at = 0; at + sizeof(word) <= n; at += sizeof(word)) {
+		memcpy(&word, r->lines + at, sizeof(word));
+		if (take(r, word))
 			return;
+	}
 	r->task.id = 0;
+}
+
+/* If it is not known what is where, it is found out. */
+static bool is_ready(void)
+{
+	int is = PYTHON_TASKS_NEW;
+
+	/* Acquire: pairs with the release in find() of tasks-find.c. */
+	if (__atomic_load_n(&python_tasks_state, __ATOMIC_ACQUIRE) == PYTHON_TASKS_READY)
+		return true;
+	(void)__atomic_compare_exchange_n(&python_tasks_state, &is, PYTHON_TASKS_WANTED, false,
+					  __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return false;
 }
 
 void python_task_read(struct python_reading *r, const void *state)
 {
 	uintptr_t at;
 
-	if (!python_tasks_ready())
+	if (!is_ready())
 		return;
 	if (python_tasks.loops) {
 		take_of_loops(r);

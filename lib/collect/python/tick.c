@@ -129,6 +129,9 @@ static bool look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, u
 	if (!entry->stack || (!cpu && python_thread_ended(entry->tid)))
 		return true;
 	did = how(entry, cpu, now);
+	if (did == XSPROF_SAMPLE_NATIVE && python_native && ticks == 1 &&
+	    python_outside_ask(entry, turn, now, ticker.next - now > AT_ONCE))
+		return true;
 	for (uint32_t i = 0; i < ticks; i++)
 		python_user.sample(entry->name, entry->tid, entry->stack, did, entry->line);
 	return true;
@@ -258,6 +261,8 @@ static void tick(uint64_t now)
 		python_seen_look(python_ask_pending());
 	nr = python_entries_nr();
 	take_answer();
+	python_outside_tick();
+	python_outside_take(&reading, PATIENCE);
 	done = python_ask_pending() && waits_on(now) ? asked.entry :
 							   ask(python_entry_holder(), now);
 	for (uint32_t i = 0; i < nr; i++)
@@ -278,6 +283,7 @@ static void sleep_until(uint64_t at)
 	while (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE) && clock_ns(CLOCK_MONOTONIC) < at) {
 		python_ask_sleep(at);
 		take_answer();
+		python_outside_take(&reading, PATIENCE);
 	}
 }
 
@@ -329,6 +335,7 @@ static void ticks(bool (*goes_on)(void))
 		}
 		sleep_until(next);
 	}
+	python_outside_take(&reading, 0);
 }
 
 static void *run(void *unused)
@@ -370,6 +377,8 @@ void python_tick_init(uint32_t hz, int category)
 	ticker.missed = python_user.name(category, "sample missed");
 	ticker.hz = hz;
 	ticker.stop = false;
+	if (python_native)
+		python_ask_more = python_outside_answer;
 }
 
 bool python_ticker_make(void)

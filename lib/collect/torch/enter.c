@@ -172,7 +172,9 @@ static __attribute__((noinline, cold)) steps_fn *look(const void *caller)
 	if (now == READY || now == OFF)
 		__atomic_store_n(&watched, now == READY ? torch_user.wanted : &nothing,
 				 __ATOMIC_RELEASE);
-	if (now == READY && torch_wanted() != __atomic_load_n(&torch_observing, __ATOMIC_RELAXED))
+	if (now == READY &&
+	    (torch_wanted() != __atomic_load_n(&torch_observing, __ATOMIC_RELAXED) ||
+	     (torch_wanted() && !torch_inputs_as_wanted())))
 		torch_observe();
 	return real;
 }
@@ -185,9 +187,10 @@ static inline bool as_wanted(void)
 	 * seen.
 	 */
 	const uint32_t *word = __atomic_load_n(&watched, __ATOMIC_ACQUIRE);
+	bool observing = __atomic_load_n(&torch_observing, __ATOMIC_RELAXED);
 
-	return __builtin_expect(word && !__atomic_load_n(word, __ATOMIC_RELAXED) !=
-				__atomic_load_n(&torch_observing, __ATOMIC_RELAXED), 1);
+	return __builtin_expect(word && !__atomic_load_n(word, __ATOMIC_RELAXED) != observing &&
+				(!observing || torch_inputs_as_wanted()), 1);
 }
 
 TORCH_EXPORT steps_fn STEPS;

@@ -287,6 +287,8 @@ extern xsprof_name_t torch_name_key;
 void torch_observe(void);
 /* Must an observer be added or removed? */
 extern bool torch_observing;
+/* Does PyTorch keep the inputs of ops for it? */
+extern bool torch_with_inputs;
 
 /* Details that a recorder gets: XSPROF_TORCH. */
 enum torch_detail { TORCH_OFF, TORCH_NAMES, TORCH_SHAPES, TORCH_ALL };
@@ -299,6 +301,13 @@ static inline bool torch_records(uint32_t detail, enum torch_detail least)
 	uint32_t details = __atomic_load_n(torch_user.details, __ATOMIC_RELAXED);
 
 	return details & detail || (details & XSPROF_DETAIL_RECORDER && torch_detail >= least);
+}
+
+/* Has the observer the inputs of ops if they are wanted? Only while ops are wanted. */
+static inline bool torch_inputs_as_wanted(void)
+{
+	return torch_records(XSPROF_DETAIL_INPUTS, TORCH_SHAPES) ==
+	       __atomic_load_n(&torch_with_inputs, __ATOMIC_RELAXED);
 }
 
 #endif /* XSP_TORCH_LOCAL_H */

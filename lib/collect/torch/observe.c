@@ -12,6 +12,7 @@
 #define SCRIPT_SCOPE	2	/* at::RecordScope::TORCHSCRIPT_FUNCTION */
 
 bool torch_observing;
+bool torch_with_inputs;
 enum torch_detail torch_detail;
 
 static uint64_t handle;
@@ -145,13 +146,19 @@ static void ends(const void *fn, void *context)
 void torch_observe(void)
 {
 	struct torch_callback cb = { .start = TORCH_ENTRY(starts), .end = ends, .probability = 1,
-		.needs_inputs = torch_records(XSPROF_DETAIL_INPUTS, TORCH_SHAPES),
 		.needs_ids = true };
 
 	/* One thread does it; others go on and check again at their next op. */
 	if (__atomic_exchange_n(&changing, 1, __ATOMIC_ACQUIRE))
 		return;
+	/* A session that wants inputs began beside a recorder that does not, or has ended. */
+	if (torch_wanted() && torch_observing && !torch_inputs_as_wanted()) {
+		torch_api.remove(handle);
+		__atomic_store_n(&torch_observing, false, __ATOMIC_RELAXED);
+	}
 	if (torch_wanted() && !torch_observing) {
+		cb.needs_inputs = torch_records(XSPROF_DETAIL_INPUTS, TORCH_SHAPES);
+		__atomic_store_n(&torch_with_inputs, cb.needs_inputs, __ATOMIC_RELAXED);
 		memset(cb.scopes, 1, sizeof(cb.scopes));
 		/* Relaxed: only compared with its own later values. */
 		__atomic_store_n(&registered, registered + 1, __ATOMIC_RELAXED);

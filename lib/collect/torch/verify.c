@@ -70,6 +70,9 @@ static bool verify(const void *fn, uint32_t arguments)
 		give_up("the number of inputs");
 		return false;
 	}
+	/* It began with the observer of before, which had no inputs. */
+	if (!there)
+		return false;
 	/* The stack may hold more than the operator's inputs. */
 	if (torch_api.nr_inputs(fn) != n || there > MOST) {
 		give_up("the number of inputs");
