@@ -3,15 +3,10 @@
  * Finds CUPTI: the copy that the program has loaded already, as PyTorch has, or one beside the CUDA
  * runtime that it uses, or where CUDA is usually installed.
  */
-#include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 
+#include "gpu/common/library.h"
 #include "gpu/cupti/local.h"
-
-#define VARIABLE	"XSPROF_CUPTI"
 
 struct cupti cupti;
 uint32_t cupti_version;
@@ -31,74 +26,37 @@ static const char *const beside[] = {
 };
 static const char *const installed[] = {
 	"/usr/local/cuda/extras/CUPTI/lib64/", "/usr/local/cuda/lib64/", "/opt/cuda/lib64/",
+	NULL,
 };
 
-static void *try_in(const char *folder)
+static void *beside_runtime(const struct gpu_library *l)
 {
-	char path[PATH_MAX];
-	void *lib = NULL;
-
-	for (size_t i = 0; i < ARRAY_SIZE(names) && !lib; i++)
-		if (snprintf(path, sizeof(path), "%s%s", folder, names[i]) < (int)sizeof(path))
-			lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	return lib;
-}
-
-static void *try_beside_runtime(void)
-{
-	char path[PATH_MAX + 64], *slash;
-	void *runtime, *func, *lib = NULL;
-	Dl_info info;
+	char folder[PATH_MAX], path[PATH_MAX + 64];
+	void *runtime, *lib = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes) && !lib; i++) {
 		runtime = dlopen(runtimes[i], RTLD_NOW | RTLD_NOLOAD);
-		func = runtime ? dlsym(runtime, "cudaRuntimeGetVersion") : NULL;
-		if (!func || !dladdr(func, &info) || !info.dli_fname)
+		if (!runtime || !gpu_folder_of(dlsym(runtime, "cudaRuntimeGetVersion"), folder,
+					       sizeof(folder)))
 			continue;
 		for (size_t b = 0; b < ARRAY_SIZE(beside) && !lib; b++) {
-			if (strlen(info.dli_fname) >= PATH_MAX)
-				break;
-			strcpy(path, info.dli_fname);
-			slash = strrchr(path, '/');
-			strcpy(slash ? slash + 1 : path, beside[b]);
-			lib = try_in(path);
+			snprintf(path, sizeof(path), "%s%s", folder, beside[b]);
+			lib = gpu_library_in(l, path);
 		}
 	}
 	return lib;
 }
 
-static void *find(void)
-{
-	const char *named = secure_getenv(VARIABLE);
-	void *lib = NULL;
-
-	if (named && *named) {
-		lib = dlopen(named, RTLD_NOW | RTLD_LOCAL);
-		if (!lib)
-			xsprof_say("%s: %s: the GPU is not recorded", VARIABLE, dlerror());
-		return lib;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(names) && !lib; i++)
-		lib = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
-	if (!lib)
-		lib = try_beside_runtime();
-	if (!lib)
-		lib = try_in("");
-	for (size_t i = 0; i < ARRAY_SIZE(installed) && !lib; i++)
-		lib = try_in(installed[i]);
-	if (!lib)
-		xsprof_say("no libcupti was found (it is part of CUDA's toolkit, and of PyTorch's "
-			   "wheels): name it in %s; the GPU is not recorded", VARIABLE);
-	return lib;
-}
+static const struct gpu_library where = {
+	.variable = "XSPROF_CUPTI", .what = "the GPU", .names = names, .nr = ARRAY_SIZE(names),
+	.beside = beside_runtime, .installed = installed,
+	.hint = "no libcupti was found (it is part of CUDA's toolkit, and of PyTorch's wheels)",
+};
 
 /* Return: the name of a function that is missing, or NULL. */
 static const char *fill(void *lib)
 {
-	const struct {
-		void		*to;
-		const char	*name;
-	} functions[] = {
+	const struct gpu_function functions[] = {
 		{ &cupti.get_version, "cuptiGetVersion" },
 		{ &cupti.get_result_string, "cuptiGetResultString" },
 		{ &cupti.get_callback_name, "cuptiGetCallbackName" },
@@ -121,24 +79,14 @@ static const char *fill(void *lib)
 		{ &cupti.get_node_id, "cuptiGetGraphNodeId" },
 		{ &cupti.configure_managed, "cuptiActivityConfigureUnifiedMemoryCounter" },
 	};
-	void *symbol;
 
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		symbol = dlsym(lib, functions[i].name);
-		if (!symbol)
-			return functions[i].name;
-		memcpy(functions[i].to, &symbol, sizeof(symbol));
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(optional); i++) {
-		symbol = dlsym(lib, optional[i].name);
-		memcpy(optional[i].to, &symbol, sizeof(symbol));
-	}
-	return NULL;
+	(void)gpu_functions_get(lib, optional, ARRAY_SIZE(optional));
+	return gpu_functions_get(lib, functions, ARRAY_SIZE(functions));
 }
 
 int cupti_open(void)
 {
-	void *lib = find();
+	void *lib = gpu_library_find(&where);
 	const char *missing;
 
 	if (!lib)

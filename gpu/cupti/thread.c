@@ -6,20 +6,8 @@
  * loses what its devices did in its last quarter of a second, and what a thread whose device is
  * never idle launched since its buffer was full.  The thread is the library's.
  */
-#include <time.h>
-
+#include "gpu/common/period.h"
 #include "gpu/cupti/local.h"
-
-#define SECOND		1000000000u
-#define PERIOD		(SECOND / 4)
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
 
 /* The first time CUPTI is ours already, since the program initialised CUDA. */
 static int start(void *unused)
@@ -40,24 +28,24 @@ static int start(void *unused)
 static uint64_t work(void *unused)
 {
 	static uint64_t next;
-	uint64_t now = now_ns(), until, sampling;
+	uint64_t now = gpu_now_ns(), until, sampling;
 	bool asked;
 
 	(void)unused;
 	if (!next)
-		next = now + PERIOD;
+		next = now + GPU_PERIOD;
 	cupti_drain();
 	until = cupti_budget(now);
 	asked = xsprof_collector_asked(&cupti_collector);
 	sampling = cupti_sampling(now, asked);
 	if (now >= next || asked) {
-		next = now + PERIOD;
+		next = now + GPU_PERIOD;
 		cupti_flush(0);
 		cupti_kinds_later();
 	}
 	until = until < next ? until : next;
 	until = until < sampling ? until : sampling;
-	now = now_ns();
+	now = gpu_now_ns();
 	return until > now ? until - now : 1;
 }
 

@@ -3,15 +3,11 @@
  * Finds PTI, in this order: the copy that the program has loaded (as PyTorch does), one beside its
  * SYCL runtime, the dynamic linker's path, oneAPI's usual installation folders.
  */
-#include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 
+#include "gpu/common/library.h"
 #include "gpu/levelzero/local.h"
 
-#define VARIABLE	"XSPROF_PTI"
 #define FIRST_FUNCTION	1u		/* lowest id of a Level Zero function in PTI */
 
 struct pti pti;
@@ -19,83 +15,36 @@ struct pti pti;
 /* Version 1.0 appended fields to records; the part read here is the same since 0.12. */
 static const char *const names[] = { "libpti_view.so.1", "libpti_view.so.0" };
 static const char *const runtimes[] = { "libsycl.so.9", "libsycl.so.8", "libsycl.so.7" };
-static const char *const installed[] = { "/opt/intel/oneapi/pti/latest/lib/" };
+static const char *const installed[] = { "/opt/intel/oneapi/pti/latest/lib/", NULL };
 /* libpti_view opens one of these and forwards its functions to it. */
 static const char *const cores[] = { "pti/libpti.so", "libpti.so" };
 
-static void *try_in(const char *folder)
-{
-	char path[PATH_MAX];
-	void *lib = NULL;
-
-	for (size_t i = 0; i < ARRAY_SIZE(names) && !lib; i++)
-		if (snprintf(path, sizeof(path), "%s%s", folder, names[i]) < (int)sizeof(path))
-			lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	return lib;
-}
-
-/* Sets @path to the folder of the library with @function, including the slash. */
-static bool folder_of(const void *function, char *path, size_t size)
-{
-	char *slash;
-	Dl_info info;
-
-	if (!function || !dladdr(function, &info) || !info.dli_fname ||
-	    snprintf(path, size, "%s", info.dli_fname) >= (int)size)
-		return false;
-	slash = strrchr(path, '/');
-	if (slash)
-		slash[1] = '\0';
-	return slash;
-}
-
 /* Python wheels put both libraries into one folder. */
-static void *try_beside_runtime(void)
+static void *beside_runtime(const struct gpu_library *l)
 {
 	char path[PATH_MAX];
 	void *runtime, *lib = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes) && !lib; i++) {
 		runtime = dlopen(runtimes[i], RTLD_NOW | RTLD_NOLOAD);
-		if (runtime && folder_of(dlsym(runtime, "__sycl_register_lib"), path, sizeof(path)))
-			lib = try_in(path);
+		if (runtime && gpu_folder_of(dlsym(runtime, "__sycl_register_lib"), path,
+					     sizeof(path)))
+			lib = gpu_library_in(l, path);
 	}
 	return lib;
 }
 
-static void *find(void)
-{
-	const char *named = secure_getenv(VARIABLE);
-	void *lib = NULL;
-
-	if (named && *named) {
-		lib = dlopen(named, RTLD_NOW | RTLD_LOCAL);
-		if (!lib)
-			xsprof_say("%s: %s: Level Zero is not recorded", VARIABLE, dlerror());
-		return lib;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(names) && !lib; i++)
-		lib = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
-	if (!lib)
-		lib = try_beside_runtime();
-	if (!lib)
-		lib = try_in("");
-	for (size_t i = 0; i < ARRAY_SIZE(installed) && !lib; i++)
-		lib = try_in(installed[i]);
-	if (!lib)
-		xsprof_say("no libpti_view.so.1 was found (it is Intel's PTI, part of oneAPI, and "
-			   "Python's package intel-pti): name it in %s; Level Zero is not "
-			   "recorded", VARIABLE);
-	return lib;
-}
+static const struct gpu_library where = {
+	.variable = "XSPROF_PTI", .what = "Level Zero", .names = names, .nr = ARRAY_SIZE(names),
+	.beside = beside_runtime, .installed = installed,
+	.hint = "no libpti_view.so.1 was found (it is Intel's PTI, part of oneAPI, and Python's "
+		"package intel-pti)",
+};
 
 /* Return: the name of the first missing function, or NULL. */
 static const char *fill(void *lib)
 {
-	const struct {
-		void		*to;
-		const char	*name;
-	} functions[] = {
+	const struct gpu_function functions[] = {
 		{ &pti.version, "ptiVersionString" },
 		{ &pti.set_callbacks, "ptiViewSetCallbacks" },
 		{ &pti.set_timestamp, "ptiViewSetTimestampCallback" },
@@ -108,17 +57,10 @@ static const char *fill(void *lib)
 		{ &pti.enable_runtime_class, "ptiViewEnableRuntimeApiClass" },
 		{ &pti.text, "ptiResultTypeToString" },
 	};
-	void *symbol;
+	const struct gpu_function optional = { &pti.sycl_begins, "xptiTraceInit" };
 
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		symbol = dlsym(lib, functions[i].name);
-		if (!symbol)
-			return functions[i].name;
-		memcpy(functions[i].to, &symbol, sizeof(symbol));
-	}
-	symbol = dlsym(lib, "xptiTraceInit");
-	memcpy(&pti.sycl_begins, &symbol, sizeof(symbol));
-	return NULL;
+	(void)gpu_functions_get(lib, &optional, 1);
+	return gpu_functions_get(lib, functions, ARRAY_SIZE(functions));
 }
 
 /* libpti_view could not open its core library: print the linker's reason. */
@@ -129,7 +71,7 @@ static void tell_core(void *lib)
 	FILE *file;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cores); i++) {
-		if (!folder_of(dlsym(lib, "ptiViewEnable"), folder, sizeof(folder)))
+		if (!gpu_folder_of(dlsym(lib, "ptiViewEnable"), folder, sizeof(folder)))
 			break;
 		snprintf(path, sizeof(path), "%s%s", folder, cores[i]);
 		file = fopen(path, "re");
@@ -156,7 +98,7 @@ static void *find_alone(void)
 
 	if (kept)
 		unsetenv(variable);
-	lib = find();
+	lib = gpu_library_find(&where);
 	/* PTI sets the variable to itself; restore it so that child processes load us. */
 	if (kept)
 		setenv(variable, kept, 1);

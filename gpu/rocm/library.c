@@ -3,9 +3,9 @@
  * rocprofiler-sdk's functions, out of the copy that called us: a process may have loaded more than
  * one, as PyTorch's wheels bring their own.  And whether there is anything to record for.
  */
-#include <dlfcn.h>
 #include <errno.h>
 
+#include "gpu/common/library.h"
 #include "gpu/rocm/local.h"
 
 struct rocp rocp;
@@ -21,10 +21,7 @@ bool rocm_is_recording(void)
 /* Return: the name of a function that is missing, or NULL. */
 static const char *fill(void *lib)
 {
-	const struct {
-		void		*to;
-		const char	*name;
-	} functions[] = {
+	const struct gpu_function functions[] = {
 		{ &rocp.text, "rocprofiler_get_status_string" },
 		{ &rocp.timestamp, "rocprofiler_get_timestamp" },
 		{ &rocp.create_context, "rocprofiler_create_context" },
@@ -42,15 +39,8 @@ static const char *fill(void *lib)
 		{ &rocp.event_kind_name, "rocprofiler_query_callback_tracing_kind_name" },
 		{ &rocp.agents, "rocprofiler_query_available_agents" },
 	};
-	void *symbol;
 
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		symbol = dlsym(lib, functions[i].name);
-		if (!symbol)
-			return functions[i].name;
-		memcpy(functions[i].to, &symbol, sizeof(symbol));
-	}
-	return NULL;
+	return gpu_functions_get(lib, functions, ARRAY_SIZE(functions));
 }
 
 static bool is_known(uint32_t version)

@@ -5,22 +5,10 @@
  * a program that is killed loses what its devices did in its last quarter of a second.  The thread
  * is the library's.
  */
-#include <time.h>
-
+#include "gpu/common/period.h"
 #include "gpu/rocm/local.h"
 
-#define SECOND		1000000000u
-#define PERIOD		(SECOND / 4)
-
 static bool over;
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
 
 /* The first time it is on already, since the program initialised ROCm. */
 static int start(void *unused)
@@ -41,16 +29,16 @@ static int start(void *unused)
 static uint64_t work(void *unused)
 {
 	static uint64_t next;
-	uint64_t now = now_ns();
+	uint64_t now = gpu_now_ns();
 
 	(void)unused;
 	if (now >= next || xsprof_collector_asked(&rocm_collector)) {
-		next = now + PERIOD;
+		next = now + GPU_PERIOD;
 		rocm_services_flush();
 	}
 	rocm_clock_look();
 	rocm_drain();
-	now = now_ns();
+	now = gpu_now_ns();
 	return next > now ? next - now : 1;
 }
 

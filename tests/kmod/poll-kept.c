@@ -6,17 +6,9 @@
 #include <signal.h>
 
 #include "poll.h"
+#include "user.h"
 
-#define COUNTERS	"/sys/class/misc/xsprof/"
 #define KEPT		6
-
-static long long counter(const char *name)
-{
-	char path[128], text[64];
-
-	snprintf(path, sizeof(path), COUNTERS "%s", name);
-	return env_file_get(path, text, sizeof(text)) ? -1 : strtoll(text, NULL, 0);
-}
 
 static int start_and_end(uint64_t *id)
 {
@@ -29,15 +21,15 @@ static int start_and_end(uint64_t *id)
 /* Wait for the ends of all: each is kept, or was dropped. */
 static void wait_all_ended(long long live)
 {
-	while (counter("live") > live)
+	while (user_counter("live") > live)
 		sched_yield();
 }
 
 static void retention(struct __test_metadata *_metadata, int fd, const char *parameter,
 		      long long bytes_each, int expect)
 {
-	long long was = env_parameter(parameter), live = counter("live");
-	long long dropped = counter("dropped"), dropped_bytes = counter("dropped_bytes");
+	long long was = env_parameter(parameter), live = user_counter("live");
+	long long dropped = user_counter("dropped"), dropped_bytes = user_counter("dropped_bytes");
 	struct xsprof_info info;
 	uint64_t id[KEPT];
 	int n;
@@ -53,17 +45,18 @@ static void retention(struct __test_metadata *_metadata, int fd, const char *par
 		if (bytes_each)
 			bytes_each = info.bytes;
 	}
-	EXPECT_EQ(KEPT, counter("kept"));
+	EXPECT_EQ(KEPT, user_counter("kept"));
 	/* Room for two and a half; or no time at all. */
 	ASSERT_EQ(0, env_parameter_set(parameter, bytes_each * 5 / 2));
-	while (counter("dropped") < dropped + KEPT - expect)
+	while (user_counter("dropped") < dropped + KEPT - expect)
 		sched_yield();
-	n = counter("kept");
+	n = user_counter("kept");
 	EXPECT_EQ(expect, n);
-	EXPECT_EQ(dropped + KEPT - expect, counter("dropped"));
+	EXPECT_EQ(dropped + KEPT - expect, user_counter("dropped"));
 	if (bytes_each) {
-		EXPECT_EQ(dropped_bytes + (KEPT - expect) * bytes_each, counter("dropped_bytes"));
-		EXPECT_EQ(expect * bytes_each, counter("kept_bytes"));
+		EXPECT_EQ(dropped_bytes + (KEPT - expect) * bytes_each,
+			  user_counter("dropped_bytes"));
+		EXPECT_EQ(expect * bytes_each, user_counter("kept_bytes"));
 	}
 	/* The oldest went. */
 	for (int i = 0; i < KEPT; i++)
@@ -71,15 +64,15 @@ static void retention(struct __test_metadata *_metadata, int fd, const char *par
 	/* And it goes on so. */
 	if (expect) {
 		ASSERT_EQ(0, start_and_end(&id[0]));
-		while (counter("dropped") < dropped + KEPT - expect + 1)
+		while (user_counter("dropped") < dropped + KEPT - expect + 1)
 			sched_yield();
 		EXPECT_EQ(-ENOENT, dev_info(fd, id[KEPT - expect], &info));
 		EXPECT_EQ(0, dev_info(fd, id[0], &info));
 	}
 	ASSERT_EQ(0, env_parameter_set(parameter, was));
 	ASSERT_GE(dev_drop_ended(fd), 0);
-	EXPECT_EQ(0, counter("kept"));
-	EXPECT_EQ(0, counter("kept_bytes"));
+	EXPECT_EQ(0, user_counter("kept"));
+	EXPECT_EQ(0, user_counter("kept_bytes"));
 }
 
 TEST_F(poll, retain_bytes)
@@ -113,7 +106,7 @@ static void *look_for_old(void *enough)
 /* Who looks for what is too old meets what has ended since: that is kept. */
 TEST_F(poll, ends_at_once)
 {
-	long long live = counter("live"), dropped = counter("dropped");
+	long long live = user_counter("live"), dropped = user_counter("dropped");
 	uint64_t rounds = env_figure(40, 4), gone = 0;
 	struct xsprof_info info;
 	uint64_t id[AT_ONCE];
@@ -142,13 +135,13 @@ TEST_F(poll, ends_at_once)
 	pthread_join(thread, &looked);
 	EXPECT_NE(NULL, looked);
 	EXPECT_EQ(0, gone);
-	EXPECT_EQ(dropped, counter("dropped"));
+	EXPECT_EQ(dropped, user_counter("dropped"));
 }
 
 /* What a reader holds open stays readable when a limit drops it. */
 TEST_F(poll, dropped_under_a_reader)
 {
-	long long was = env_parameter("retain_seconds"), dropped = counter("dropped");
+	long long was = env_parameter("retain_seconds"), dropped = user_counter("dropped");
 	struct ring_cursor c = { 0 };
 	struct dev r;
 	uint64_t id;
@@ -159,7 +152,7 @@ TEST_F(poll, dropped_under_a_reader)
 	ASSERT_EQ(0, dev_read_id(&r, self->fd, id, 0));
 	EXPECT_EQ(0, producer_end(pid, go));
 	ASSERT_EQ(0, env_parameter_set("retain_seconds", 0));
-	while (counter("dropped") == dropped)
+	while (user_counter("dropped") == dropped)
 		sched_yield();
 	ASSERT_EQ(0, env_parameter_set("retain_seconds", was));
 	EXPECT_EQ(-ENOENT, dev_drop_id(self->fd, id));

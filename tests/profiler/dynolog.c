@@ -212,30 +212,37 @@ static void test_late(void)
 	tap_result("a configuration that comes late is not lost");
 }
 
-/* Another user's process writes to our socket. */
+/* Another user's process writes to our socket.  Return: its status, 77 where it cannot be one. */
+static int send_as_other(const char *msg, size_t len)
+{
+	int status = 0, fd;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		if (setgid(65534) || setuid(65534))
+			_exit(77);
+		_exit(sendto(fd, msg, len, 0, (struct sockaddr *)&fake.client,
+			     fake.client_len) != (ssize_t)len);
+	}
+	waitpid(pid, &status, 0);
+	return status;
+}
+
 static void test_stranger(void)
 {
 	const char *name = "messages of another user are not heard";
 	struct fake_head h = { .size = 4, .type = "req" };
 	char msg[sizeof(h) + 4];
 	uint64_t bad = d.bad;
-	int status = 0;
 	size_t len;
-	pid_t pid;
+	int status;
 
 	memcpy(msg, &h, sizeof(h));
 	memcpy(msg + sizeof(h), "EVIL", 4);
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-		if (setgid(65534) || setuid(65534))
-			_exit(77);
-		_exit(sendto(fd, msg, sizeof(msg), 0, (struct sockaddr *)&fake.client,
-			     fake.client_len) != sizeof(msg));
-	}
-	waitpid(pid, &status, 0);
+	status = send_as_other(msg, sizeof(msg));
 	if (status == 77 << 8) {
 		tap_skip(name, "we can be no other user");
 		return;
@@ -245,17 +252,7 @@ static void test_stranger(void)
 	CHECK_EQ(len, 0);
 	CHECK_EQ(d.bad - bad, 1);
 	d.daemon_uid = 65534;
-	pid = fork();
-	if (!pid) {
-		int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-		if (setgid(65534) || setuid(65534))
-			_exit(77);
-		_exit(sendto(fd, msg, sizeof(msg), 0, (struct sockaddr *)&fake.client,
-			     fake.client_len) != sizeof(msg));
-	}
-	waitpid(pid, &status, 0);
-	CHECK_EQ(status, 0);
+	CHECK_EQ(send_as_other(msg, sizeof(msg)), 0);
 	CHECK_EQ(answer(&len), 0);
 	CHECK_EQ(len, 4);
 	d.daemon_uid = (uid_t)-1;

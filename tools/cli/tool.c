@@ -54,6 +54,13 @@ void tool_note(const char *fmt, ...)
 	va_end(ap);
 }
 
+void tool_say(void *data, bool note, const char *text)
+{
+	(void)data;
+	if (note)
+		tool_note("%s", text);
+}
+
 void tool_print_name(const char *name, size_t width)
 {
 	size_t shown = xsp_escape_print(stdout, name, strlen(name));

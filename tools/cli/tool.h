@@ -46,6 +46,8 @@ int tool_usage(const char *verb, const char *fmt, ...) __attribute__((format(pri
 
 /* Prints "xsprof: " and the text, for information. */
 void tool_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* What a drain has to say, of which only warnings are told: struct xsp_drain_ops. */
+void tool_say(void *data, bool note, const char *text);
 
 /*
  * Prints a name chosen by others (a process, a file) on stdout, harmless for terminals, padded with

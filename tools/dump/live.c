@@ -32,15 +32,8 @@
 #define UNREAD_MAX	(64u << 20)
 #define FREE_STEP	(1u << 20)
 
-static void say(void *data, bool note, const char *text)
-{
-	(void)data;
-	if (note)
-		tool_note("%s", text);
-}
-
 static const struct xsp_drain_ops ops = {
-	.say = say,
+	.say = tool_say,
 };
 
 /* ---- sessions ------------------------------------------------------------------------------ */

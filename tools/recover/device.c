@@ -15,15 +15,8 @@
 #include "read/ring-device.h"
 #include "recover/local.h"
 
-static void say(void *data, bool note, const char *text)
-{
-	(void)data;
-	if (note)
-		tool_note("%s", text);
-}
-
 static const struct xsp_drain_ops ops = {
-	.say = say,
+	.say = tool_say,
 };
 
 /* Those that the capture has begun and not ended. */

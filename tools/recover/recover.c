@@ -100,15 +100,8 @@ static void resume_ring(void *data, uint32_t number, uint32_t k, struct xsp_prod
 		ring->bad = ring->tail - ring->read - ring->skipped;
 }
 
-static void say(void *data, bool note, const char *text)
-{
-	(void)data;
-	if (note)
-		tool_note("%s", text);
-}
-
 static const struct xsp_drain_ops ops = {
-	.say = say,
+	.say = tool_say,
 	.resume = resume,
 	.resume_ring = resume_ring,
 };

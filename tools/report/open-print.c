@@ -292,6 +292,15 @@ static void print_silent(const struct open_ranges *open, const struct open_show 
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
+static struct xsprof_trace_producer producer_of(const struct open_ranges *open,
+						const struct stack *s)
+{
+	struct xsprof_trace_producer p = { .number = s->v->producer };
+
+	xsprof_trace_get_producer(open->trace, p.number, &p);
+	return p;
+}
+
 void open_ranges_print(const struct open_ranges *open, const struct open_show *show)
 {
 	struct xsprof_trace_producer p = { 0 };
@@ -301,11 +310,8 @@ void open_ranges_print(const struct open_ranges *open, const struct open_show *s
 
 	for (at = 0; at < open->nr; at += s.n) {
 		s = stack_at(open, at);
-		if (s.v->producer != p.number || !at) {
-			memset(&p, 0, sizeof(p));
-			p.number = s.v->producer;
-			xsprof_trace_get_producer(open->trace, s.v->producer, &p);
-		}
+		if (s.v->producer != p.number || !at)
+			p = producer_of(open, &s);
 		if (!wanted(show, s.v->pid, s.v->tid, &p))
 			continue;
 		if (producer != s.v->producer) {
@@ -366,11 +372,8 @@ void open_ranges_json(const struct open_ranges *open, const struct open_show *sh
 	putchar('[');
 	for (at = 0; at < open->nr; at += s.n) {
 		s = stack_at(open, at);
-		if (s.v->producer != p.number || !at) {
-			memset(&p, 0, sizeof(p));
-			p.number = s.v->producer;
-			xsprof_trace_get_producer(open->trace, s.v->producer, &p);
-		}
+		if (s.v->producer != p.number || !at)
+			p = producer_of(open, &s);
 		if (!wanted(show, s.v->pid, s.v->tid, &p))
 			continue;
 		printf("%s{\"producer\":%u,\"pid\":%u,\"how\":\"%s\",\"%s\":%d,"
