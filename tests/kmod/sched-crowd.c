@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Many processes that have their scheduling recorded: what a switch and a wake-up cost the others
- * does not grow with their number.  Records are counted exactly.  Latencies are printed and not
+ * Many processes with scheduler recording: the cost of a switch and a wake-up for other processes
+ * does not grow with their number. Records are counted exactly. Latencies are printed and not
  * judged: a guest's times are not those of hardware.
  */
 #include <signal.h>

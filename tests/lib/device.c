@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The library on the device: what a process writes is in the kernel's hands, whatever becomes of
- * the process.  All is read back with pread() of a reader's descriptor, into a file such as
- * collect.h reads; so the walk over a ring is the same as for tmpfs.
+ * The library on the device: the kernel keeps a process' records, however the process ends. They
+ * are read back with pread() of a reader's descriptor into a file for collect.h, so that rings are
+ * walked as on tmpfs.
  *
  *	session XSPROF_BACKEND=device XSPROF_BUFFER_SIZE=256k device
  */

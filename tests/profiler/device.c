@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sessions that have a device measure ops by its own events.  The device is the test's: its time is
- * a number that goes on when the test says so.
+ * Sessions in which a device measures ops by its own events. The device is part of the test: its
+ * time is a number that the test advances.
  */
 #include <errno.h>
 #include <pthread.h>

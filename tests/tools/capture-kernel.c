@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures with events of the kernel's tracer: sub-buffers put together word by word as the
+ * Captures with events of the kernel tracer: sub-buffers put together word by word as the
  * kernel's ring buffer has them.  One is small and the same every time, markers among it; another
  * is long, with two CPUs in turn; the third names addresses; the fourth crashes what formats it.
  */
