@@ -87,8 +87,9 @@ static void *find(void)
 	for (size_t i = 0; i < ARRAY_SIZE(installed) && !lib; i++)
 		lib = try_in(installed[i]);
 	if (!lib)
-		xsprof_say("no libcupti was found (it is part of CUDA's toolkit, and of PyTorch's "
-			   "wheels): name it in %s; the GPU is not recorded", VARIABLE);
+		xsprof_say("no libcupti was found (it is part of the CUDA toolkit, and of "
+			   "PyTorch's wheels): set %s to its path; the GPU is not "
+			   "recorded", VARIABLE);
 	return lib;
 }
 

@@ -6,13 +6,13 @@
 
 static struct xsprof_miss misses[CUPTI_NR_MISSES] = {
 	[CUPTI_MISS_DROPPED]	= { .text = "CUPTI dropped records" },
-	[CUPTI_MISS_BUFFERS]	= { .text = "buffers of CUPTI, as too many were in use" },
-	[CUPTI_MISS_NO_TIME]	= { .text = "activities for which CUPTI has no time" },
-	[CUPTI_MISS_UNKNOWN]	= { .text = "CUPTI records of an unknown kind" },
-	[CUPTI_MISS_EXIT]	= { .text = "buffers of CUPTI, as the program ended" },
-	[CUPTI_MISS_CONTEXT]	= { .text = "waits in contexts of which CUPTI told nothing" },
-	[CUPTI_MISS_SAMPLES]	= { .text = "samples of metrics, as they came too fast" },
-	[CUPTI_MISS_SAMPLE_TIME] = { .text = "samples of metrics, whose time is not known" },
+	[CUPTI_MISS_BUFFERS]	= { .text = "CUPTI buffers, because too many were in use" },
+	[CUPTI_MISS_NO_TIME]	= { .text = "activities without a time from CUPTI" },
+	[CUPTI_MISS_UNKNOWN]	= { .text = "CUPTI records of unknown kinds" },
+	[CUPTI_MISS_EXIT]	= { .text = "CUPTI buffers, because the program ended" },
+	[CUPTI_MISS_CONTEXT]	= { .text = "waits in contexts that CUPTI did not report" },
+	[CUPTI_MISS_SAMPLES]	= { .text = "metric samples that came too fast" },
+	[CUPTI_MISS_SAMPLE_TIME] = { .text = "metric samples of unknown time" },
 };
 
 /* What it does is set where its thread is started. */

@@ -63,8 +63,8 @@ bool cupti_pm_open(void)
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		symbol = cupti_version < CUPTI_SAMPLES ? NULL : cupti_symbol(functions[i].name);
 		if (!symbol) {
-			xsprof_say("this libcupti (version %u) does not sample counters of GPUs, "
-				   "that of CUDA 12.6 and newer does: their metrics are not "
+			xsprof_say("this libcupti (version %u) cannot sample GPU counters, which "
+				   "needs CUDA 12.6 or newer: metrics are not "
 				   "recorded", cupti_version);
 			return false;
 		}

@@ -66,18 +66,18 @@ static const char *cure(int err)
 	switch (err) {
 	case CUPTI_NO_PRIVILEGE:
 	case CUPTI_NO_PRIVILEGE_VGPU:
-		return ": the driver lets root alone read a GPU's counters (its option "
-		       "NVreg_RestrictProfilingToAdminUsers=0 lets all)";
+		return ": the driver allows only root to read GPU counters (its option "
+		       "NVreg_RestrictProfilingToAdminUsers=0 allows all users)";
 	case CUPTI_INVALID_OPERATION:
 	case CUPTI_HARDWARE_BUSY:
-		return ": another profiler or a monitor has its counters (dcgmi profiling --pause "
-		       "makes DCGM give them back)";
+		return ": another profiler or a monitor uses its counters (dcgmi profiling --pause "
+		       "makes DCGM release them)";
 	case CUPTI_NOT_INITIALIZED:
-		return ": libnvperf_host.so and libnvperf_target.so have to be beside libcupti";
+		return ": libnvperf_host.so and libnvperf_target.so must be beside libcupti";
 	case CUPTI_NO_MIG:
-		return ": it is divided by MIG";
+		return ": it is partitioned by MIG";
 	case CUPTI_NO_VGPU:
-		return ": it is a virtual one, whose host allows that or not";
+		return ": it is a virtual GPU, whose host must allow it";
 	default:
 		return "";
 	}

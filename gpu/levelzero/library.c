@@ -83,8 +83,8 @@ static void *find(void)
 	for (size_t i = 0; i < ARRAY_SIZE(installed) && !lib; i++)
 		lib = try_in(installed[i]);
 	if (!lib)
-		xsprof_say("no libpti_view.so.1 was found (it is Intel's PTI, part of oneAPI, and "
-			   "Python's package intel-pti): name it in %s; Level Zero is not "
+		xsprof_say("no libpti_view.so.1 was found (Intel's PTI, part of oneAPI and of the "
+			   "Python package intel-pti): set %s to its path; Level Zero is not "
 			   "recorded", VARIABLE);
 	return lib;
 }
@@ -125,7 +125,7 @@ static const char *fill(void *lib)
 static void tell_core(void *lib)
 {
 	char folder[PATH_MAX], path[PATH_MAX + 32];
-	const char *why = "its libpti.so is not there";
+	const char *why = "its libpti.so is missing";
 	FILE *file;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cores); i++) {
@@ -140,7 +140,7 @@ static void tell_core(void *lib)
 			why = dlerror();
 		break;
 	}
-	xsprof_say("PTI %s cannot work: %s; it needs libxptifw.so of the SYCL runtime (Python's "
+	xsprof_say("PTI %s does not work: %s; it needs libxptifw.so of the SYCL runtime (Python "
 		   "package intel-cmplr-lib-rt) and a new Level Zero loader; Level Zero is not "
 		   "recorded", pti.version(), why);
 }

@@ -18,14 +18,14 @@ static const struct {
 	const char	*word;
 	const char	*what;
 } words[] = {
-	{ DEFAULT, "all of the following that the GPU has, and can measure at one time" },
-	{ "gpu", "time in which its engine for kernels and graphics was active (%)" },
+	{ DEFAULT, "all of the following that the GPU has and can measure at once" },
+	{ "gpu", "time during which the compute and graphics engine was active (%)" },
 	{ "sm", "SMs that had a warp (%, the mean of all SMs)" },
-	{ "tensor", "time in which tensor cores were active (% of all SMs)" },
-	{ "dram", "read from and written to the device's memory (% of the peak)" },
+	{ "tensor", "time during which tensor cores were active (% of all SMs)" },
+	{ "dram", "device memory reads and writes (% of the peak)" },
 	{ "nvlink", "received and sent over NVLink (GB/s, all links)" },
 	{ "pcie", "received and sent over PCI Express (GB/s)" },
-	{ "issue", "instructions that were issued (% of the peak)" },
+	{ "issue", "instructions issued (% of the peak)" },
 };
 
 static int print_words(void)
@@ -33,11 +33,11 @@ static int print_words(void)
 	puts("xsprof record --metrics[=WORD,...] samples these metrics of NVIDIA's GPUs:\n");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		printf("  %-9s %s\n", words[i].word, words[i].what);
-	puts("\nA name of CUPTI does as well, with all of its parts: "
-	     "sm__warps_active.avg.pct_of_peak_sustained_active.\n"
-	     "Which a GPU has is known where it is: a program that is recorded says which of\n"
-	     "those asked for it has not. Nsight Compute lists them for any chip:\n"
-	     "  ncu --query-metrics-collection pmsampling --query-metrics --chip gh100");
+	puts("\nFull CUPTI metric names work too: "
+	     "sm__warps_active.avg.pct_of_peak_sustained_active.\nMetrics depend on the GPU: a "
+	     "recorded program reports those that its GPU lacks.\nNsight Compute lists the metrics "
+	     "of each chip:\n  ncu --query-metrics-collection pmsampling --query-metrics --chip "
+	     "gh100");
 	return tool_finish(0);
 }
 
@@ -60,11 +60,11 @@ int metrics_take(const char *text, const char **metrics)
 				break;
 		if (i == sizeof(words) / sizeof(words[0]) && !is_name(p, n))
 			return tool_usage("record", "--metrics: '%.*s' is invalid: --metrics=help "
-					  "says which there are", (int)n, p);
+					  "lists the metrics", (int)n, p);
 	}
 	if (text && !*text)
-		return tool_usage("record", "--metrics=: names no metric: --metrics=help says "
-				  "which there are");
+		return tool_usage("record", "--metrics=: a metric is missing: --metrics=help lists "
+				  "the metrics");
 	*metrics = text ? text : DEFAULT;
 	return -1;
 }
@@ -75,7 +75,8 @@ int metrics_take_hz(const char *text, const char **hz)
 	unsigned long value = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
 
 	if (!value || value > HZ_MAX || *end)
-		return tool_usage("record", "--metrics-hz: '%s': samples a second, 1 to %u", text,
+		return tool_usage("record", "--metrics-hz: '%s': expected samples per second, 1 to "
+				  "%u", text,
 				  HZ_MAX);
 	*hz = text;
 	return -1;
