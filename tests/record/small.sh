@@ -27,7 +27,7 @@ name="no size asked for"
 run taskset -c 0,1 "$xsprof" record -o s.data -- "$marker" $pairs 2 0
 is "$name: status" $rc 0
 has "$name: said, with what is used" err \
-	"^xsprof: 4\.[0-9] MB are free in the tmpfs of $shm/.*: rings of 524\.3 kB are used"
+	"^xsprof: 4\.[0-9] MB are free in the tmpfs of $shm/.*: using rings of 524\.3 kB"
 is "$name: nothing is lost" "$(recorded)" $((4 * pairs))
 hasnt "$name: and no cure is named" err 'events were lost'
 
