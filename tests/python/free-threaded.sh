@@ -77,7 +77,7 @@ refused()
 	wait $pid 2>/dev/null
 	[ $status = 2 ] && grep -qE "^xsprof: process $pid: .*$2" log
 }
-refused 1 'free-threaded build, .* run it with a build that has the GIL'
+refused 1 'free-threaded build: .* run it with a build that has the GIL'
 result "record -p: refused, with the reason" $?
 ! refused 0 'free-threaded' && ! grep -q 'free-threaded' log
 result "record -p: not where it has the lock" $?

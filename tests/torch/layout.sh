@@ -64,7 +64,7 @@ result "a thread that waits where inputs are compared: another has all of its ow
 each comms 5 all
 result "what collectives are of" $?
 for form in count text hash; do
-	each comms-$form 5 all '*unexpected layout of collectives. metadata*'
+	each comms-$form 5 all '*unexpected layout of collectives? metadata*'
 	result "what collectives are of in another form ($form): names only, and a line says why" $?
 done
 each shuffled $((3 * seeds)) any
