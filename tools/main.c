@@ -6,7 +6,7 @@
 
 #include "cli/tool.h"
 
-/* Weak: a build with only a part of the tools says what it lacks instead of not linking. */
+/* Weak: a build with only some verbs links, and reports the missing ones. */
 #pragma weak cmd_record
 #pragma weak cmd_recover
 #pragma weak cmd_list
@@ -23,16 +23,16 @@ static const struct verb {
 	int		(*run)(int argc, char **argv);
 	const char	*what;
 } verbs[] = {
-	{ "record", cmd_record, "record a command, or processes that run, into a capture" },
-	{ "report", cmd_report, "where the time went: per name, thread, process, category; why" },
+	{ "record", cmd_record, "record a command, or running processes, into a capture" },
+	{ "report", cmd_report, "show where time went: by name, thread, process, category; why" },
 	{ "dump", cmd_dump, "print a capture: text, JSON of Chrome or Kineto, NDJSON, Perfetto" },
-	{ "info", cmd_info, "what a capture holds: host, clocks, processes, losses" },
-	{ "snapshot", cmd_snapshot, "what rings hold now, into a capture; nothing is stopped" },
-	{ "ctl", cmd_ctl, "have a running process record a trace; end it, look at it" },
-	{ "enable", cmd_enable, "switch categories of running processes on" },
-	{ "disable", cmd_disable, "switch categories of running processes off" },
-	{ "list", cmd_list, "recordings that are running, and what dead ones left" },
-	{ "recover", cmd_recover, "save what a killed recorder left in memory" },
+	{ "info", cmd_info, "summarize a capture: host, clocks, processes, losses" },
+	{ "snapshot", cmd_snapshot, "copy the contents of rings into a capture; stops nothing" },
+	{ "ctl", cmd_ctl, "start, stop and query traces in running processes" },
+	{ "enable", cmd_enable, "enable categories of running processes" },
+	{ "disable", cmd_disable, "disable categories of running processes" },
+	{ "list", cmd_list, "list running recordings, and those of killed recorders" },
+	{ "recover", cmd_recover, "save the records that a killed recorder left in memory" },
 };
 
 #define NR_VERBS	(sizeof(verbs) / sizeof(verbs[0]))
@@ -42,7 +42,7 @@ static void help(FILE *out)
 	size_t i;
 
 	fputs("usage: xsprof VERB [options]\n\n"
-	      "Records the ops of PyTorch programs and the markers of any, and shows them.\n\n",
+	      "Records PyTorch ops, markers, GPU and kernel events, and shows them.\n\n",
 	      out);
 	for (i = 0; i < NR_VERBS; i++)
 		fprintf(out, "  %-9s %s\n", verbs[i].name, verbs[i].what);
@@ -55,7 +55,7 @@ static void help(FILE *out)
 	      "  -h, --help                          this text\n"
 	      "  -V, --version                       the version\n"
 	      "\n"
-	      "'xsprof VERB --help' tells a verb's options, 'man xsprof' more.\n", out);
+	      "'xsprof VERB --help' lists the options of a verb; see also 'man xsprof'.\n", out);
 }
 
 static int run_verb(const struct verb *verb, int argc, char **argv)
@@ -76,7 +76,7 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-/* Verbs of other profilers, and of those who guess: what does that here, or NULL. */
+/* Verbs of other profilers, and likely guesses: the equivalent here, or NULL. */
 static const char *other_word(const char *name)
 {
 	static const char *const words[][2] = {

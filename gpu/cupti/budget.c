@@ -67,8 +67,8 @@ void cupti_budget_init(void)
 		return;
 	percent = read_percent(text);
 	if (percent < 100 || percent > 100000)
-		xsprof_say("%s: '%s' is invalid: 0.1 to 100, in per cent of one CPU; there is no "
-			   "budget", VARIABLE, text);
+		xsprof_say("%s: '%s' is invalid: expected 0.1 to 100, percent of one CPU; no "
+			   "budget is set", VARIABLE, text);
 	else
 		budget.allowed = percent / 100000.0;
 }

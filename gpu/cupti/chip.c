@@ -125,8 +125,8 @@ static void tell_left_out(struct cupti_chip *chip, const struct cupti_metric *me
 		xsprof_say("GPU %u (%s) cannot measure %s at the same time as the others: it is "
 			   "left out", device, chip->name, metric->title);
 	else
-		xsprof_say("GPU %u (%s) has no metric %s: xsprof record --metrics=help says which "
-			   "there are", device, chip->name, metric->title);
+		xsprof_say("GPU %u (%s) has no metric %s: xsprof record --metrics=help lists the "
+			   "metrics", device, chip->name, metric->title);
 }
 
 static int get_of_device(struct cupti_chip *chip, uint32_t device)

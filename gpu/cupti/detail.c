@@ -26,8 +26,8 @@ static void take(const char *word, size_t len)
 			return;
 		}
 	}
-	xsprof_say("%s: '%.*s' is none of graphs, memory, managed, pools, jit, links, share, "
-		   "queued: it is left out", VARIABLE, (int)len, word);
+	xsprof_say("%s: '%.*s' is unknown: expected graphs, memory, managed, pools, jit, links, "
+		   "share or queued: ignored", VARIABLE, (int)len, word);
 }
 
 void cupti_detail_init(void)

@@ -30,20 +30,20 @@ static bool enable_links(void)
 static void enable_details(void)
 {
 	if (graphs && cupti.enable(CUPTI_GRAPH))
-		xsprof_say("this CUPTI does not tell of whole graphs: their nodes are recorded");
+		xsprof_say("this CUPTI cannot report whole graphs: recording their nodes");
 	if (cupti_detail(CUPTI_DETAIL_MEMORY) && cupti.enable(CUPTI_MEMORY))
-		xsprof_say("this CUPTI does not tell of memory: it is not recorded");
+		xsprof_say("this CUPTI cannot report memory: it is not recorded");
 	if (cupti_detail(CUPTI_DETAIL_POOLS) && cupti.enable(CUPTI_POOL))
-		xsprof_say("this CUPTI does not tell of pools of memory: they are not recorded");
+		xsprof_say("this CUPTI cannot report memory pools: they are not recorded");
 	if (cupti_detail(CUPTI_DETAIL_JIT) && cupti.enable(CUPTI_JIT))
-		xsprof_say("this CUPTI does not tell what the driver compiles: it is not "
+		xsprof_say("this CUPTI cannot report the driver's compilations: they are not "
 			   "recorded");
 	if (cupti_detail(CUPTI_DETAIL_LINKS) && !enable_links())
-		xsprof_say("this CUPTI does not tell how devices are connected: it is not "
+		xsprof_say("this CUPTI cannot report how devices are connected: it is not "
 			   "recorded");
 	if (cupti_detail(CUPTI_DETAIL_QUEUED) &&
 	    (!cupti.enable_latency || cupti.enable_latency(1)))
-		xsprof_say("this CUPTI does not tell when kernels are queued");
+		xsprof_say("this CUPTI cannot report when kernels are queued");
 	later = cupti_detail(CUPTI_DETAIL_MANAGED);
 	cupti_kinds_later();
 }
@@ -115,14 +115,15 @@ void cupti_kinds_off(void)
 void cupti_tell(int err)
 {
 	if (err == CUPTI_SUBSCRIBED && cupti_sharing())
-		xsprof_say("%s has CUPTI already, and does not share it: the GPU is not recorded",
+		xsprof_say("%s already uses CUPTI, and does not share it: the GPU is not recorded",
 			   *cupti_other() ? cupti_other() : "another tool");
 	else if (err == CUPTI_SUBSCRIBED)
-		xsprof_say("another tool has CUPTI already, and there can be one: the GPU is not "
+		xsprof_say("another tool already uses CUPTI, which allows one user: the GPU is not "
 			   "recorded");
 	else if (err == CUPTI_NO_PRIVILEGE)
-		xsprof_say("the driver lets root alone trace the GPU (its option "
-			   "NVreg_RestrictProfilingToAdminUsers=0 lets all): it is not recorded");
+		xsprof_say("the driver allows only root to trace the GPU (its option "
+			   "NVreg_RestrictProfilingToAdminUsers=0 allows all users): it is not "
+			   "recorded");
 	else
 		xsprof_say("CUPTI: %s (%d): the GPU is not recorded", cupti_text(err), err);
 }

@@ -46,7 +46,7 @@ bool cupti_managed_on(void)
 		return false;
 	if (err)
 		xsprof_say("CUPTI: %s (%d): unified memory is not recorded",
-			   err < 0 ? "it has no counters of it" : cupti_text(err), err);
+			   err < 0 ? "it has no counters for it" : cupti_text(err), err);
 	return true;
 }
 

@@ -123,7 +123,8 @@ static uint64_t read_hz(void)
 	hz = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
 	if (hz && hz <= HZ_MAX && !*end)
 		return hz;
-	xsprof_say("%s: '%s' is invalid: times a second, 1 to %u: %u is taken", VARIABLE_HZ, text,
+	xsprof_say("%s: '%s' is invalid: expected samples per second, 1 to %u: using "
+		   "%u", VARIABLE_HZ, text,
 		   HZ_MAX, HZ);
 	return HZ;
 }

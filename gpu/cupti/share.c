@@ -165,8 +165,8 @@ void cupti_share_init(void)
 	if (!cupti_detail(CUPTI_DETAIL_SHARE))
 		return;
 	if (cupti_version < CUPTI_SEVERAL || !find()) {
-		xsprof_say("this libcupti (version %u) has one user at a time, that of CUDA 13.3 "
-			   "has several: it is not shared", cupti_version);
+		xsprof_say("this libcupti (version %u) allows one user; sharing needs CUDA 13.3 or "
+			   "newer: it is not shared", cupti_version);
 		return;
 	}
 	sharing = true;

@@ -34,7 +34,7 @@ static void tell_driver(int err, bool sycl)
 	if (err == -ENOSYS)
 		xsprof_say("this driver is older than Level Zero 1.3: PTI cannot record it");
 	else if (!sycl)
-		xsprof_say("Level Zero has no driver for a GPU here: nothing of it is recorded");
+		xsprof_say("Level Zero has no GPU driver here: it is not recorded");
 }
 
 static void record(void)

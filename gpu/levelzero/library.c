@@ -67,7 +67,7 @@ static const char *fill(void *lib)
 static void tell_core(void *lib)
 {
 	char folder[PATH_MAX], path[PATH_MAX + 32];
-	const char *why = "its libpti.so is not there";
+	const char *why = "its libpti.so is missing";
 	FILE *file;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cores); i++) {
@@ -82,7 +82,7 @@ static void tell_core(void *lib)
 			why = dlerror();
 		break;
 	}
-	xsprof_say("PTI %s cannot work: %s; it needs libxptifw.so of the SYCL runtime (Python's "
+	xsprof_say("PTI %s does not work: %s; it needs libxptifw.so of the SYCL runtime (Python "
 		   "package intel-cmplr-lib-rt) and a new Level Zero loader; Level Zero is not "
 		   "recorded", pti.version(), why);
 }

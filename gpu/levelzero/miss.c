@@ -6,12 +6,12 @@
 #include "gpu/levelzero/local.h"
 
 static struct xsprof_miss misses[LEVELZERO_NR_MISSES] = {
-	[LEVELZERO_MISS_DROPPED]	= { .text = "records of PTI, as all buffers were full" },
-	[LEVELZERO_MISS_NO_TIME]	= { .text = "activities for which PTI has no time" },
-	[LEVELZERO_MISS_UNKNOWN]	= { .text = "PTI records of an unknown kind" },
-	[LEVELZERO_MISS_REST]		= { .text = "rests of buffers that PTI cannot read" },
-	[LEVELZERO_MISS_QUEUE]		= { .text = "waits in queues of which PTI told nothing" },
-	[LEVELZERO_MISS_EXIT]		= { .text = "buffers of PTI, as the program ended" },
+	[LEVELZERO_MISS_DROPPED]	= { .text = "PTI records, because all buffers were full" },
+	[LEVELZERO_MISS_NO_TIME]	= { .text = "activities without a time from PTI" },
+	[LEVELZERO_MISS_UNKNOWN]	= { .text = "PTI records of unknown kinds" },
+	[LEVELZERO_MISS_REST]		= { .text = "ends of buffers that PTI cannot read" },
+	[LEVELZERO_MISS_QUEUE]		= { .text = "waits in queues that PTI did not report" },
+	[LEVELZERO_MISS_EXIT]		= { .text = "PTI buffers, because the program ended" },
 };
 
 /* thread.c sets the functions. */

@@ -278,23 +278,23 @@ extern const struct nvtx_entry nvtx_range_entries[], nvtx_event_entries[], nvtx_
 #define NVTX_MISSED_CASES(X) \
 	X(NVTX_MISS_POP, "pop without push") \
 	X(NVTX_MISS_END, "end of a range that was not started") \
-	X(NVTX_MISS_SPLIT, "ranges cut in two: one of another domain around them ended first") \
-	X(NVTX_MISS_DEEP, "the domains of ranges nested too deep") \
+	X(NVTX_MISS_SPLIT, "ranges cut in two: an enclosing range of another domain ended first") \
+	X(NVTX_MISS_DEEP, "domains of ranges nested too deep") \
 	X(NVTX_MISS_SIZE, "attributes shorter than their fields") \
 	X(NVTX_MISS_TYPE, "attributes of an unknown type") \
 	X(NVTX_MISS_PAYLOAD, "payloads of an unknown schema") \
-	X(NVTX_MISS_FIELDS, "payloads of which some fields are left out") \
-	X(NVTX_MISS_SCHEMA, "schemas and enumerations that are not kept") \
-	X(NVTX_MISS_COUNTER, "counters that are not known, and samples of them") \
-	X(NVTX_MISS_SAMPLES, "samples of groups of counters, in batches, or without a value") \
+	X(NVTX_MISS_FIELDS, "payloads with fields left out") \
+	X(NVTX_MISS_SCHEMA, "schemas and enumerations beyond the limit") \
+	X(NVTX_MISS_COUNTER, "unknown counters, and samples of them") \
+	X(NVTX_MISS_SAMPLES, "counter samples in groups or batches, or without a value") \
 	X(NVTX_MISS_EXTENSION, "extensions other than payloads and counters") \
-	X(NVTX_MISS_DOMAIN, "unknown domains: taken for the default one") \
+	X(NVTX_MISS_DOMAIN, "unknown domains: the default one is used") \
 	X(NVTX_MISS_STRING, "unknown registered strings") \
 	X(NVTX_MISS_SYNC, "operations on an unknown sync object") \
-	X(NVTX_MISS_CATEGORY, "names of categories beyond the number that are kept") \
-	X(NVTX_MISS_TOOL, "the tool of XSPROF_NVTX_TOOL: it cannot be loaded") \
-	X(NVTX_MISS_HANDLE, "handles of that tool beyond the number that are kept") \
-	X(NVTX_MISS_MEMORY, "ranges of a thread without memory")
+	X(NVTX_MISS_CATEGORY, "category names beyond the limit") \
+	X(NVTX_MISS_TOOL, "the tool in XSPROF_NVTX_TOOL: it cannot be loaded") \
+	X(NVTX_MISS_HANDLE, "handles of that tool beyond the limit") \
+	X(NVTX_MISS_MEMORY, "ranges of a thread that is out of memory")
 
 #define NVTX_MISS_API_ID(api, n)	NVTX_MISS_##api,
 #define NVTX_MISS_CASE_ID(id, text)	id,

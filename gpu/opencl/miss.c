@@ -6,11 +6,11 @@
 #include "gpu/opencl/local.h"
 
 struct xsprof_miss opencl_misses[OPENCL_NR_MISSES] = {
-	[OPENCL_MISS_NO_EVENT]	= { .text = "commands that the runtime gave no event for" },
-	[OPENCL_MISS_NO_TIMES]	= { .text = "commands that the runtime has no times of" },
+	[OPENCL_MISS_NO_EVENT]	= { .text = "commands without an event from the runtime" },
+	[OPENCL_MISS_NO_TIMES]	= { .text = "commands without times from the runtime" },
 	[OPENCL_MISS_FAILED]	= { .text = "commands that ended with an error" },
-	[OPENCL_MISS_FULL]	= { .text = "commands, as too many were under way" },
-	[OPENCL_MISS_QUEUES]	= { .text = "commands of more queues or devices than have room" },
+	[OPENCL_MISS_FULL]	= { .text = "commands, because too many were in flight" },
+	[OPENCL_MISS_QUEUES]	= { .text = "commands of queues or devices beyond the limit" },
 	[OPENCL_MISS_PLATFORMS]	= {
 		.text = "functions of extensions, of further platforms" },
 	[OPENCL_MISS_EXIT]	= { .text = "commands, as the program ended" },

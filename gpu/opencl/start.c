@@ -79,12 +79,11 @@ void *const *opencl_start(void *const *next, uint32_t n)
 	if (!is_recording())
 		return table;
 	if (!pin(next, n)) {
-		xsprof_say("OpenCL: its loader cannot be kept in memory: it is not recorded");
+		xsprof_say("OpenCL: cannot keep its loader in memory: it is not recorded");
 		return table;
 	}
 	if (!complete()) {
-		xsprof_say("OpenCL: this loader lacks functions that are needed: it is not "
-			   "recorded");
+		xsprof_say("OpenCL: this loader lacks required functions: it is not recorded");
 		return table;
 	}
 	begin = xsprof_now();

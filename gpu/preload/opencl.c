@@ -50,8 +50,8 @@ static void say_further(const struct preload_loader *loader)
 	Dl_info of;
 
 	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED) && dladdr(loader->base, &of))
-		(void)dprintf(STDERR_FILENO, "xsprof: OpenCL: %s is a further loader in this "
-			      "process: what goes through it is not recorded\n", of.dli_fname);
+		(void)dprintf(STDERR_FILENO, "xsprof: OpenCL: %s is a second loader in this "
+			      "process: calls through it are not recorded\n", of.dli_fname);
 }
 
 /*

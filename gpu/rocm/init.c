@@ -27,7 +27,7 @@ static int initialize(void *unused, void *data)
 	(void)xsprof_ticks_ns(0);
 	err = rocm_services_make();
 	if (err == -ENODEV)
-		xsprof_say("ROCm has no GPU here: no work of devices is recorded");
+		xsprof_say("ROCm has no GPU here: no device activities are recorded");
 	else if (err)
 		xsprof_say("rocprofiler-sdk: %s (%d): ROCm is not recorded", rocm_text(err), err);
 	if (err)

@@ -56,7 +56,7 @@ int rocm_open(uint32_t version, const void *caller)
 	void *lib;
 
 	if (!is_known(version)) {
-		xsprof_say("this rocprofiler-sdk is %u.%u.%u, and those of ROCm 6.2 to 7 are known "
+		xsprof_say("this rocprofiler-sdk is %u.%u.%u; supported are those of ROCm 6.2 to 7 "
 			   "(0.4 to 0.6, and 1): ROCm is not recorded", version / 10000,
 			   version / 100 % 100, version % 100);
 		return -ENOSYS;
@@ -64,7 +64,7 @@ int rocm_open(uint32_t version, const void *caller)
 	lib = dladdr(caller, &info) && info.dli_fname ?
 	      dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	if (!lib) {
-		xsprof_say("rocprofiler-sdk is not found where it called from: ROCm is not "
+		xsprof_say("rocprofiler-sdk is not found at the address of its call: ROCm is not "
 			   "recorded");
 		return -ENOENT;
 	}

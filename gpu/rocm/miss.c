@@ -6,11 +6,11 @@
 #include "gpu/rocm/local.h"
 
 static struct xsprof_miss misses[ROCM_NR_MISSES] = {
-	[ROCM_MISS_BUFFERS]	= { .text = "records of ROCm, as all buffers were full" },
+	[ROCM_MISS_BUFFERS]	= { .text = "ROCm records, because all buffers were full" },
 	[ROCM_MISS_DROPPED]	= { .text = "records that rocprofiler-sdk dropped" },
-	[ROCM_MISS_NO_TIME]	= { .text = "activities for which rocprofiler-sdk has no time" },
-	[ROCM_MISS_UNKNOWN]	= { .text = "rocprofiler-sdk records of an unknown kind" },
-	[ROCM_MISS_EXIT]	= { .text = "buffers of ROCm, as the program ended" },
+	[ROCM_MISS_NO_TIME]	= { .text = "activities without a time from rocprofiler-sdk" },
+	[ROCM_MISS_UNKNOWN]	= { .text = "rocprofiler-sdk records of unknown kinds" },
+	[ROCM_MISS_EXIT]	= { .text = "ROCm buffers, because the program ended" },
 };
 
 /* What it does is set where its thread is started. */

@@ -71,8 +71,8 @@ static void missed(void)
 	/* Relaxed: a sum orders nothing else. */
 	int64_t now = __atomic_add_fetch(&n, 1, __ATOMIC_RELAXED);
 
-	xsprof_counter(xsprof_name_in(category, "not recorded: ends of roctx ranges whose start is "
-				      "not known"), now);
+	xsprof_counter(xsprof_name_in(category, "not recorded: ends of roctx ranges with unknown "
+				      "start"), now);
 }
 
 static void enter(void)

@@ -6,18 +6,18 @@
 #include "gpu/vulkan/local.h"
 
 struct xsprof_miss vulkan_misses[VULKAN_NR_MISSES] = {
-	[VULKAN_MISS_NO_QUERIES] = { .text = "batches of queues that have no timestamps" },
+	[VULKAN_MISS_NO_QUERIES] = { .text = "batches of queues without timestamps" },
 	[VULKAN_MISS_PROTECTED] = {
-		.text = "batches that are protected or of a group of devices" },
-	[VULKAN_MISS_FULL] = { .text = "batches, as too many were under way" },
+		.text = "batches that are protected or of a device group" },
+	[VULKAN_MISS_FULL] = { .text = "batches, because too many were in flight" },
 	[VULKAN_MISS_NO_MEMORY] = {
-		.text = "batches, as the device or the host had no memory for it" },
-	[VULKAN_MISS_NO_TIMES] = { .text = "batches that the device gave no times of" },
-	[VULKAN_MISS_FAILED] = { .text = "batches, as the device was lost" },
-	[VULKAN_MISS_QUEUES] = { .text = "batches of more queues or devices than have room" },
-	[VULKAN_MISS_EXIT] = { .text = "batches, as the program ended" },
+		.text = "batches, because the device or the host was out of memory" },
+	[VULKAN_MISS_NO_TIMES] = { .text = "batches without times from the device" },
+	[VULKAN_MISS_FAILED] = { .text = "batches, because the device was lost" },
+	[VULKAN_MISS_QUEUES] = { .text = "batches of queues or devices beyond the limit" },
+	[VULKAN_MISS_EXIT] = { .text = "batches, because the program ended" },
 	[VULKAN_MISS_DESTROYED] = {
-		.text = "batches under way when their device was destroyed" },
+		.text = "batches in flight when their device was destroyed" },
 };
 
 /* thread.c sets the functions. */

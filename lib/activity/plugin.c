@@ -61,17 +61,17 @@ static void say_no(const char *path, int err, uint32_t version)
 	case -ENOTCONN:
 		return;
 	case -EPROTO:
-		xsp_say("%s: it is made for version %u of <xsprof/collector.h>, and this xsprof "
-			"has %u: build it with the headers of this one, or install that one; it is "
-			"not used", path, version, XSPROF_COLLECTOR_VERSION);
+		xsp_say("%s: built for version %u of <xsprof/collector.h>, but this xsprof has %u: "
+			"rebuild it with the headers of this version, or install that version; it "
+			"is not used", path, version, XSPROF_COLLECTOR_VERSION);
 		return;
 	case -E2BIG:
-		xsp_say("%s: it asks for more than this xsprof can do: install a newer one; it is "
-			"not used", path);
+		xsp_say("%s: needs features of a newer xsprof: install a newer one; it is not "
+			"used", path);
 		return;
 	case -EINVAL:
-		xsp_say("%s: its collector has no size, name, category or function: a fault of it; "
-			"it is not used", path);
+		xsp_say("%s: invalid collector, without a size, name, category or function; it is "
+			"not used", path);
 		return;
 	default:
 		xsp_say("%s: %s: it is not used", path, strerror(-err));
@@ -85,8 +85,8 @@ static void add(const char *path, void *lib)
 	int err;
 
 	if (!symbol) {
-		xsp_say("%s: it has no function " ENTRY ", so it is no collector of xsprof: take "
-			"it out of " VARIABLE, path);
+		xsp_say("%s: it has no function " ENTRY ", so it is not an xsprof collector: "
+			"remove it from " VARIABLE, path);
 		return;
 	}
 	memcpy(&entry, &symbol, sizeof(entry));
@@ -104,8 +104,7 @@ static void open_file(const char *path)
 	void *lib;
 
 	if (*path != '/') {
-		xsp_say(VARIABLE ": '%s' is no absolute path: name the file from / on; it is not "
-			"opened", path);
+		xsp_say(VARIABLE ": '%s' is not an absolute path; it is not opened", path);
 		return;
 	}
 	if (!realpath(path, real)) {
@@ -114,7 +113,7 @@ static void open_file(const char *path)
 	}
 	/* dlopen() would expand "$..." to another path. */
 	if (strchr(real, '$')) {
-		xsp_say("%s: its path has a '$' in it: move or rename it; it is not opened", path);
+		xsp_say("%s: its path contains a '$': move or rename it; it is not opened", path);
 		return;
 	}
 	if (xsp_trust_file(real, why, sizeof(why))) {
@@ -204,7 +203,7 @@ void xsp_plugins_open(void)
 	if (!find_ours(folder)) {
 		if (named && *named)
 			xsp_say(VARIABLE ": this program was linked with libxsprof-user.a, which "
-				"opens none: link it with " OURS);
+				"loads no collectors: link it with " OURS);
 		return;
 	}
 	/* A copy: a plug-in may change the environment. */

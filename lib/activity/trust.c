@@ -22,16 +22,16 @@ static int check(const char *path, bool folder, char *why, size_t size)
 		return -errno;
 	}
 	if (!folder && S_ISDIR(st.st_mode)) {
-		snprintf(why, size, "it is a folder: name the files in it, separated by ':'");
+		snprintf(why, size, "it is a directory: name the files in it, separated by ':'");
 		return -EISDIR;
 	}
 	if (!folder && !S_ISREG(st.st_mode)) {
-		snprintf(why, size, "it is no file");
+		snprintf(why, size, "it is not a regular file");
 		return -EINVAL;
 	}
 	if (st.st_uid && st.st_uid != geteuid()) {
-		snprintf(why, size, "%s belongs to user %u, who could change it: it has to be "
-			 "root's or yours", path, (unsigned int)st.st_uid);
+		snprintf(why, size, "%s belongs to user %u, who could change it: its owner must be "
+			 "root or you", path, (unsigned int)st.st_uid);
 		return -EACCES;
 	}
 	/* In a sticky folder no user can replace files of others. */
@@ -48,7 +48,7 @@ int xsp_trust_file(const char *path, char *why, size_t size)
 	int err;
 
 	if (*path != '/' || strlen(path) >= sizeof(part)) {
-		snprintf(why, size, "its path is no absolute one, or too long");
+		snprintf(why, size, "its path is not absolute, or too long");
 		return -EINVAL;
 	}
 	err = check(path, false, why, size);

@@ -196,14 +196,14 @@ const char *xsp_notice_reason(int err)
 	switch (err) {
 	case -EPERM:
 	case -ENOSYS:
-		return "a filter of its system calls does not let it open the session's folder";
+		return "its seccomp filter denies opening the session's directory";
 	case -EACCES:
-		return "its user may not enter the session: start a recorder as that user";
+		return "its user has no access to the session: start a recorder as that user";
 	case -ENOENT:
 	case -ENOTDIR:
-		return "it does not see the session's folder (chroot, container): give it the "
+		return "it cannot find the session's directory (chroot, container): give it the "
 		       "recorder's /dev/shm, or the same XSPROF_SHM_DIR";
 	default:
-		return "it cannot open the session's folder";
+		return "it cannot open the session's directory";
 	}
 }

@@ -52,7 +52,7 @@ static int add_fact(struct xsprof_trace *t, struct xst_producer *p, const char *
 	int err = xst_facts_add(&p->facts, &t->found.pool, s, len);
 
 	if (err == -EINVAL)
-		return refuse(t, p, "a fact that is not key=value");
+		return refuse(t, p, "a fact without key=value");
 	if (err == -E2BIG)
 		return refuse(t, p, "more facts than a process can have");
 	t->found.lists += XST_FACT_BYTES;
@@ -93,7 +93,7 @@ static int add_entry(struct xsprof_trace *t, struct xst_producer *p,
 	if (len > XSPROF_TEXT_MAX || sizeof(*entry) + len > entry->size)
 		return refuse(t, p, "a text longer than its entry");
 	if (xst_full(t))
-		return refuse(t, p, "far more to keep than the file has bytes for");
+		return refuse(t, p, "far more data than fits the file's size");
 	if (entry->type == XSPROF_ENTRY_STACK)
 		return add_stack(t, p, entry, s);
 	if (memchr(s, 0, len))
@@ -215,7 +215,7 @@ int xst_arena_parse(struct xsprof_trace *t, struct xst_producer *p, uint64_t pos
 
 	if (pos != p->arena_pos) {
 		if (pos < p->arena_pos)
-			return refuse(t, p, "a part of the arena for the second time");
+			return refuse(t, p, "a part of the arena appears twice");
 		refuse(t, p, "a part of the arena is missing");
 		p->carried = 0;
 	}

@@ -90,7 +90,8 @@ int xst_capture_open(struct xsprof_trace *t)
 
 	err = xst_source_read(&t->file.src, 0, &header, sizeof(header));
 	if (err)
-		return xst_fail(t, -EINVAL, "is cut off in its first %zu bytes: nothing to read",
+		return xst_fail(t, -EINVAL, "is truncated within its first %zu bytes: nothing to "
+				"read",
 				sizeof(header));
 	t->found.scanned = sizeof(header);
 	if (header.magic != XSPROF_CAP_MAGIC ||
@@ -99,7 +100,7 @@ int xst_capture_open(struct xsprof_trace *t)
 		xst_warn(t, XST_WARN_CHUNK, "the file's header is damaged: continuing without it");
 	} else if (header.major != XSPROF_CAP_MAJOR) {
 		return xst_fail(t, -EPROTONOSUPPORT,
-				"has format %u.%u, and this xsprof reads %u.x: use the version "
+				"has format %u.%u, but this xsprof reads %u.x: use the version "
 				"that wrote it", header.major, header.minor,
 				XSPROF_CAP_MAJOR);
 	} else if (header.header_size < sizeof(header) || header.header_size % 8) {

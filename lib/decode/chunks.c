@@ -12,7 +12,7 @@
 
 #define POS_MAX	(1ull << 58)	/* limit of slot numbers: arithmetic below it cannot overflow */
 
-static const char too_much[] = "far more to keep than the file has bytes for";
+static const char too_much[] = "far more data than fits the file's size";
 
 static int refuse(struct xsprof_trace *t, uint64_t off, const char *why)
 {
@@ -133,7 +133,7 @@ static int add_producer(struct xsprof_trace *t, uint64_t off, struct xst_produce
 	struct xsprof_cap_producer found;
 
 	if (p->known)
-		return refuse(t, off, "a second producer of one number");
+		return refuse(t, off, "two producers with the same number");
 	memcpy(&found, raw, sizeof(found));
 	p->pid = found.pid;
 	p->found = found.found;
@@ -183,9 +183,9 @@ static int add_exit(struct xsprof_trace *t, struct xst_producer *p, const uint8_
 	p->late = exit.late;
 	p->unsaved = exit.unsaved;
 	if (exit.arena_missed)
-		xst_warn(t, XST_WARN_ARENA, "process %u: %llu names, threads or facts found no "
-			 "room in it: events of such names are named ?; XSPROF_ARENA_SIZE=16M in "
-			 "its environment has room for more, 64M for a million, which is the most",
+		xst_warn(t, XST_WARN_ARENA, "process %u: %llu names, threads or facts did not fit: "
+			 "events with such names are named ?; set XSPROF_ARENA_SIZE=16M in its "
+			 "environment for more, or 64M for a million, the maximum",
 			 p->pid,
 			 (unsigned long long)exit.arena_missed);
 	/* Set even if END found no room. */
@@ -253,7 +253,7 @@ static int add_ring(struct xsprof_trace *t, uint64_t off, const struct xsprof_ch
 	if (!s)
 		return -ENOMEM;
 	if (chunk->pos < s->index_pos)
-		return refuse(t, off, "slots for the second time");
+		return refuse(t, off, "slots that appear twice");
 	if (t->found.ring_chunks >= XST_MAX_CHUNKS)
 		return xst_fail(t, -EFBIG, "has more than %u chunks: split it", XST_MAX_CHUNKS);
 	if (s->nr_chunks == s->room_chunks) {
@@ -356,7 +356,7 @@ int xst_chunk_add(struct xsprof_trace *t, uint64_t off, const struct xsprof_chun
 		return 0;
 	if (!chunk->type || chunk->type > XSPROF_CHUNK_SWITCH) {
 		t->found.unknown++;
-		xst_warn(t, XST_WARN_UNKNOWN, "chunk of type %u at offset %llu is not known here",
+		xst_warn(t, XST_WARN_UNKNOWN, "unknown chunk type %u at offset %llu",
 			 chunk->type, (unsigned long long)off);
 		return 0;
 	}
@@ -366,6 +366,6 @@ int xst_chunk_add(struct xsprof_trace *t, uint64_t off, const struct xsprof_chun
 		return refuse(t, off, too_much);
 	err = xst_chunk_load(&t->file, off, chunk, &raw);
 	if (err == -EBADMSG)
-		return refuse(t, off, "its checksum or its content is wrong");
+		return refuse(t, off, "its checksum or contents are wrong");
 	return err ? err : take(t, off, chunk, raw);
 }

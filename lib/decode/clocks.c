@@ -167,11 +167,11 @@ static int fit_kernel(struct xsprof_trace *t)
 	} else if (!strcmp(clock, "boot")) {
 		return build_boot(t, &k->fit);
 	}
-	k->refused = "its clock cannot be compared with the markers'";
+	k->refused = "its clock cannot be compared with that of the markers";
 	xst_warn(t, XST_WARN_CLOCK,
-		 "the kernel's tracer ran on its clock '%s', which cannot be compared with the "
-		 "markers': its events are left out; record with one of x86-tsc, mono_raw, mono, "
-		 "boot", clock);
+		 "the kernel's tracer used its clock '%s', which cannot be compared with that of "
+		 "the markers: its events are left out; record with one of x86-tsc, mono_raw, "
+		 "mono, boot", clock);
 	return 0;
 }
 

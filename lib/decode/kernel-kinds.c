@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Kinds of events of the kernel's tracer: parses their descriptions, keeps them by id, and extracts
+ * Kinds of events of the kernel tracer: parses their descriptions, keeps them by id, and extracts
  * fields of events with them. A description is text from the file: invalid ones are left out, and
  * no field extends beyond its event.
  */

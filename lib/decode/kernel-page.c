@@ -182,7 +182,7 @@ static bool peek(struct xsprof_trace *t, struct xst_stream *s, struct piece *pie
 			continue;
 		}
 		if (!read_piece(s->p, s->page_off, s->page_end, s->page_ts, piece)) {
-			bad_page(t, s, "an invalid event follows: the rest of it is left out");
+			bad_page(t, s, "an invalid event follows: the rest is left out");
 			next_page(t, s);
 			continue;
 		}
@@ -313,7 +313,8 @@ size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 		if (piece.ts < s->ticks) {
 			t->reading.back++;
 			xst_warn(t, XST_WARN_TIME,
-				 "the tracer's buffer of CPU %u: time goes back from %llu to %llu",
+				 "the tracer's buffer of CPU %u: time goes backwards from %llu to "
+				 "%llu",
 				 s->ring, (unsigned long long)s->ticks,
 				 (unsigned long long)piece.ts);
 		}

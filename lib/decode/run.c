@@ -156,7 +156,7 @@ static bool pass(struct xsprof_trace *t, struct xst_stream *s, bool *lost)
 		} else {
 			t->found.unknown++;
 			xst_warn(t, XST_WARN_UNKNOWN,
-				 "ring %u of producer %u: record of type 0x%02x is not known here",
+				 "ring %u of producer %u: unknown record type 0x%02x",
 				 s->ring, s->producer->number, rec->type);
 		}
 	}
@@ -167,7 +167,7 @@ static bool pass(struct xsprof_trace *t, struct xst_stream *s, bool *lost)
 static uint64_t time_back(struct xsprof_trace *t, struct xst_stream *s, uint64_t ts)
 {
 	t->reading.back++;
-	xst_warn(t, XST_WARN_TIME, "ring %u of producer %u: time goes back from %llu to %llu",
+	xst_warn(t, XST_WARN_TIME, "ring %u of producer %u: time goes backwards from %llu to %llu",
 		 s->ring, s->producer->number, (unsigned long long)s->ticks,
 		 (unsigned long long)ts);
 	return s->ticks;

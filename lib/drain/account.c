@@ -201,10 +201,10 @@ void xsp_producer_exit(struct xsp_store *st, struct xsp_producer *p, struct xspr
 	exit->unsaved = p->unsaved;
 	exit->arena_missed = __atomic_load_n(&arena->missed, __ATOMIC_RELAXED);
 	if (exit->arena_missed)
-		xsp_store_note(st, "%s: %llu names, threads or facts found no room: events of such "
-			       "names are named ?; XSPROF_ARENA_SIZE=16M in the program's "
-			       "environment has room for more (1M if not set), 64M for a million, "
-			       "which is the most", p->name,
+		xsp_store_note(st, "%s: %llu names, threads or facts did not fit: events with such "
+			       "names are named ?; set XSPROF_ARENA_SIZE=16M in the program's "
+			       "environment for more (default 1M), or 64M for a million, the "
+			       "maximum", p->name,
 			       (unsigned long long)exit->arena_missed);
 	chunk.first = exit->ticks;
 	chunk.last = exit->ticks;

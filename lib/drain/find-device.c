@@ -55,7 +55,7 @@ static const char *why_not(int err)
 {
 	switch (err) {
 	case -ENOTTY:
-		return "the module xsprof is older than they are";
+		return "the xsprof module is too old for them";
 	case -EBUSY:
 		return "they are in another producer of the process";
 	default:
@@ -84,7 +84,7 @@ static void look_at_clock(struct xsp_drain *d, const struct xsp_producer *p)
 	int64_t off = (int64_t)(ctl->attach.mono - p->info.attached);
 
 	if (off && ctl->clock.kind == XSPROF_CLOCK_MONO_RAW)
-		xsp_store_note(&d->st, "%s: in another time namespace: its times are off by %"
+		xsp_store_note(&d->st, "%s: in another time namespace: its times are shifted by %"
 			       PRId64 " s", p->name, off / 1000000000);
 }
 

@@ -154,10 +154,10 @@ static void refuse(struct xsp_drain *d, const struct found *f)
 	char text[128];
 
 	if (f->refusal.err == -EDQUOT && d->shares.others_producers == XSP_SHARE_OTHERS) {
-		why = "other users have had the 32768 processes that they can have in a capture";
+		why = "other users have reached their limit of 32768 processes in a capture";
 	} else if (f->refusal.err == -EDQUOT) {
-		snprintf(text, sizeof(text), "user %u has had the %u processes that one other than "
-			 "the recorder's can have in a capture", (unsigned int)f->share->uid,
+		snprintf(text, sizeof(text), "user %u, who is not the recorder's user, has reached "
+			 "the limit of %u processes in a capture", (unsigned int)f->share->uid,
 			 f->share->producers);
 		why = text;
 	}
@@ -221,7 +221,7 @@ void xsp_drain_note_ended(struct xsp_drain *d, const struct xsp_producer *p)
 		err = p->rf.device ? xsp_ended_add(&d->ended, 0, p->id) :
 				     xsp_ended_add(&d->ended, p->dev, p->ino);
 	if (err)
-		xsp_store_note(&d->st, "%s: is shown again: %s", p->name, strerror(-err));
+		xsp_store_note(&d->st, "%s: appears again: %s", p->name, strerror(-err));
 }
 
 int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
@@ -422,6 +422,6 @@ void xsp_drain_find_last(struct xsp_drain *d)
 	for (i = 0; i < LAST_STEPS && (d->scan || d->folder >= 0) && d->st.dirfd >= 0; i++)
 		xsp_drain_find(d);
 	if (i == LAST_STEPS)
-		xsp_store_note(&d->st, "files of the recording were not looked at, there were too "
-			       "many: processes that began at its end may be missing");
+		xsp_store_note(&d->st, "too many files in the recording, some were not checked: "
+			       "processes that started at its end may be missing");
 }

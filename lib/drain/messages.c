@@ -84,8 +84,8 @@ bool xsp_messages_take(struct xsp_messages *m, struct xsp_share *share, int dirf
 	if (!xsp_plain_file(dirfd, name, text, sizeof(text)))
 		return false;
 	if (is_forged(share, pid, strtoull(*end ? end + 1 : end, NULL, 10))) {
-		snprintf(line, XSP_MESSAGE, "user %u says of processes that are not its own that "
-			 "they are not recorded: ignored", (unsigned int)share->uid);
+		snprintf(line, XSP_MESSAGE, "user %u reports other users' processes as not "
+			 "recorded: ignored", (unsigned int)share->uid);
 		return !share->forged++;
 	}
 	if (!is_new(m, xsp_hash_pair(xsp_hash_bytes(process, text, strlen(text)), share->uid)))
@@ -98,8 +98,8 @@ bool xsp_messages_take(struct xsp_messages *m, struct xsp_share *share, int dirf
 	if (share->foreign)
 		snprintf(user, sizeof(user), " of user %u", (unsigned int)share->uid);
 	if (nr > MOST_PROCESS)
-		snprintf(line, XSP_MESSAGE, "process %d%s gives more than %u reasons why it is "
-			 "not recorded: the others are not told", (int)pid, user, MOST_PROCESS);
+		snprintf(line, XSP_MESSAGE, "process %d%s gives more than %u reasons for not being "
+			 "recorded: the others are not shown", (int)pid, user, MOST_PROCESS);
 	else
 		snprintf(line, XSP_MESSAGE, "process %d%s%s%s", (int)pid, user,
 			 *text == ':' ? "" : " is not recorded: ", text);

@@ -51,18 +51,19 @@ const char *xsp_drain_no_room(uint32_t err)
 	case EDQUOT:
 		return "the tmpfs of the rings was full";
 	case ENOMEM:
-		return "a limit of memory (ulimit -l or -v, a control group, the module's "
-		       "max_bytes) kept rings from growing: smaller ones, or a larger limit, help";
+		return "a memory limit (ulimit -l or -v, a cgroup, the module's max_bytes) "
+		       "prevented rings from growing: use smaller rings, or a larger limit";
 	case EPERM:
 	case EACCES:
 	case ENOSYS:
-		return "a sandbox (seccomp) refused memory for rings: XSPROF_PREFAULT=1 takes all "
-		       "of it before, at the first marker";
+		return "a sandbox (seccomp) denied memory for rings: XSPROF_PREFAULT=1 allocates "
+		       "it earlier, at the first marker";
 	case EBADF:
-		return "the program closed its descriptor of the rings, which could not grow then";
+		return "the program closed the file descriptor of its rings, which then could not "
+			"grow";
 	case EFBIG:
-		return "a limit of file sizes (ulimit -f) kept rings from growing";
+		return "the file size limit (ulimit -f) prevented rings from growing";
 	default:
-		return "rings got no more memory: smaller ones, by XSPROF_BUFFER_SIZE, need less";
+		return "rings got no more memory: use smaller ones (XSPROF_BUFFER_SIZE)";
 	}
 }

@@ -15,11 +15,11 @@ static const char *advice(int err)
 {
 	switch (err) {
 	case -ENOSPC:
-		return ": make room, or give another place";
+		return ": free some space, or use another path";
 	case -ENOENT:
-		return ": is there such a directory?";
+		return ": does the directory exist?";
 	case -EOPNOTSUPP:
-		return ": built without zlib: a name without .gz will do";
+		return ": built without zlib: use a name without .gz";
 	}
 	return "";
 }
@@ -35,9 +35,9 @@ int xsr_save(struct xsprof_result *result, const char *path,
 	int ret;
 
 	if (!path || !*path)
-		return xsr_fail(result, -EINVAL, "no path to write to");
+		return xsr_fail(result, -EINVAL, "no output path");
 	if (!result->trace)
-		return xsr_fail(result, -ENODATA, "there is no trace");
+		return xsr_fail(result, -ENODATA, "no trace");
 	if (xsr_scheme(path)) {
 		ret = xsr_scheme_find(path, &save, &data);
 		if (ret)

@@ -150,12 +150,12 @@ const char *xsp_client_meaning(int err, char *room, size_t size)
 	if (!xsp_client_is_custom() && err == -EBUSY)
 		return XSP_WHY_SESSION;
 	if (!xsp_client_is_custom() && err == -ENOSYS)
-		return "libxsprof-trace.so, which writes traces, is not found, or older than "
-		       "libxsprof-user.so: name its folder in the program's LD_LIBRARY_PATH";
+		return "libxsprof-trace.so, which writes traces, was not found, or is older than "
+		       "libxsprof-user.so: add its directory to the program's LD_LIBRARY_PATH";
 	if (!xsp_client_is_custom() && err == -ENODATA)
-		return "the trace is empty: the program recorded no op: trace it for longer while "
-		       "it works, or have it mark its ops (xsprof_op_begin(), or a framework "
-		       "that does); no file is written";
+		return "the trace is empty: the program recorded no op: trace longer while it is "
+		       "busy, or mark its ops (xsprof_op_begin(), or a framework that does); no "
+		       "file is written";
 	return strerror_r(-err, room, size);
 }
 

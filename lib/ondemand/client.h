@@ -11,7 +11,7 @@
 #include "ondemand/kineto-config.h"
 
 #define XSP_WHY_SESSION \
-	"a session of the program itself is running: ask again when it has ended"
+	"a session of the program itself is running: try again when it has ended"
 
 /* @own: the library's own client; called before its thread exists. */
 void xsp_client_begin(const struct xsprof_client *own) XSP_HIDDEN;

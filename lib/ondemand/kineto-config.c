@@ -182,7 +182,7 @@ static const char *to_ms(struct piece p, int64_t *to)
 		struct piece part = { point + 1, p.len - (point + 1 - p.at) };
 
 		if (part.len > 3)
-			return "seconds have no more than three digits behind the point";
+			return "seconds allow at most three decimal places";
 		why = to_number(part, 999, &ms);
 		if (why)
 			return why;
@@ -242,7 +242,7 @@ static const char *to_types(struct piece p, struct xsp_kineto_config *c)
 		unknown += i == n;
 	}
 	if (unknown && !known)
-		return "no activity type that is known";
+		return "unknown activity type";
 	c->activities = set;
 	c->unknown += unknown;
 	return NULL;
@@ -406,7 +406,7 @@ int xsp_kineto_config_base(struct xsp_kineto_config *c, struct xsp_kineto_error 
 	int err;
 
 	error->line = 0;
-	error->what = "it cannot be read";
+	error->what = "cannot be read";
 	xsp_kineto_config_init(c);
 	err = read_all(xsp_kineto_env.config, &text, &len);
 	if (err)

@@ -320,7 +320,7 @@ static int stop(void)
 	(void)xsp_request_run();
 	(void)xsp_request_tell(&l.reply);
 	if (err)
-		strcpy(l.reply.why, "it had not begun: nothing was recorded");
+		strcpy(l.reply.why, "it had not started: nothing was recorded");
 	return err ? err : l.reply.err;
 }
 
@@ -340,7 +340,7 @@ static int act(uint32_t verb, size_t len)
 	case XSP_DEMAND_SNAPSHOT:
 		return xsp_request_snapshot(l.text, len, &l.reply);
 	default:
-		strcpy(l.reply.why, "the program's library is older, and does not know this "
+		strcpy(l.reply.why, "the program's library is older and does not support this "
 		       "request");
 		return -EOPNOTSUPP;
 	}

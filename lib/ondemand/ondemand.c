@@ -85,7 +85,7 @@ static bool has_socket(void)
 	peer.deaf = 0;
 	err = xsp_dynolog_open(&peer.d);
 	if (err)
-		tell("no socket to ask by", err);
+		tell("no socket for requests", err);
 	return !err;
 }
 
@@ -146,7 +146,7 @@ static void ask(void)
 			"daemon of root, this user or XSPROF_DAEMON_UID",
 			(unsigned long long)(peer.d.bad - bad));
 	if (err) {
-		tell("no answer of the daemon", err);
+		tell("no answer from the daemon", err);
 		peer.registered = false;
 		peer.deaf++;
 		return;

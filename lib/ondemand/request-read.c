@@ -68,8 +68,8 @@ static const char *refusal(struct xsp_request_plan *p, int64_t iteration)
 	if (c->snapshot && !xsp_client_has_memory())
 		return "PROFILE_MEMORY: the program's client does not record memory";
 	if (p->by_iteration)
-		return !iteration ? "the program has made no step yet: try again when it trains, "
-				    "or request a duration" : NULL;
+		return !iteration ? "the program has executed no step yet: try again when it "
+				    "trains, or request a duration" : NULL;
 	return when(p);
 }
 

@@ -91,22 +91,22 @@ static const char *reason(int err)
 	switch (err) {
 	case -ENOSPC:
 		return xsp_config.recording ?
-		       "no space left on tmpfs for its rings: a smaller XSPROF_BUFFER_SIZE (4M), "
-		       "or more room there" :
-		       "no space left on tmpfs for its rings: a smaller --buffer-size, or more "
-		       "room there";
+		       "no space left on tmpfs for its rings: use a smaller XSPROF_BUFFER_SIZE "
+		       "(4M), or free space there" :
+		       "no space left on tmpfs for its rings: use a smaller --buffer-size, or free "
+		       "space there";
 	case -ENOMEM:
 		return xsp_config.recording ?
-		       "no memory or address space for its rings: a smaller XSPROF_BUFFER_SIZE "
+		       "no memory or address space for its rings: use a smaller XSPROF_BUFFER_SIZE "
 		       "(4M), or a larger limit (ulimit -v)" :
-		       "no memory or address space for its rings: a smaller --buffer-size";
+		       "no memory or address space for its rings: use a smaller --buffer-size";
 	case -EFBIG:
 		return "its file size limit (ulimit -f) is below its rings' size";
 	case -EMFILE:
 	case -ENFILE:
 		return "no file descriptor left (ulimit -n)";
 	default:
-		return "its rings could not be made";
+		return "its rings could not be created";
 	}
 }
 

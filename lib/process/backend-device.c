@@ -211,18 +211,18 @@ static const char *sched_reason(int err)
 {
 	switch (err) {
 	case -ENOTTY:
-		return "the module xsprof is older than scheduler events: they are not recorded";
+		return "the xsprof module is too old for scheduler events: they are not recorded";
 	case -EPERM:
 	case -ENOMEM:
-		return XSPROF_DEVICE_PATH " has no memory for scheduler events: ulimit -l, or the "
-		       "module's limits: they are not recorded";
+		return XSPROF_DEVICE_PATH " has no memory for scheduler events (ulimit -l, or the "
+		       "module's limits): they are not recorded";
 	case -EOPNOTSUPP:
-		return "this kernel has no scheduler events for the module xsprof: they are not "
+		return "this kernel has no scheduler events for the xsprof module: they are not "
 		       "recorded";
 	case -EBUSY:
 		return "scheduler events are in another producer of this process";
 	default:
-		return "scheduler events could not be switched on: they are not recorded";
+		return "scheduler events could not be enabled: they are not recorded";
 	}
 }
 
@@ -287,16 +287,16 @@ const char *xsp_device_reason(int err)
 	case -ENXIO:
 	case -ENODEV:
 		return "there is no " XSPROF_DEVICE_PATH " (XSPROF_BACKEND=device): load the "
-		       "module xsprof, or leave the choice to it with XSPROF_BACKEND=auto";
+		       "xsprof module, or use XSPROF_BACKEND=auto";
 	case -EACCES:
-		return XSPROF_DEVICE_PATH " may not be opened (XSPROF_BACKEND=device): its mode, "
-		       "or this container's device policy";
+		return XSPROF_DEVICE_PATH " may not be opened (XSPROF_BACKEND=device): check its "
+		       "mode, or this container's device policy";
 	case -EPERM:
 	case -ENOMEM:
 		return XSPROF_DEVICE_PATH " has no memory for it: ulimit -l, or the module's "
 		       "limits";
 	case -EPROTONOSUPPORT:
-		return "the module xsprof has another version than the library";
+		return "the versions of the xsprof module and library differ";
 	case -EUSERS:
 		return "this user has reached the module's limit of producers";
 	default:

@@ -110,8 +110,8 @@ static int open_file(void)
 	self.cure = place.why ? ": name another file" : "";
 	if (place.old && snprintf(old, sizeof(old), "%s.old", self.path) < (int)sizeof(old)) {
 		self.object = old;
-		self.cure = ": what was in the file cannot be kept there: move it away, or name "
-			    "another file";
+		self.cure = ": cannot keep the existing file there: move it away, or name another "
+			    "file";
 	}
 	if (fd < 0)
 		return fd;
@@ -155,10 +155,11 @@ static int say_failed(const char *file, const char *object, const char *why, int
 static const char *other_backend(void)
 {
 	if (xsp_config.backend == XSP_CHOICE_NONE)
-		return "XSPROF_BACKEND=none in the environment says so: unset it";
+		return "XSPROF_BACKEND=none in the environment disables it: unset it";
 	if (xsp_config.backend == XSP_CHOICE_DEVICE)
-		return "XSPROF_BACKEND=device in the environment wants rings in the module, and a "
-		       "program records itself in files on tmpfs: unset it, or use 'xsprof record'";
+		return "XSPROF_BACKEND=device in the environment requests rings in the module, but "
+		       "a program that records itself needs them on tmpfs: unset it, or use "
+		       "'xsprof record'";
 	return NULL;
 }
 
@@ -277,18 +278,18 @@ static int open_all(void *unused)
 static const char *why_lost(const struct xsp_drain_stats *stats)
 {
 	if (stats->late_records == stats->lost_records)
-		return "their processes were just about to have rings";
+		return "their processes were creating their rings";
 	if (stats->error == -ENOSPC || stats->error == -EDQUOT)
-		return "the file had no room: make some, or name another place";
+		return "no space left for the file: free some, or use another path";
 	if (stats->error)
 		return "the file could not be written";
 	if (stats->no_room == ENOSPC || stats->no_room == EDQUOT)
-		return "the tmpfs of the rings was full: a smaller XSPROF_BUFFER_SIZE (4M), or a "
-		       "larger tmpfs, named in XSPROF_SHM_DIR, helps";
+		return "the tmpfs of the rings was full: use a smaller XSPROF_BUFFER_SIZE (4M), or "
+		       "set XSPROF_SHM_DIR to a larger tmpfs";
 	if (stats->no_room)
 		return xsp_drain_no_room(stats->no_room);
-	return "rings were full before they were read: a larger XSPROF_BUFFER_SIZE (4M) or fewer "
-	       "XSPROF_CATEGORIES help";
+	return "rings filled up before they were read: use a larger XSPROF_BUFFER_SIZE (4M) or "
+	       "fewer XSPROF_CATEGORIES";
 }
 
 /* The messages that `xsprof record` prints at its end: errors and losses only. */
@@ -310,7 +311,7 @@ static void say_how_it_went(const struct xsp_drain_stats *stats)
 		xsp_say("XSPROF_RECORD: '%.256s': nothing was recorded: %s", self.path,
 			refusal ? refusal : self.refusal);
 	else if (!stats->records && !stats->lost_slots && !stats->bad_slots && !refused)
-		xsp_say("XSPROF_RECORD: '%.256s': nothing was recorded: no marker was passed%s",
+		xsp_say("XSPROF_RECORD: '%.256s': nothing was recorded: no marker was executed%s",
 			self.path, secure_getenv("XSPROF_CATEGORIES") ?
 			" of the categories in XSPROF_CATEGORIES" : "");
 }
@@ -371,8 +372,9 @@ int xsp_self_record_start(const char *file)
 		return say_failed(file, self.object, self.why ? self.why : strerror(-err), err);
 	/* Printed here: the thread has no standard error. */
 	if (self.beside)
-		xsp_say("XSPROF_RECORD: '%.128s': another program is being recorded into it: this "
-			"one is into '%.256s'; '%%p' in the name gives each its own", file,
+		xsp_say("XSPROF_RECORD: '%.128s': another program is being recorded into it: using "
+			"'%.256s' for this one; '%%p' in the name gives each process its own "
+			"file", file,
 			self.path);
 	/*
 	 * This process and its children must use files: the drain does not read the device's

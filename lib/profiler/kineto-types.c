@@ -57,7 +57,7 @@ uint32_t xsprof_kineto_device_type(uint32_t type)
 	uint32_t device;
 
 	if (type >= XSPROF_ACTIVITY_TYPES) {
-		xsp_log(XSP_LOG_WARNING, "activity type %u: unknown; taken for one of the CPU",
+		xsp_log(XSP_LOG_WARNING, "activity type %u: unknown; treated as a CPU activity",
 			type);
 		return XSPROF_DEVICE_CPU;
 	}

@@ -89,7 +89,7 @@ static int prepare(uint32_t activities, const struct xsprof_experimental *experi
 		xsp_log(XSP_LOG_INFO, "trace: configuration: %s", text);
 	if (kineto.experimental.nr_metrics)
 		xsp_log(XSP_LOG_WARNING,
-			"trace: metrics: no collector here measures any, they are left out");
+			"trace: metrics: no collector here measures any; ignored");
 	return 0;
 }
 

@@ -49,15 +49,17 @@ const char *xsp_recording_strerror(int err)
 	switch (err) {
 	case -ENOTDIR:		return "is not a directory";
 	case -EPERM:		return "belongs to another user";
-	case -EACCES:		return "is open to others, or closed to us: it must be ours, 0700";
+	case -EACCES:		return "is accessible to others, or not to us: it must be ours, "
+		"with mode 0700";
 	case -ENOENT:		return "does not exist";
 	case -EINVAL:		return "is not an absolute path";
-	case -ENAMETOOLONG:	return "is too long a path";
-	case -ENOSPC:		return "is full: free some, or name a tmpfs in XSPROF_SHM_DIR";
-	case -EFBIG:		return "cannot be written: File too large: raise the limit of file "
-				       "sizes (ulimit -f)";
-	case -EROFS:		return "is read-only: name a tmpfs in XSPROF_SHM_DIR";
-	case -EWOULDBLOCK:	return "has a living recorder";
+	case -ENAMETOOLONG:	return "path too long";
+	case -ENOSPC:		return "is full: free some space, or set XSPROF_SHM_DIR to another "
+		"tmpfs";
+	case -EFBIG:		return "cannot be written: File too large: raise the file size "
+				       "limit (ulimit -f)";
+	case -EROFS:		return "is read-only: set XSPROF_SHM_DIR to a tmpfs";
+	case -EWOULDBLOCK:	return "has a running recorder";
 	default:		return strerror(-err);
 	}
 }

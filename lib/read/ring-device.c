@@ -65,16 +65,16 @@ const char *xsp_device_strerror(int err)
 	case -ENOENT:
 	case -ENXIO:
 	case -ENODEV:
-		return "is not there: load the module, 'modprobe xsprof' (or insmod xsprof.ko), "
-		       "and in a container let the device in";
+		return "does not exist: load the module, 'modprobe xsprof' (or insmod xsprof.ko), "
+		       "and in a container allow the device";
 	case -EACCES:
 	case -EPERM:
 		return "cannot be opened: permission denied: 'chmod 666' it, or load the module "
 		       "with mode=0666";
 	case -ENOTTY:
 	case -EPROTONOSUPPORT:
-		return "is not the device of this version of xsprof: load the module that was "
-		       "built with it";
+		return "belongs to another version of xsprof: load the module that was built with "
+		       "this one";
 	default:
 		return strerror(-err);
 	}
@@ -84,7 +84,7 @@ const char *xsp_device_ring_strerror(int err)
 {
 	switch (err) {
 	case -EBUSY:
-		return "is being read by another recorder, and a producer has one at a time";
+		return "is being read by another recorder, and a producer has one reader at a time";
 	case -EPERM:
 		return "belongs to another user: with CAP_PERFMON 'xsprof snapshot' reads it; to "
 		       "record or change it takes CAP_SYS_ADMIN";

@@ -150,7 +150,7 @@ int xsprof_result_save_stacks(struct xsprof_result *r, const char *path, uint32_
 	if (err)
 		return err;
 	if (what > XSPROF_STACKS_DEVICE)
-		return xsr_fail(r, -EINVAL, "a kind of stacks unknown to this library");
+		return xsr_fail(r, -EINVAL, "unknown kind of stacks");
 	err = add_all(&ways, r, what);
 	if (err) {
 		xsr_fail(r, err, "no memory for stacks");

@@ -67,12 +67,12 @@ static int check(const struct xsprof_profiler_event *ev)
 {
 	if (ev->kind == XSPROF_EVENT_OP && ev->u.op.at)
 		return 0;
-	return xsr_fail(ev->result, -EOPNOTSUPP, "\"%s\" is no op", ev->name);
+	return xsr_fail(ev->result, -EOPNOTSUPP, "\"%s\" is not an op", ev->name);
 }
 
 static int no_memory(const struct xsprof_profiler_event *ev)
 {
-	return xsr_fail(ev->result, -ENOMEM, "no memory for what is said of an op");
+	return xsr_fail(ev->result, -ENOMEM, "no memory for annotations of an op");
 }
 
 int xsprof_event_set_stack(struct xsprof_profiler_event *ev, const char *const *frames, size_t nr)
@@ -84,7 +84,7 @@ int xsprof_event_set_stack(struct xsprof_profiler_event *ev, const char *const *
 	for (size_t i = 0; whole && i < nr; i++)
 		whole = frames[i];
 	if (!whole)
-		return ev ? xsr_fail(ev->result, -EINVAL, "a frame that is none") : -EINVAL;
+		return ev ? xsr_fail(ev->result, -EINVAL, "an invalid frame") : -EINVAL;
 	err = check(ev);
 	if (err)
 		return err;
@@ -101,7 +101,7 @@ int xsprof_event_set_module(struct xsprof_profiler_event *ev, const char *module
 	int err;
 
 	if (!ev || !module)
-		return ev ? xsr_fail(ev->result, -EINVAL, "modules that are none") : -EINVAL;
+		return ev ? xsr_fail(ev->result, -EINVAL, "invalid modules") : -EINVAL;
 	err = check(ev);
 	if (err)
 		return err;

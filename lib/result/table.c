@@ -377,7 +377,7 @@ int xsprof_result_table(struct xsprof_result *r, uint32_t by, uint32_t depth, ui
 	*table = NULL;
 	if (by & ~(XSPROF_BY_SHAPE | XSPROF_BY_STACK | XSPROF_BY_DEVICE) ||
 	    sort > XSPROF_SORT_NAME)
-		return xsr_fail(r, -EINVAL, "a kind of table unknown to this library");
+		return xsr_fail(r, -EINVAL, "unknown kind of table");
 	err = xsr_build(r);
 	if (err)
 		return err;

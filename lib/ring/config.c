@@ -160,7 +160,7 @@ static void mode_from(const char *name, struct xsp_config *c)
 /* Names may contain anything but a comma: report only what cannot have been meant. */
 static void check_categories(const char *name, const char *list)
 {
-	static const char expected[] = "a,b for these alone, -c for all but it";
+	static const char expected[] = "a,b for only these, -c for all except it";
 	bool blank = false;
 	size_t n;
 
@@ -174,7 +174,7 @@ static void check_categories(const char *name, const char *list)
 			 isspace((unsigned char)p[n - 1]);
 	}
 	if (blank)
-		wrong(name, expected, "blanks are part of the names");
+		wrong(name, expected, "blanks are part of names");
 }
 
 void xsp_config_read(void)
@@ -207,7 +207,7 @@ void xsp_config_read(void)
 	size_from("XSPROF_ARENA_SIZE", &c->arena_size, XSP_ARENA_MIN, XSP_ARENA_MAX,
 		  "a size from 4k to 256M, e.g. 64k, 1M", "1M is used");
 	size_from("XSPROF_LOCK_RINGS", &locks, 1, XSPROF_MAX_LOCK_RINGS, "1 to 64",
-		  "the default is used: 1, or 4 where the clock needs them");
+		  "the default is used: 1, or 4 if the clock needs them");
 	c->lock_rings = locks;
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * attach: what the device takes until a program's first marker lies in kernel memory: open,
- * attach, everything mapped, memory behind this CPU's ring, one record published.  By the ABI
- * alone, so that it is the module's time and not that of what the library tells of the process
- * besides.  Prints "attach MS MS": the first time in this process, which finds no code warm, and
- * the median of the next ones.
+ * attach: the time that the device takes until a program's first marker is in kernel memory: open,
+ * attach, map everything, memory for this CPU's ring, one record published. Uses only the ABI, so
+ * that the library's own work is not included. Prints "attach MS MS": the first time in this
+ * process, with cold code, and the median of the next ones.
  */
 #include <sched.h>
 #include <stdio.h>

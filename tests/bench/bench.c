@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slices, runs and figures of the benchmark programs. A slice lasts about half a millisecond
- * and a run some ten of them, at real-time priority where that is permitted: too short for the
- * kernel's throttling of real-time tasks, and for anybody else to notice. What is compared is
- * timed in turn, slice by slice, so that a change of the machine's speed meets both.
+ * Slices, runs and figures of the benchmark programs. A slice lasts about half a millisecond and a
+ * run some ten of them, at real-time priority where that is permitted: too short for the kernel's
+ * throttling of real-time tasks, and to disturb other programs. Compared code is timed alternately,
+ * slice by slice, so that a change of the machine's speed affects both.
  */
 #include <errno.h>
 #include <pthread.h>

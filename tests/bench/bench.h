@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the benchmark programs share: real-time slices on chosen CPUs, statistics over runs, a
- * session in which a program is its own reader. Measures; never knows a bar.
+ * Shared by the benchmark programs: real-time slices on chosen CPUs, statistics over runs, a
+ * session in which a program is its own reader. It measures, and does not judge.
  */
 #ifndef BENCH_H
 #define BENCH_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A CUPTI that costs next to nothing, for the cost of the collector: it fills the buffers that it
- * is given with launches and kernels, each with times and a correlation id of its own, and waits
- * where it gets none.  So all that is made is recorded, or counted by the collector.
+ * A CUPTI of negligible cost, to measure the cost of the collector: it fills buffers with launches
+ * and kernels, each with its own times and correlation id, and waits if it gets no buffer. So every
+ * activity is recorded, or counted by the collector.
  */
 #include <stdlib.h>
 #include <string.h>

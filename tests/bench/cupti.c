@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the collector of CUDA's activities costs: a replay of launches and kernels, recorded.  It
- * prints activities, CPU seconds of the collector's thread, wall seconds, and by how many KiB
- * its own memory grew between the first tenth of the run and the last.
+ * Measures the cost of the CUDA collector with a recorded replay of launches and kernels. Prints
+ * the number of activities, CPU seconds of the collector's thread, wall seconds, and the growth of
+ * its own memory in KiB between the first and the last tenth of the run.
  *
  * Usage: cupti REPLAY ACTIVITIES
  * CUDA_INJECTION64_PATH names the collector, XSPROF_CUPTI the replay.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a marker costs while nobody records: a loop of begins and ends beside an empty loop,
- * whose own backward branch is the predicted one.
+ * Measures the cost of a marker without a recorder: a loop of begins and ends, compared with an
+ * empty loop, whose backward branch is predicted.
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a marker costs that is dropped because the ring is full and nobody reads.
+ * Measures the cost of a marker that is dropped because the ring is full and has no reader.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the marker's sequence costs without the clock and without a call: the library's own
- * rseq.h in the caller's loop, the rest of the library linked in statically (a build in which
+ * Measures the cost of the marker's sequence without the clock and without a call: the library's
+ * own rseq.h in the caller's loop, the rest of the library linked in statically (a build in which
  * the sequence does not read the clock).
  */
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cost of a task of ITT through the collector, beside a plain marker pair: with a string
- * handle, and without ids, as PyTorch and oneDNN call it.
+ * Measures the cost of an ITT task through the collector, compared with a plain marker pair: with a
+ * string handle, and without ids, as PyTorch and oneDNN call it.
  */
 #include "lib/collect/itt/itt-abi.h"
 

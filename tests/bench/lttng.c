@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A tracepoint of LTTng-UST beside a marker of ours with the same payload, in one process, in
- * turn. run.sh has made a session of LTTng in snapshot mode before it starts this.
+ * Compares a tracepoint of LTTng-UST with a marker with the same payload, alternating in one
+ * process. run.sh creates an LTTng session in snapshot mode before it starts this.
  */
 #include <stdio.h>
 #include <sys/syscall.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a marker costs one thread beside the bare counter: called, and with the sequence in the
- * program's own code; and what memory markers take. Linked with the shared library, and once more
+ * Measures the cost of a marker in one thread, compared with the bare counter: called, and with the
+ * sequence inline; and the memory used by markers. Linked with the shared library, and once more
  * (BENCH_ARCHIVE) with the static one.
  */
 #include <stdio.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs a command and says what it cost: one line on descriptor 3 with user, system and wall
- * seconds, and in KiB: the most memory it or a child of it held, as the kernel tells at its end;
- * the most it held itself; the most anonymous memory. Resident memory counts mapped files. The
- * last two are looked up while it runs: 0 where it was over too soon. Its own exit status is
- * the command's. Usage: measure COMMAND [ARGUMENT...] 3>FILE
+ * Runs a command and prints its cost: one line on descriptor 3 with user, system and wall seconds,
+ * and in KiB: the peak memory of it or one of its children, as reported by the kernel at its end;
+ * its own peak; its peak of anonymous memory. Resident memory includes mapped files. The last two
+ * are sampled while it runs: 0 if it ended too soon. Returns the command's exit status. Usage:
+ * measure COMMAND [ARGUMENT...] 3>FILE
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a marker costs a caller whose stores miss the caches: the case that a tight loop hides,
- * because an atomic operation would wait for those stores. Beside it a ring of the thread's
- * own, which needs no care for other threads at all: clock, 32 bytes, published head.
+ * Measures the cost of a marker for a caller whose stores miss the caches: a case that a tight loop
+ * hides, because an atomic operation would wait for those stores. The reference is a thread-local
+ * ring, which needs no synchronization: clock, 32 bytes, published head.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a marker costs through the shared library less the clock, which otherwise hides all the
- * rest: linked against a build of the library whose sequence does not read it.
+ * Measures the cost of a marker through the shared library without the clock, which otherwise
+ * dominates: linked with a build of the library whose sequence does not read it.
  */
 #include <stdio.h>
 

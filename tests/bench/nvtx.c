@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cost of a push and a pop of NVTX through the collector, beside a plain marker pair: of a
- * text, which is compared, and of a registered string in a domain. The program plays a copy of
- * NVTX.
+ * Measures the cost of an NVTX push and pop through the collector, compared with a plain marker
+ * pair: with a text, which the collector compares, and with a registered string in a domain. The
+ * program acts as a copy of NVTX.
  */
 #include <stdio.h>
 #include <stdlib.h>

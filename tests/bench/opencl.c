@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What enqueueing a kernel costs a program, in CPU time of the calling thread: the least of many
- * rounds, each of commands that are then waited for. It prints ns a command.
+ * Measures the CPU time of the calling thread for enqueueing a kernel: the minimum of many rounds,
+ * each of which waits for its commands. Prints ns per command.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an op of a profiler costs one thread, beside a plain marker pair: without inputs, with
- * inputs, with its stack; and beside libkineto's own buffer of ops where BENCH_KINETO names a
- * build of it.
+ * Measures the cost of a profiler op in one thread, compared with a plain marker pair: without
+ * inputs, with inputs, with its stack; and compared with libkineto's own buffer of ops, if
+ * BENCH_KINETO names a build of it.
  */
 #include <dlfcn.h>
 #include <pthread.h>

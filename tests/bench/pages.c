@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pages IN OUT BYTES: a capture as long as wanted: the sub-buffers of the kernel's tracer in IN
- * again and again, each time later, all else once.  What it takes to read gigabytes does not
- * depend on what is in them, and recording them would take an hour.
+ * pages IN OUT BYTES: writes a capture of any length: repeats the tracer's sub-buffers in IN with
+ * later times, and copies the rest once. The cost of reading gigabytes does not depend on their
+ * contents, and recording them would take an hour.
  */
 #include <errno.h>
 #include <fcntl.h>

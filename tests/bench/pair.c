@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pair: what a begin/end pair costs in this process' rings, wherever they are, and what it took
- * the library to get them: to let go of those it made at its start, attach, map, tell who it is,
- * first marker.  Prints "BACKEND NS-PER-PAIR FIRST-MS".  For a script that runs it on one backend
- * and on the other in turn.
+ * pair: measures the cost of a begin/end pair in this process' rings, on any backend, and the time
+ * to set them up: release those created at the start, attach, map, write the process's facts, first
+ * marker. Prints "BACKEND NS-PER-PAIR FIRST-MS". A script runs it alternately on both backends.
  */
 #include <stdio.h>
 #include <stdlib.h>

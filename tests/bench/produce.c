@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A producer of a steady rate, for measuring recorders: one thread emits so many events a
- * second, in bursts half a millisecond apart, and says at the end what it emitted and lost.
- * Which of a few names, how deep they nest and what a counter says is drawn anew each time (from
- * a fixed seed): a stream that repeats itself would compress to nothing.
- * Usage: produce EVENTS_PER_SECOND EVENTS [CPU]
+ * A producer with a steady rate, to measure recorders: one thread emits the given number of events
+ * per second, in bursts half a millisecond apart, and prints at the end how many it emitted and
+ * lost. Names, nesting and counter values are random (from a fixed seed): a repeating stream would
+ * compress to nothing. Usage: produce EVENTS_PER_SECOND EVENTS [CPU]
  */
 #include <errno.h>
 #include <inttypes.h>

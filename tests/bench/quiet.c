@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slices of figures that a neighbour on the same core would spoil, each with what says whether
- * one was there: a control loop between all that is timed. It notes every slice and chooses none
- * of them: quiet.py does, when the best of all controls is known.
+ * Measures figures that another thread on the same core would distort, in slices with a control
+ * loop between the timed parts, which reveals such a thread. It prints every slice; quiet.py
+ * chooses, when the best of all controls is known.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A session in which a benchmark program is its own reader: it finds its ring file by the ABI
- * and moves the tails itself between slices, so that a ring is never full while it is timed,
- * and nobody else's work is in the figure.
+ * A session in which a benchmark program is its own reader: it finds its ring file by the ABI and
+ * moves the tails itself between slices, so that a ring is never full while it is timed, and no
+ * other process adds to the figure.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What markers cost when threads run at once: 2 threads on 2 CPUs beside 1 (real-time, in
- * slices, the one that suffered more counts), and 64 threads on 2 CPUs beside 1 (ordinary threads
- * that the kernel preempts, CPU time).
+ * Measures the cost of markers in concurrent threads: 2 threads on 2 CPUs compared with 1
+ * (real-time, in slices, the slower one counts), and 64 threads on 2 CPUs compared with 1 (ordinary
+ * threads that the kernel preempts, CPU time).
  */
 #include <errno.h>
 #include <pthread.h>

@@ -298,10 +298,10 @@ def check_refused():
     refused("no entry", path("entry.so"), [path("entry.so"), "xsprof_collector_init"])
     refused("another version", path("version.so"), ["version 2", "has 1", "install"], True)
     refused("fields that are not known", path("fields.so"), ["install a newer one"], True)
-    refused("a size that is none", path("size.so"), ["a fault of it"], True)
-    refused("a relative path", "toy.so", ["'toy.so' is no absolute path"])
+    refused("a size that is none", path("size.so"), ["invalid collector"], True)
+    refused("a relative path", "toy.so", ["'toy.so' is not an absolute path"])
     refused("a path that is not there", path("none.so"), [path("none.so"), "No such file"])
-    refused("a folder", DIR, ["it is a folder: name the files in it"])
+    refused("a folder", DIR, ["it is a directory: name the files in it"])
     with open(path("text.so"), "w", encoding="ascii") as f:
         f.write("this is no library\n")
     refused("a file that is no library", path("text.so"), [path("text.so")])
@@ -316,7 +316,8 @@ def check_loader_words():
     folder = path("$LIB")
     os.mkdir(folder)
     shutil.copy(path("toy.so"), folder)
-    refused("a path with a word of the loader's", os.path.join(folder, "toy.so"), ["has a '$'"])
+    refused("a path with a word of the loader's", os.path.join(folder, "toy.so"),
+            ["contains a '$'"])
 
 
 def check_writable():

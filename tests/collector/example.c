@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A whole collector: what the device of toy.h does, for programs that know nothing of xsprof.
+ * A complete collector for the device of toy.h, for programs that do not use xsprof.
  *	gcc -shared -fPIC -o toy.so example.c $(pkg-config --cflags --libs xsprof-user)
  *	XSPROF_COLLECTORS=$PWD/toy.so xsprof record -- ./program
  */

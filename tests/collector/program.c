@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that uses the made-up device.  It knows of no collector; built with PLAIN it has no
- * markers either, and is not linked with xsprof.
+ * A program that uses the made-up device, without a collector; built with PLAIN it has no markers
+ * either, and is not linked with xsprof.
  *
  *	jobs N		N steps, each with an op that launches a job
  *	bad N		N jobs that fail, and one that does not

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The runtime of a device that is made up: queues of jobs, which a thread "executes" by waiting.
- * It has a clock of its own, and as runtimes of real devices it lets one tool know of its jobs.
- * It knows nothing of xsprof.
+ * The runtime of a made-up device: queues of jobs, which a thread "executes" by waiting. It has its
+ * own clock, and like runtimes of real devices it reports its jobs to one tool. It does not use
+ * xsprof.
  */
 #ifndef TOY_H
 #define TOY_H

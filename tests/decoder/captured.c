@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes of graphs and the ranges that captured them: a copy has the range of what it is a copy of,
- * in whichever order their records come, and a node that finds no place is counted.
+ * Graph nodes and the ranges that captured them: a copy has the range of its original, in any order
+ * of their records, and a node that does not fit is counted.
  */
 #include "common/tap.h"
 #include "ranges/captured.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads a trace to its end and checks what holds for every trace.  It never knows what a trace
- * should hold.
+ * Reads a trace to its end and checks invariants of all traces. It does not know the expected
+ * contents.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reads a trace to its end as a careful user would, keeps copies of what it yields, and holds it
- * to what trace.h promises for every trace, hostile ones among them.
+ * Reads a trace to its end as a careful user would, keeps copies of its events, and checks the
+ * guarantees of trace.h for every trace, including hostile ones.
  */
 #ifndef TESTS_DECODER_DRAIN_H
 #define TESTS_DECODER_DRAIN_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Facts and their index: what is found is what a look at all of them from the end finds.
+ * Facts and their index: a lookup finds the same as a search of all facts from the end.
  */
 #include <errno.h>
 #include <stdio.h>

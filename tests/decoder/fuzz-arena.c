@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz target: a producer's arena, in chunks of as many bytes as the first byte says.
+ * Fuzz target: a producer's arena, in chunks of the size in the first byte.
  */
 #include <string.h>
 

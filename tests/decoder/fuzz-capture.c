@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz target: a whole capture file.  With the lowest bit of the last byte set all checksums are
- * put right first: a mutator does not find them, and behind them is where the work is.
+ * Fuzz target: a whole capture file. If the lowest bit of the last byte is set, all checksums are
+ * corrected first: a mutator cannot find them, and the code after the checks is the interesting
+ * part.
  */
 #include <stdlib.h>
 #include <string.h>

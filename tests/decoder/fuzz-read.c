@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What every fuzz target does with the file it made: reads it in several ways, and pairs it.
+ * Shared by all fuzz targets: reads the generated file in several ways, and pairs its ranges.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz target: the slots of rings, their records and arguments, under sound headers.  The first
- * byte says how many slots go into the first of two rings, and where in its block it begins.
+ * Fuzz target: the slots of rings, their records and arguments, with valid headers. The first byte
+ * sets the number of slots in the first of two rings, and its position in the block.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the fuzz targets share.  Each target is a file that defines LLVMFuzzerTestOneInput() and
+ * Shared by the fuzz targets. Each target is a file that defines LLVMFuzzerTestOneInput() and
  * fuzz_seeds(); it is linked with libFuzzer, or with fuzz-main.c, which replays files and has a
  * plain mutator of its own.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures whose every event is known beforehand: order, names, arguments, and that no way of
- * storing or reading them makes a difference.
+ * Captures with known events: order, names and arguments, which are the same for every way of
+ * storing and reading them.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures that were cut, damaged, or made to deceive: the decoder ends, says so, and yields no
- * record that was not written.
+ * Truncated, damaged and crafted captures: the decoder terminates, reports the damage, and yields
+ * no record that was not written.
  */
 #include <errno.h>
 #include <stdlib.h>

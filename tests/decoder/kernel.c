@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's tracer in a capture: sub-buffers made here, by the kernel's own rules, of random
- * events; every event must come out as it went in, at its time, in its place, and nothing else.
+ * The kernel's tracer in a capture: builds sub-buffers of random events by the kernel's rules;
+ * every event must be decoded unchanged, with its time, in order, and no others.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Losses and damage: each record that is missing is counted once, by whoever counts it.
+ * Losses and damage: each missing record is counted exactly once.
  */
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A capture with one of everything, for tests that damage it, and the question whether what is
- * read from the damaged one was ever written.
+ * A capture with one of every record, for tests that damage it, and a check whether a record read
+ * from the damaged one was ever written.
  */
 #ifndef TESTS_DECODER_SAMPLE_H
 #define TESTS_DECODER_SAMPLE_H

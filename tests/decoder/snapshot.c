@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ring files read as they stand: after the producer's death, in both modes, with numbers that lie,
- * and while somebody writes to them.
+ * Ring files read directly: after the producer's death, in both modes, with forged counters, and
+ * during writes.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads that ended while their process went on: by the kernel's tracer, by the records of the
- * kernel's module, and by another thread with the number.  What is open on a thread ends with it;
- * what was open when its process was killed, and its threads with it, was open then.
+ * Threads that ended while their process continued: seen by the kernel's tracer, by records of the
+ * kernel module, and by another thread with the same id. Ranges open on a thread end with it;
+ * ranges open when its process was killed, with all threads, are open at that time.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times of events whose clock readings are known beforehand: begins and ends, a time that goes
- * back, a file that grows, and producers with different clocks.
+ * Times of events with known clock readings: begins and ends, a time that goes backwards, a growing
+ * file, and producers with different clocks.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -52,7 +52,7 @@ make_file()
 	mv "$out/.$file.new" "$out/$file"
 }
 
-# A busy machine may lose events of the kernel, which is said; the traces are good all the same.
+# A busy machine may lose kernel events, which is said; the traces are good all the same.
 make_file trace.json "$dump" -i "$out/xsprof.data" -f chrome -o - --allow-lost
 make_file trace.pftrace "$dump" -i "$out/xsprof.data" -f perfetto -o - --allow-lost
 make_file trace.txt "$dump" -i "$out/xsprof.data" -f text -o - --allow-lost
@@ -102,7 +102,7 @@ echo "== $xsprof report -i $out/xsprof.data   (its first lines)"
 sed -n 1,14p "$out/report.txt" | fit
 if [ -f "$out/why.txt" ]; then
 	# The table of where the time of ranges went stands behind the first.
-	awk '/^# the time of threads/ { on = 1 } on && !$0 && ++blank == 2 { exit } on' \
+	awk '/^# sources of thread times/ { on = 1 } on && !$0 && ++blank == 2 { exit } on' \
 		"$out/report.txt" | sed -n 1,10p | fit
 	echo
 	echo "== $xsprof report -i $out/xsprof.data --why aten::conv2d -n 3"

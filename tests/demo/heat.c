@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The demo's OpenMP job: heat spreads over a plate until it changes little. It knows
- * nothing of xsprof; what is recorded are the frames (parallel regions, barriers) and the
- * thread names that LLVM's OpenMP runtime emits through ITT. Built by demo.sh with clang.
+ * The demo's OpenMP job: heat spreads over a plate until it changes little. It does not use xsprof;
+ * the recording has the frames (parallel regions, barriers) and the thread names that LLVM's OpenMP
+ * runtime emits through ITT. Built by demo.sh with clang.
  */
 #include <math.h>
 #include <stdio.h>

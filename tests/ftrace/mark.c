@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The thread that wrote the mark, from the text of the tracer: lines as 6.1, 6.12, 6.18 and 7.2
- * print them, with each option that adds a column, of tasks whose names look like columns.
+ * Finds the thread that wrote the mark in the tracer's text: lines as printed by 6.1, 6.12, 6.18
+ * and 7.2, with each option that adds a column, of tasks whose names look like columns.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A C library that says of this machine that it has one CPU: musl does so of a process that may
- * use one only, and glibc before 2.34 did not count CPUs that are to come.  The kernel's tracer has
- * a buffer for each of them.
+ * A C library that reports one CPU: musl does so for a process that may use only one, and glibc
+ * before 2.34 did not count CPUs that may be added. The kernel's tracer has a buffer for each
+ * possible CPU.
  */
 #include <dlfcn.h>
 #include <unistd.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * order FILE N: are pairs' writes between their markers, and is none missing?  Prints
- * "WRITES OUT-OF-ORDER WORST-NS BOUND-NS", the second by more than the printed bound, the third
- * the worst of all; and how far the write is from its markers, of which half, 99 in a hundred and
- * all are no farther.  By the library, and not by a tool, so that it takes a second.
+ * order FILE N: checks that the write of each pair is between its markers, and that none is
+ * missing. Prints "WRITES OUT-OF-ORDER WORST-NS BOUND-NS": the second counts those off by more than
+ * the bound, the third is the largest error; and the 50th and 99th percentile and the maximum of
+ * the distance of a write from its markers. Uses the library, not a tool, so that it takes a
+ * second.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -39,7 +39,7 @@ others()
 # Whatever the C library says of the CPUs, those that the tracer has are read.
 run env LD_PRELOAD="$BUILD/tests/ftrace/one-cpu.so" "$xsprof" record -e sched -o c.data -- true
 cpus=$(ls -d $tracing/per_cpu/cpu* | wc -l)
-has "all CPUs of the tracer are read" err "events of the kernel on $cpus CPUs?, "
+has "all CPUs of the tracer are read" err "kernel events on $cpus CPUs?, "
 
 # The kernel's events, and what they are
 others >before
@@ -47,7 +47,7 @@ run "$xsprof" record -e sched -o s.data -- sh -c 'sleep 0.02; (true); sleep 0.02
 others >after
 is "the command's exit status" $rc 3
 has "a summary of the kernel's events" err \
-	'^\[ xsprof record: [1-9][0-9]* events of the kernel on [0-9]+ CPUs, 0 lost \]$'
+	'^\[ xsprof record: [1-9][0-9]* kernel events on [0-9]+ CPUs, 0 lost \]$'
 ok "what others set is as it was" cmp before after
 is "the instance is gone" "$(instances)" 0
 run "$dump" -i s.data
@@ -102,7 +102,7 @@ has "report of it is a table of threads" out '^# no ranges: where the time of th
 has "of the command's" out ' [1-9][0-9]* +(sh|sleep)-[0-9]+ +(sh|sleep)-[0-9]+$'
 if [ "$(readlink /proc/self/ns/pid)" = "pid:[4026531836]" ]; then
 	hasnt "and of no other" out '^ .* (kworker|ksoftirqd|rcu_)'
-	has "which are counted" out '^\.\.\. and [0-9]+ threads? of other programs, which ran for '
+	has "which are counted" out '^\.\.\. and [0-9]+ threads? of other programs ran for '
 fi
 if [ "$(readlink /proc/self/ns/pid)" = "pid:[4026531836]" ]; then
 	# Seen between two looks of the recorder, or on its way out at the last: the kernel's time.
@@ -115,7 +115,7 @@ if [ "$(readlink /proc/self/ns/pid)" = "pid:[4026531836]" ]; then
 	done
 fi
 run "$xsprof" record -e sched -o m.data -- true
-hasnt "what has events of the kernel is not called nothing" err 'nothing was recorded'
+hasnt "what has kernel events is not called nothing" err 'nothing was recorded'
 run "$xsprof" info -i s.data
 clocks='x86-tsc|mono_raw|mono|boot'
 has "info says which clock, and how exact" out \
@@ -186,14 +186,14 @@ cat >storm.sh <<-'END'
 	kill -CONT $PPID
 END
 run "$xsprof" record -e sched --syscalls --trace-buffer 64k -o l.data -- sh storm.sh
-lost=$(sed -nE 's/^.*events of the kernel on [0-9]+ CPUs, ([0-9]+) lost.*$/\1/p' err)
+lost=$(sed -nE 's/^.*kernel events on [0-9]+ CPUs, ([0-9]+) lost.*$/\1/p' err)
 ok "events were lost, and it says how many" test "${lost:-0}" -gt 0
-has "and what helps" err 'take a larger --trace-buffer \(4M\)'
+has "and what helps" err 'use a larger --trace-buffer \(4M\)'
 run "$dump" -i l.data
 is "each of them is in the stream" \
-	"$(sed -nE 's/^.*lost: +([0-9]+) events of the kernel$/\1/p' out |
+	"$(sed -nE 's/^.*lost: +([0-9]+) kernel events$/\1/p' out |
 		awk '{ n += $1 } END { print n + 0 }')" "$lost"
-has "and on stderr" err "lost $lost events of the kernel"
+has "and on stderr" err "lost $lost kernel events"
 
 # Only the command's
 run "$xsprof" record -q -e sched --syscalls --filter-tree -o f.data -- \
@@ -235,7 +235,7 @@ run "$xsprof" record -e nosuchsystem:nosuchevent -- true
 is "an unknown system: 2" $rc 2
 run "$xsprof" record -e sched --trace-clock local -- true
 is "a clock that cannot be compared: 2" $rc 2
-has "and why" err "no other can be compared with the markers'"
+has "and why" err "other clocks cannot be compared with that of markers"
 run "$xsprof" record --filter-tree -- true
 is "--filter-tree of nothing: 2" $rc 2
 run "$xsprof" record -e '' -- true
@@ -256,13 +256,13 @@ refusing()
 		exec "$@"' sh "$@"
 }
 if refusing true 2>err; then
-	refused='irq:xsprof_refused_3: not recorded: the kernel does not enable this event: No such'
+	refused='irq:xsprof_refused_3: not recorded: the kernel cannot enable this event: No such'
 	run refusing "$xsprof" record -e irq:xsprof_refused_3 -e sched -o r.data -- \
 		sh -c '(true); exit 3'
 	is "an event that is not enabled: the command's status" $rc 3
 	is "one line says which and why" "$(grep -c "^xsprof: $refused" err)" \
 		"$(grep -c refused err)"
-	has "the others are recorded" err '^\[ xsprof record: [1-9][0-9]* events of the kernel on'
+	has "the others are recorded" err '^\[ xsprof record: [1-9][0-9]* kernel events on'
 	run "$dump" -i r.data
 	is "and decoded" $rc 0
 	has "as they are" out ' sched_process_fork: '
@@ -271,12 +271,12 @@ if refusing true 2>err; then
 	run refusing "$xsprof" record -e 'irq:xsprof_*' -e sched_switch -o r.data -- true
 	is "of many that are not enabled, eight by name" \
 		"$(grep -c '^xsprof: irq:xsprof_ref' err)" 8
-	has "and how many more" err '^xsprof: 2 more events that the kernel does not enable'
-	has "and the others are recorded" err ' events of the kernel on [0-9]+ CPUs'
+	has "and how many more" err '^xsprof: 2 more events that the kernel cannot enable'
+	has "and the others are recorded" err ' kernel events on [0-9]+ CPUs'
 	run refusing "$xsprof" record -e irq:xsprof_refused_3 -o r.data -- sh -c 'exit 4'
 	is "no event is enabled: the command's status" $rc 4
 	has "which and why" err "^xsprof: $refused"
-	has "and that nothing is left" err '^xsprof: no events of the kernel are recorded: '
+	has "and that nothing is left" err '^xsprof: no kernel events are recorded: '
 	hasnt "and the instance is not held" err 'cannot be removed'
 	is "none is left behind" "$(instances)" 0
 else
@@ -289,7 +289,7 @@ if unshare --pid --fork --mount-proc true 2>err; then
 	recorder=$!
 	wait_for sh -c "ls $tracing/instances | grep -q '^xsprof-$recorder-'"
 	run unshare --pid --fork --mount-proc "$xsprof" record -q -o ns2.data -- true
-	hasnt "a recorder in another pid namespace is not said to be gone" err 'that is gone'
+	hasnt "a recorder in another pid namespace is not ended" err 'left by an ended recorder'
 	is "and keeps its instance" "$(instances)" 1
 	kill -INT $recorder
 	wait $recorder
@@ -308,8 +308,8 @@ for i in 1 2 3; do
 	done
 	wait $recorder
 	is "run $i beside who removes instances: recorded" \
-		"$? $(grep -c ' events of the kernel on' err)" '5 1'
-	hasnt "run $i: no word of it" err '^xsprof: (no events of the kernel|.*cannot be removed)'
+		"$? $(grep -c ' kernel events on' err)" '5 1'
+	hasnt "run $i: no word of it" err '^xsprof: (no kernel events|.*cannot be removed)'
 done
 echo "# removed $removed times"
 
@@ -362,9 +362,9 @@ if command -v setpriv >err; then
 		public/xsprof record -e sched -o public/n.data -- sh -c 'exit 7'
 	is "not root: the command runs, and its status is returned" $rc 7
 	has "one line says what is missing" err \
-		'^xsprof: no events of the kernel are recorded: .*: needs root'
+		'^xsprof: no kernel events are recorded: .*: needs root'
 	run "$xsprof" info -i public/n.data
-	has "and so does the capture" out '^note .*no events of the kernel are recorded'
+	has "and so does the capture" out '^note .*no kernel events are recorded'
 else
 	skip "not root" "no setpriv"
 fi

@@ -15,9 +15,9 @@ from gpulib import BUILD, ROOM, XSPROF, finish
 PROGRAM = os.path.join(BUILD, "tests", "gpu", "program")
 OWN = {"without": ("CUDA_",), "XSPROF_CUPTI": os.path.join(BUILD, "tests", "gpu", "libcupti.so")}
 DROPPED = "not recorded: CUPTI dropped records"
-BUFFERS = "not recorded: buffers of CUPTI, as too many were in use"
-UNKNOWN = "not recorded: CUPTI records of an unknown kind"
-EXIT = "not recorded: buffers of CUPTI, as the program ended"
+BUFFERS = "not recorded: CUPTI buffers, because too many were in use"
+UNKNOWN = "not recorded: CUPTI records of unknown kinds"
+EXIT = "not recorded: CUPTI buffers, because the program ended"
 
 
 def result(good, name, why=""):
@@ -53,7 +53,7 @@ def told(got, word):
 def lines(got):
     """What was said, but for the recorder's sum and that it knows of no device."""
     return [line for line in got.stderr.splitlines()
-            if not line.startswith(("[ xsprof record:", "xsprof: --gpu: no process"))]
+            if not line.startswith(("[ xsprof record:", "xsprof: --gpu: no recorded process"))]
 
 
 def shown(path, miss, n, name):
@@ -125,7 +125,7 @@ def check_end():
 
 
 def check_nothing():
-    for what, said in (("no-device", "CUPTI: "), ("no-driver", "--gpu: no process")):
+    for what, said in (("no-device", "CUPTI: "), ("no-driver", "--gpu: no recorded process")):
         got, events, _ = record(what)
         equal([got.returncode, kernels(events), got.stderr.count(said),
                len([e for e in events if e["name"] == "op" and e["type"] == "begin"])],

@@ -124,10 +124,11 @@ def check_many():
 
 def check_bad():
     got, events, _ = record("subscribed")
-    result("another tool has CUPTI" in got.stderr and got.returncode == 0 and not tally(events),
+    result("another tool already uses CUPTI" in got.stderr and got.returncode == 0 and
+           not tally(events),
            "CUPTI is another tool's: one line, and the program goes on", got.stderr)
     got, events, _ = record("privilege")
-    result("lets root alone" in got.stderr and got.returncode == 0 and not tally(events),
+    result("allows only root" in got.stderr and got.returncode == 0 and not tally(events),
            "the driver allows it to root alone: one line that names the setting", got.stderr)
     result("subscribed: 0\n" in got.stdout, "and CUPTI is left to other tools", got.stdout)
     got, events, _ = record("each", XSPROF_CUPTI="/nowhere/libcupti.so")
@@ -138,11 +139,11 @@ def check_bad():
            "a CUPTI that is too old: one line", got.stderr)
     got, events, _ = record("no-time")
     n = sum(tally(events).values())
-    equal([n + missed(events)["not recorded: activities for which CUPTI has no time"],
+    equal([n + missed(events)["not recorded: activities without a time from CUPTI"],
            n < sum(EACH.values())], [sum(EACH.values()), True],
           "activities without times are counted, and shown with none")
     got, events, _ = record("strange")
-    equal([tally(events), missed(events)["not recorded: CUPTI records of an unknown kind"]],
+    equal([tally(events), missed(events)["not recorded: CUPTI records of unknown kinds"]],
           [EACH, 3], "records of an unknown kind are stepped over and counted")
     got, events, _ = record("fork")
     equal([got.returncode, tally(events)["kernel", AXPY]], [0, 1],
@@ -161,7 +162,7 @@ def check_waits():
              if e["type"] == "gpu" and e["kind"] == "sync"]
     equal(sorted(waits), [(5, 2), (5, 2), (70000, 2)],
           "waits are of the device of their context, also if that is told of later")
-    equal(missed(events), {"not recorded: waits in contexts of which CUPTI told nothing": 1},
+    equal(missed(events), {"not recorded: waits in contexts that CUPTI did not report": 1},
           "a wait of which the device is not known is counted")
 
 
@@ -172,7 +173,7 @@ def check_contexts(n=5000):
     equal(waits, {(10 + i, 2): 2 + (i == 0) for i in range(n)},
           f"waits in {n} contexts have their devices, however many wait in vain")
     equal(missed(events),
-          {"not recorded: waits in contexts of which CUPTI told nothing": 2 * n},
+          {"not recorded: waits in contexts that CUPTI did not report": 2 * n},
           "those in a context that is not known are counted")
 
 

@@ -105,7 +105,7 @@ def check_pools():
               [("JIT Cache Load (PTX to cubin)", 512), ("JIT Cache Store (PTX to cubin)", 512),
                ("JIT Compile (PTX to cubin)", None), ("JIT Compile (NVVM IR to PTX)", None)],
               "--gpu=jit: what the driver compiles, and its cache")
-        equal(gpulib.missed(events), {"not recorded: CUPTI records of an unknown kind": 2},
+        equal(gpulib.missed(events), {"not recorded: CUPTI records of unknown kinds": 2},
               "operations that are not known are counted")
     text = run("report", "--gpu", CAPTURE).stdout
     equal(["Pool Trimmed" in text, "JIT Compile (PTX to cubin)" in text], [True, True],
@@ -130,7 +130,7 @@ def check_links():
                       ("PCI Express (device)", {"device": 1, "uuid": uuid.format("aa"), **bus}),
                       ("PCI Express (bridge)", {"bridge": 1, "secondary bus": 9, **bus})],
               f"CUDA {version // 100}.{version % 100}: --gpu=links: how devices are connected")
-        equal(gpulib.missed(events), {"not recorded: CUPTI records of an unknown kind": 1},
+        equal(gpulib.missed(events), {"not recorded: CUPTI records of unknown kinds": 1},
               "a type of devices that is not known is counted")
     _, _, events = record("--gpu", what=["links"])
     equal([e["name"] for e in events if e.get("name") in ("NVLink", "PCI Express (device)")], [],
@@ -195,7 +195,7 @@ def check_budget():
     equal(report["devices"][0]["unrecorded_ns"], sum(e["end_ns"] - e["begin_ns"] for e in off),
           "report --gpu says how long that was")
     text = run("report", "--gpu", CAPTURE).stdout
-    equal(["devices were not recorded for" in text, " that were recorded (" in text],
+    equal(["devices were not recorded for" in text, " of recorded time (" in text],
           [True, True], "and does not take it for idle")
     got, gpu, events = record("--gpu-budget=0.1%", what=["budget-graphs"])
     names = [e.get("name") for e in events]

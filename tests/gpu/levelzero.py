@@ -111,35 +111,35 @@ def check_many():
 
 def check_counted():
     got, events, _ = record("dropped", "300")
-    full = missed(events).get("not recorded: records of PTI, as all buffers were full", 0)
+    full = missed(events).get("not recorded: PTI records, because all buffers were full", 0)
     equal([len(of(events, "kernel", "driver")) + full, full > 0, "refused: 0" in got.stdout],
           [600, True, True],
           "of 300 threads with a buffer each some are not recorded, and counted (replay)")
     _, events, _ = record("no-time")
     n = sum(tally(events).values())
-    equal([n + missed(events)["not recorded: activities for which PTI has no time"],
+    equal([n + missed(events)["not recorded: activities without a time from PTI"],
            n < sum(EACH.values())], [sum(EACH.values()), True],
           "activities without times are counted, and shown with none")
     _, events, _ = record("strange")
     equal([tally(events), missed(events)],
-          [EACH, {"not recorded: PTI records of an unknown kind": 1}],
+          [EACH, {"not recorded: PTI records of unknown kinds": 1}],
           "records of an unknown kind are stepped over and counted")
     _, events, _ = record("broken")
-    equal(missed(events), {"not recorded: PTI records of an unknown kind": 1,
-                           "not recorded: rests of buffers that PTI cannot read": 1,
-                           "not recorded: waits in queues of which PTI told nothing": 1},
+    equal(missed(events), {"not recorded: PTI records of unknown kinds": 1,
+                           "not recorded: ends of buffers that PTI cannot read": 1,
+                           "not recorded: waits in queues that PTI did not report": 1},
           "a buffer that PTI cannot read on is counted")
     _, events, _ = record("waits")
     equal([sorted((e["name"], e["device"], e["stream"]) for e in of(events, "sync")),
            missed(events)],
           [[("Barrier", 97, 1), ("Command Queue Sync", 97, 1)],
-           {"not recorded: waits in queues of which PTI told nothing": 1}],
+           {"not recorded: waits in queues that PTI did not report": 1}],
           "waits are of the device of their queue, also if that is told of later (replay)")
     streams = []
     for others in "0", "3000":
         _, events, _ = record("queues", "3300", others)
         streams.append(sorted(e["stream"] for e in of(events, "kernel")))
-    equal(missed(events), {"not recorded: waits in queues of which PTI told nothing": 3000},
+    equal(missed(events), {"not recorded: waits in queues that PTI did not report": 3000},
           "waits for queues that nothing else is in are counted")
     equal(streams[1], streams[0], "and take no place from a queue that is known")
     got, events, _ = record("pause")
@@ -159,8 +159,8 @@ def line(name, words, *what, some=False, **more):
 
 
 def check_bad():
-    line("no driver", "no driver for a GPU", "each", ZE_STAND_IN="none")
-    line("a driver without a GPU", "no driver for a GPU", "each", ZE_STAND_IN="cpu")
+    line("no driver", "has no GPU driver", "each", ZE_STAND_IN="none")
+    line("a driver without a GPU", "has no GPU driver", "each", ZE_STAND_IN="cpu")
     line("a driver that is too old", "older than Level Zero 1.3", "each", ZE_STAND_IN="old")
     line("no tracing in the driver", "ZE_ENABLE_TRACING_LAYER=1", "tracing")
     line("PTI refuses", "PTI_ERROR_OF_STAND_IN (200)", "refused")

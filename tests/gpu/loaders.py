@@ -85,7 +85,7 @@ def check_both():
     calls = said(run([PROGRAM, "all"]).stdout)[0]
     for first, second in ((PLUGIN, OTHER), (OTHER, PLUGIN)):
         got, events, _ = record([HOST, first, second, "all"])
-        equal((got.returncode, seen(events)[0], got.stderr.count("a further loader")),
+        equal((got.returncode, seen(events)[0], got.stderr.count("a second loader")),
               (0, calls, 1), "two loaders in a process: the first is recorded, and it is said")
 
 

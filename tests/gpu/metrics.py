@@ -16,10 +16,10 @@ OWN = {"without": ("CUDA_",), "XSPROF_CUPTI": os.path.join(BUILD, "tests", "gpu"
 # What the stand-in's chip measures at one time, and what each is in every other sample.
 DEFAULT = {"GPU active (%)": 10, "SM active (%)": 20, "Tensor active (%)": 30,
            "DRAM read (%)": 40, "DRAM write (%)": 50, "PCIe RX (GB/s)": 60}
-PRIVILEGE = "not recorded: CUPTI_ERROR_OF_STAND_IN (35): the driver lets root alone read"
-TOO_FAST = "not recorded: samples of metrics, as they came too fast"
+PRIVILEGE = "not recorded: CUPTI_ERROR_OF_STAND_IN (35): the driver allows only root to read"
+TOO_FAST = "not recorded: metric samples that came too fast"
 WHOLE = [True, [], True]
-NO_TIME = "not recorded: samples of metrics, whose time is not known"
+NO_TIME = "not recorded: metric samples of unknown time"
 
 
 def equal(got, want, name):
@@ -141,14 +141,14 @@ def check_chosen():
 
 
 def check_refused():
-    for what, why in (("metrics-root", "(35): the driver lets root alone read a GPU's counters"),
-                      ("metrics-mig", "(43): it is divided by MIG"),
-                      ("metrics-busy", "(26): another profiler or a monitor has its counters")):
+    for what, why in (("metrics-root", "(35): the driver allows only root to read GPU counters"),
+                      ("metrics-mig", "(43): it is partitioned by MIG"),
+                      ("metrics-busy", "(26): another profiler or a monitor uses its counters")):
         got, samples, events = record("--metrics", what=what)
         equal([[why in line for line in lines(got)], samples, len(kernels(events)) >= 40],
               [[True], [], True], f"{what}: one line with the reason, and kernels are recorded")
     got, samples, events = record("--metrics", STAND_IN_VERSION="1204")
-    equal([["that of CUDA 12.6 and newer does" in line for line in lines(got)], samples,
+    equal([["which needs CUDA 12.6 or newer" in line for line in lines(got)], samples,
            len(kernels(events)) >= 40], [[True], [], True], "CUDA 12.4 does not sample")
     for version in ("1206", "1305"):
         _, samples, _ = record("--metrics", STAND_IN_VERSION=version)
@@ -181,7 +181,7 @@ def check_full():
           [True, True, True], f"a full buffer: {len(samples)} samples and {lost} that are counted "
           f"as lost are {span:.1f} ms, begun {times} times")
     text = run("report", "--gpu", CAPTURE).stdout
-    equal(f"# not recorded: {lost} samples of metrics" in text, True, "report --gpu says so")
+    equal(f"# not recorded: {lost} metric samples" in text, True, "report --gpu says so")
 
 
 def check_pause():
@@ -198,8 +198,8 @@ def check_options():
                                ("gpu", "sm", "tensor", "dram", "nvlink", "pcie", "issue"))],
           [0, True], "--metrics=help: which there are")
     for option, why in (("--metrics=tensors", "'tensors' is invalid: --metrics=help"),
-                        ("--metrics=", "names no metric"),
-                        ("--metrics-hz=10", "needs --metrics")):
+                        ("--metrics=", "a metric is missing"),
+                        ("--metrics-hz=10", "only with --metrics")):
         got = run("record", option, "-o", CAPTURE, "--", "true")
         equal([got.returncode, why in got.stderr], [2, True], f"{option} is refused")
     for hz in ("0", "100001", "1k", "-1", ""):

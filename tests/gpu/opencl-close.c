@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that opens OpenCL's loader, uses it and closes it, twice. It says what it did as
- * opencl.c does.
+ * A program that opens OpenCL's loader, uses it and closes it, twice. It prints its calls like
+ * opencl.c.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * To be preloaded by a test, as the user's own: it counts the kernels that a program enqueues, and
- * says how many in the file that $COUNT_FILE names when the program ends.
+ * Preloaded by a test, like a library of the user: counts the kernels that a program enqueues, and
+ * writes the number to the file $COUNT_FILE when the program ends.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that opens plug-ins, each with what it is linked with and for itself, and calls their
- * main(): opencl-host PLUGIN... ARGUMENT.  Without a plug-in: a program that uses no OpenCL, and
- * asks for what of it may be there.
+ * A program that loads plug-ins, each with its own dependencies (RTLD_LOCAL), and calls their
+ * main(): opencl-host PLUGIN... ARGUMENT. Without a plug-in: a program that uses no OpenCL, and
+ * looks up functions of it.
  */
 #include <dlfcn.h>
 #include <stdio.h>

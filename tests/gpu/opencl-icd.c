@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A stand-in for an OpenCL runtime of version 1.2, for loaders: its table has no functions of later
- * versions.  A command is over when it was enqueued.  It has one function of an extension, which
- * says what it was called with.
+ * A stand-in for an OpenCL 1.2 runtime, for loaders: its table has no functions of later versions.
+ * A command ends when it is enqueued. It has one extension function, which returns its argument.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An independent layer: it counts kernels that are enqueued, and says how many in the file that
- * $COUNT_FILE names when the program ends.  It also holds the numbers that the collector knows to
- * the headers of OpenCL.
+ * An independent layer: counts enqueued kernels, and writes the number to the file $COUNT_FILE when
+ * the program ends. It also compares the collector's constants with OpenCL's headers.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program of OpenCL 1.2 on the runtime of opencl-icd.c: it writes a buffer, and calls a function
- * of an extension that it looks up in both ways.  It says what it did as opencl.c does.
+ * An OpenCL 1.2 program on the runtime of opencl-icd.c: it writes a buffer, and calls an extension
+ * function that it looks up in both ways. It prints its calls like opencl.c.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS

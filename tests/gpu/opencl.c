@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that uses OpenCL, knows nothing of being recorded, and says what it did: lines of
- * "call NAME COUNT", "work KIND COUNT BYTES", "kernel NAME COUNT NS", and "queues N".
+ * A program that uses OpenCL, without xsprof, and prints what it did: lines of "call NAME COUNT",
+ * "work KIND COUNT BYTES", "kernel NAME COUNT NS", and "queues N".
  *
  *	opencl all			each kind of call; times are the runtime's own
  *	opencl threads N M		N threads with a queue each run M kernels

@@ -126,7 +126,7 @@ def check_ends():
     result("\n# not recorded: 1 commands that ended with an error\n" in report,
            "report --gpu says what is missing", report)
     got, events, _ = record([PROGRAM, "endless"])
-    equal(missed(events), {"not recorded: commands, as the program ended": 1},
+    equal(missed(events), {"not recorded: commands, because the program ended": 1},
           "a command that never began is counted")
     got, events, _ = record([PROGRAM, "all"], options=())
     equal(of(events, "runtime", "kernel", "memcpy"), [], "without --gpu it is not recorded")
@@ -153,7 +153,7 @@ def check_lives():
     report = run([XSPROF, "report", "--gpu", path]).stdout
     result("# OpenCL device 32, " in report, "the child of a fork: its device is named", report)
     events, _ = check_same("4,200 queues one after the other", PROGRAM, "queues")
-    equal(missed(events), {"not recorded: commands, as the program ended": 1},
+    equal(missed(events), {"not recorded: commands, because the program ended": 1},
           "a queue at the address of another has its own order: what is over is not waited for")
     check_same("a callback of the program's, with the last reference to an event", PROGRAM,
                "callback")

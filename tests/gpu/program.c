@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program as the collector of CUDA sees one: it initialises CUDA, which opens the library that
- * CUDA_INJECTION64_PATH names, calls functions, and a device does something.  What it does is
- * printed: name and count, for the test to compare.
+ * A CUDA program from the view of the collector: it initialises CUDA, which loads the library that
+ * CUDA_INJECTION64_PATH names, calls functions, and a device executes work. It prints name and
+ * count of everything it does, for the test to compare.
  */
 #include <dlfcn.h>
 #include <locale.h>

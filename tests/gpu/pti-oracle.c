@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Buffers that the stand-in for PTI filled, stepped through by PTI's own function, and what is in
- * them, a line of words for each record.  With PTI's headers (-DPTI_HEADERS) our view of records is
- * held to them when this is compiled.  Level Zero's are those of Debian.  Needs no GPU.
+ * Steps through buffers of the PTI stand-in with PTI's own function, and prints a line for each
+ * record. With PTI's headers (-DPTI_HEADERS) the compilation checks the collector's view of
+ * records. Level Zero's headers are Debian's. Needs no GPU.
  *
  * Usage: pti-oracle LIBRARY FILE
  */

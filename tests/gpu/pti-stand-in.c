@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A stand-in for libpti_view.  Its records are as long as those of the version that it plays, which
- * the collector does not know: it steps through a buffer by ptiViewGetNextRecord().  A thread has a
- * buffer of its own, which comes back when there is no room for the longest record, or all do, by
- * ptiFlushAllViews().
+ * A stand-in for libpti_view. Its records have the size of the played version, which the collector
+ * does not know: it steps through a buffer by ptiViewGetNextRecord(). Each thread has a buffer,
+ * which is returned when the longest record no longer fits; ptiFlushAllViews() returns all.
  *
- * PTI_STAND_IN_DUMP=FILE: buffers are written there as they come back, for PTI's own function.
+ * PTI_STAND_IN_DUMP=FILE: returned buffers are written there, for PTI's own function.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A stand-in for libpti_view and one for Level Zero's loader: they have the functions of these by
- * their names, and those here, by which a test says what a program did and how PTI behaves.
+ * Stand-ins for libpti_view and for Level Zero's loader: they define their functions, and these, by
+ * which a test controls the program's work and the behaviour of PTI.
  */
 #ifndef PTI_STAND_IN_H
 #define PTI_STAND_IN_H

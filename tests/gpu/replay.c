@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Buffers that raw.c wrote of a real device, played by the stand-in: records as they were, at the
- * times of now, with the names of kernels where they are in this process.
+ * Replays buffers of a real device, written by raw.c, through the stand-in: unchanged records with
+ * current times, and kernel names at their addresses in this process.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the stand-in for libcupti share.
+ * Shared by the files of the stand-in for libcupti.
  */
 #ifndef REPLAY_H
 #define REPLAY_H

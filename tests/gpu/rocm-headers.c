@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our view of rocprofiler-sdk's structures, against its headers: it compiles where each member is
- * where they have it, and no longer than theirs.
+ * Compares the collector's view of rocprofiler-sdk's structures with its headers: compiles only if
+ * each member has the same offset, and is no longer.
  */
 #include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program as the collector of ROCm sees one: a runtime of it registers, is called, and devices do
- * something; all by stand-ins.  Its last line is how many records were handed over: of calls,
+ * A ROCm program from the view of the collector: a runtime registers, is called, and devices
+ * execute work; all through stand-ins. Its last line is the number of delivered records: of calls,
  * kernels, copies and memory.
  */
 #include <pthread.h>

@@ -137,20 +137,20 @@ def check_counted():
                       "many", "40000"], without=CLEAN, ROCP_STAND_IN="stall")
     # No more of it is read than is counted: it is long.
     lines = gpulib.run([XSPROF, "dump", "-f", "ndjson", gpulib.CAPTURE]).stdout.splitlines()
-    full = [json.loads(one)["i64"] for one in lines if "records of ROCm, as all buffers" in one]
+    full = [json.loads(one)["i64"] for one in lines if "ROCm records, because all buffers" in one]
     there = sum('"kind":"kernel"' in one or '"kind":"runtime"' in one for one in lines)
     equal([there + max(full, default=0), bool(full)], [sum(counted(got)), True],
           "those that find all buffers full, as the collector is held up, are counted (replay)")
     got, events, _ = record("many", "50", ROCP_STAND_IN="no-time")
     equal([counts(events), missed(events)],
           [[200, 150, 0, 0],
-           {"not recorded: activities for which rocprofiler-sdk has no time": 50}],
+           {"not recorded: activities without a time from rocprofiler-sdk": 50}],
           "activities without times are counted")
     for how, each in ("strange", 2), ("short", 1):
         got, events, _ = record("many", "40", ROCP_STAND_IN=how)
         equal([counts(events), missed(events)],
               [[160, 160, 0, 0],
-               {"not recorded: rocprofiler-sdk records of an unknown kind": 40 * each}],
+               {"not recorded: rocprofiler-sdk records of unknown kinds": 40 * each}],
               f"records that are {how} are stepped over and counted")
     got, events, _ = record("pause")
     late = missed(events).get("not recorded: activities that came after recording was paused", 0)
@@ -224,7 +224,7 @@ def check_end():
     equal(got.returncode, 3, "a program that a tool ends in a call of roctx ends")
     # The thread that hands over is the one that ends the program: it waits for itself.
     got, events, _ = record("many", "1000", ROCP_TOOL_EXIT="buffer", **tool)
-    result(got.returncode == 3 and "rocm did not give the last activities" in got.stderr,
+    result(got.returncode == 3 and "rocm did not deliver the last activities" in got.stderr,
            "one that a tool ends while records are handed over ends, and a line says what is lost",
            (got.returncode, got.stderr))
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the stand-in for rocprofiler-sdk is asked for by environment, and the names and numbers of
- * the version that it plays.
+ * Environment variables of the rocprofiler-sdk stand-in, and the names and numbers of the version
+ * that it plays.
  */
 #include <stdio.h>
 #include <stdlib.h>

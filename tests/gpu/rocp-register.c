@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A stand-in for librocprofiler-register: where a variable names tools it loads rocprofiler-sdk,
- * and aborts the program where it cannot.  ROCP_REGISTER_IS_SDK: it calls the tools itself, and has
- * none of rocprofiler-sdk's functions.
+ * A stand-in for librocprofiler-register: if a variable names tools it loads rocprofiler-sdk, and
+ * aborts the program if it cannot. ROCP_REGISTER_IS_SDK: it calls the tools itself, and has none of
+ * rocprofiler-sdk's functions.
  */
 #include <dlfcn.h>
 #include <stdint.h>

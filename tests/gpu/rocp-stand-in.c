@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A stand-in for librocprofiler-sdk: see the header.  Several tools may use it, each with contexts
- * and buffers of its own.  A buffer is handed over by a thread, one at a time of all; who finds one
- * full waits for that.
+ * A stand-in for librocprofiler-sdk: see the header. Several tools may use it, each with its own
+ * contexts and buffers. A thread delivers buffers, one at a time; a thread that finds one full
+ * waits for that.
  */
 #include <dlfcn.h>
 #include <pthread.h>

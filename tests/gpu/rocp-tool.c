@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Another tool of rocprofiler-sdk, which the user had named: it counts what it is told, of kernels
- * by a buffer and of roctx by a callback.  ROCP_TOOL_EXIT=buffer or marker: there it ends the
- * program.
+ * Another rocprofiler-sdk tool, named by the user: counts kernels reported through a buffer and
+ * roctx calls reported through a callback. ROCP_TOOL_EXIT=buffer or marker: ends the program there.
  */
 #include <stdio.h>
 #include <stdlib.h>

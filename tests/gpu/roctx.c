@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that tells roctx what it does, and counts by roctx's own callback for tools how often
- * it was told: one line, of marks, pushes, pops, starts and stops.  A plug-in (-DPLUGIN) is linked
- * with roctx where the program is not.
+ * A program that calls roctx, and counts the calls through roctx's own callback for tools: prints
+ * one line with marks, pushes, pops, starts and stops. A plug-in (-DPLUGIN) is linked with roctx,
+ * the program is then not.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# xsprof record --share: CUPTI with other users, played to the collector through a stand-in for
+# xsprof record --gpu-share: CUPTI with other users, played to the collector through a stand-in for
 # libcupti that fails where functions for one user are called among several. Results are of a
 # replay: no GPU is there.
 
@@ -32,27 +32,27 @@ def kinds(events):
 
 def check_shared():
     _, alone = record("each", "--gpu")
-    got, events = record("shared", "--share")
+    got, events = record("shared", "--gpu-share")
     equal(kinds(events), kinds(alone), "beside another user all is recorded that is recorded alone")
     equal([kinds(events)["kernel", "axpy(float const*, float*, int)"], "mixed: 0" in got.stdout,
            "CUPTI" in got.stderr, "subscribed: 39" in got.stdout],
           [2, True, False, True], "by the functions for several users alone")
     equal(gpulib.missed(events), gpulib.missed(alone), "and nothing else is missed")
-    _, events = record("details", "--share", "--gpu=queued,memory")
+    _, events = record("details", "--gpu-share", "--gpu=queued,memory")
     equal([len([e for e in events if e["type"] == "gpu" and e["kind"] == "alloc"]),
            any("before start" in a["key"] for e in events for a in e.get("args", []))],
           [3, True], "and what is recorded on request")
     got, events = record("shared", "--gpu")
-    equal([kinds(events), "another tool has CUPTI already" in got.stderr],
-          [collections.Counter(), True], "without --share there is one user")
+    equal([kinds(events), "another tool already uses CUPTI" in got.stderr],
+          [collections.Counter(), True], "without --gpu-share there is one user")
 
 
 def check_refused():
-    got, events = record("subscribed", "--share")
-    equal([kinds(events), "CUPTI for Another has CUPTI already, and does not share it" in
+    got, events = record("subscribed", "--gpu-share")
+    equal([kinds(events), "CUPTI for Another already uses CUPTI, and does not share it" in
            got.stderr], [collections.Counter(), True], "a user that shares with none is named")
-    got, events = record("each", "--share", version=1204)
-    equal(["has one user at a time, that of CUDA 13.3 has several: it is not shared" in got.stderr,
+    got, events = record("each", "--gpu-share", version=1204)
+    equal(["sharing needs CUDA 13.3 or newer: it is not shared" in got.stderr,
            kinds(events)["kernel", "plain_kernel"]], [True, 1],
           "an older CUPTI is not shared, and used alone")
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A stand-in for libcupti: it has CUPTI's functions by their names, and these, by which a test says
- * what a program did and how CUPTI behaves.
+ * A stand-in for libcupti: it defines CUPTI's functions, and these, by which a test controls the
+ * program's work and the behaviour of CUPTI.
  */
 #ifndef STAND_IN_H
 #define STAND_IN_H

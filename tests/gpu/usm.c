@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Plays each call of unified shared memory, on the first device of each platform that has the
- * extension, once with an event of its own, and says what it did.
+ * Makes each call of unified shared memory, on the first device of each platform that has the
+ * extension, once with its own event, and prints its calls.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>

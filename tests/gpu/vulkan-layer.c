@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An independent layer: it counts submits, batches and their command buffers, and says how many in
- * the file that $COUNT_FILE names when an instance is destroyed.  It also holds what the collector
- * knows to the headers of Vulkan, and says of a device what is not so, as $COUNT_LIE has it:
+ * An independent layer: counts submits, batches and their command buffers, and writes the numbers
+ * to the file $COUNT_FILE when an instance is destroyed. It also compares the collector's constants
+ * with Vulkan's headers, and misreports a device as $COUNT_LIE selects:
  *
  *	transfer	its queues can do nothing but copy
  *	no-bits		its queues have no timestamps

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the program in vulkan.c works with.
+ * The device, buffer and shader of the program in vulkan.c.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the program in vulkan.c works with: a device, a buffer of numbers, and a shader for them.
+ * For the program in vulkan.c: a device, a buffer of numbers, and a shader for them.
  */
 #ifndef XSPROF_TEST_VULKAN_WORK_H
 #define XSPROF_TEST_VULKAN_WORK_H

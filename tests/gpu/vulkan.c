@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that uses Vulkan, knows nothing of being recorded, and says what it did: lines of
- * "call NAME COUNT", "batch COMMANDS COUNT", "ran NS" for what the device's own timestamps say of
- * a dispatch, and "queues N".
+ * A program that uses Vulkan, without xsprof, and prints what it did: lines of "call NAME COUNT",
+ * "batch COMMANDS COUNT", "ran NS" for what the device's own timestamps say of a dispatch, and
+ * "queues N".
  *
  *	vulkan all		each kind of call that needs no window
  *	vulkan old		Vulkan 1.0: one submit

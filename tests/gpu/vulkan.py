@@ -202,7 +202,7 @@ def check_many():
            "the child of a fork: calls are of its own thread", calls[:1])
     got, events = record([PROGRAM, "storm", "5000"])
     counts = missed(events)
-    lost = counts.pop("not recorded: batches, as too many were under way", 0)
+    lost = counts.pop("not recorded: batches, because too many were in flight", 0)
     equal((seen(events)[0]["vkQueueSubmit"], len(work_of(events)) + lost, counts), (5000, 5000, {}),
           "5,000 submits at once: what there is no room for is counted")
 
@@ -218,15 +218,15 @@ def check_later():
 
 def check_ends():
     got, events = record([PROGRAM, "destroyed"])
-    lost = missed(events).get("not recorded: batches under way when their device was destroyed", 0)
+    lost = missed(events).get("not recorded: batches in flight when their device was destroyed", 0)
     equal((got.returncode, len(work_of(events)) + lost), (0, 1),
           "a device that is destroyed while its work is under way")
     got, events = record([PROGRAM, "endless"])
     equal((got.returncode, missed(events)),
-          (0, {"not recorded: batches, as the program ended": 1}),
+          (0, {"not recorded: batches, because the program ended": 1}),
           "a batch that never began is counted")
     report = run([XSPROF, "report", "--gpu", CAPTURE]).stdout
-    result("\n# not recorded: 1 batches, as the program ended\n" in report,
+    result("\n# not recorded: 1 batches, because the program ended\n" in report,
            "report --gpu says what is missing", report)
     got, events = record([PROGRAM, "all"], options=())
     equal(of(events, "runtime", "kernel"), [], "without --gpu it is not recorded")
@@ -274,7 +274,7 @@ def check_lies():
     check_waited("a device whose clock cannot be asked for", events)
     got, events = record([PROGRAM, "all"], COUNT_LIE="no-bits", **more)
     equal((seen(events)[0], work_of(events), missed(events)),
-          (said(got.stdout)[0], [], {"not recorded: batches of queues that have no timestamps": 5}),
+          (said(got.stdout)[0], [], {"not recorded: batches of queues without timestamps": 5}),
           "a queue without timestamps: its calls, and what is missing")
 
 

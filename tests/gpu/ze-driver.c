@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A stand-in for a driver of Level Zero, which the real loader opens where ZE_ENABLE_ALT_DRIVERS
- * names it: one GPU that does nothing, but knows when (ze-queue.c).  It has what
- * tests/gpu/ze-work.c calls, and what PTI does.
+ * A stand-in for a Level Zero driver, which the real loader opens if ZE_ENABLE_ALT_DRIVERS names
+ * it: one GPU that executes nothing, but returns times (ze-queue.c). It has the functions that
+ * tests/gpu/ze-work.c and PTI call.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the GPU of ze-driver.c does: queues, lists of commands, events and kernels.  What is
- * appended has its times at once, in a list that is immediate, or when the list is executed: a
- * microsecond for each command.
+ * The GPU of ze-driver.c: queues, command lists, events and kernels. A command gets its times at
+ * once in an immediate list, else when the list is executed: one microsecond each.
  */
 #include <stdlib.h>
 #include <string.h>

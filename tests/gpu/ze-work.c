@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program of Level Zero: in each thread, with a queue of its own, N times a kernel, a copy and a
- * fill in a list of commands, and a wait for the queue.  Prints how often it did that.
+ * A Level Zero program: in each thread, with its own queue, N times a kernel, a copy and a fill in
+ * a command list, and a wait for the queue. Prints the number of rounds.
  *
  * Usage: ze-work N [THREADS [SECONDS [sycl]]]; with SECONDS it goes on as long, N at a time; with
  * "sycl" it begins as SYCL's runtime does, by XPTI and a loader that it opens.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that makes every call of ITT a known number of times, by way of a static part made
- * by hand.  calls.py records it and holds the records to what is done here.  With the argument
- * "hostile" it passes NULLs and nonsense to every function instead: it need only survive.
+ * A program that makes every ITT call a known number of times, through a hand-made static part.
+ * calls.py records it and compares the records. With the argument "hostile" it passes NULLs and
+ * invalid values to every function instead: it must only survive.
  */
 #include <pthread.h>
 #include <unistd.h>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A collector that only counts, to hold the real one against: calls per ITT function, and tasks,
- * groups, frames and threads per name.  It shares nothing with the real one but the layouts, and
- * knows nothing of records.
+ * A collector that only counts, for comparison with the real one: calls per ITT function, and
+ * tasks, groups, frames and threads per name. It shares only the layouts with the real one.
  *
- * The counts are in a file that all processes of a run map shared, named by XSPROF_TEST_COUNTS:
- * what a process counted is there however it ends.  The file is an array of struct line.
+ * The counts are in a file that all processes of a run map shared, named by XSPROF_TEST_COUNTS, so
+ * that they survive any end of a process. The file is an array of struct line.
  */
 #include <fcntl.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that makes code while it runs, as its compiler tells it: by what INTEL_JIT_PROFILER64
- * names, as Intel's static part does.  The layouts are written down here once more.  It prints what
- * the library said that it does.
+ * A program that generates code at run time and reports it, like Intel's static part, to the
+ * library that INTEL_JIT_PROFILER64 names. It has its own copy of the layouts. It prints the
+ * library's answers.
  */
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A static ittnotify part made by hand, for tests that play the program: its table, its lists,
- * and how it finds and calls a collector.  It never checks anything.
+ * A hand-made static ittnotify part, for tests that act as the program: its table, its lists, and
+ * how it finds and calls a collector. It checks nothing.
  */
 #ifndef XSPROF_TESTS_ITT_PART_H
 #define XSPROF_TESTS_ITT_PART_H

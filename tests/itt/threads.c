@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Many threads in the collector at once, and forks in between.  Each thread makes strings that
- * all make, uses them in domains of its own and of all, opens overlapped tasks that another
- * thread ends, names and waits on sync objects and counts; children of forks do tasks and leave
- * by _exit().  threads.py knows the sums.
+ * Many threads in the collector at once, with forks in between. Each thread creates strings that
+ * all others create too, uses them in its own and shared domains, opens overlapped tasks that
+ * another thread ends, names and waits on sync objects and counts; forked children execute tasks
+ * and call _exit(). threads.py has the expected sums.
  */
 #include <pthread.h>
 #include <sys/wait.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The device as its tests call it: producers, readers and their mappings.  Owns descriptors and
- * mappings, and says -errno where the kernel refuses; never judges, and never touches what lies
- * in a ring (ring.h).
+ * Wrappers of the device for its tests: producers, readers and their mappings. Owns descriptors and
+ * mappings, and returns the kernel's -errno; it does not judge, and never accesses ring contents
+ * (ring.h).
  */
 #ifndef KMOD_DEV_H
 #define KMOD_DEV_H

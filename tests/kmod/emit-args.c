@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The arguments of EMIT: each field as it is shown, numbers digit for digit; what is hostile is
- * refused, or made harmless where it would stand in somebody's log.
+ * The arguments of EMIT: each field as printed, numbers digit by digit; hostile ones are refused,
+ * or made harmless in the log.
  */
 #include <math.h>
 #include <sys/wait.h>

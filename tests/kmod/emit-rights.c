@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who may switch markers' tracepoints on: a caller that may trace the machine, no other.  The owner
- * of a traced program needs no right for it, and the program behaves as before.
+ * Permission to enable markers' tracepoints: only callers that may trace the machine. The owner of
+ * a traced program needs no capability, and the program behaves as before.
  */
 #include <pthread.h>
 #include <sys/wait.h>

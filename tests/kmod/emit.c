@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Markers as events of the kernel's, without the library: what tracers switch, of whatever kind
- * they are, is seen in every control page, and each EMIT is one event or none.
+ * Markers as kernel events, without the library: tracepoints enabled by any kind of tracer show in
+ * every control page, and each EMIT is one event or none.
  */
 #include <dirent.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Markers sent through the device: what the tests of EMIT have in common.  Owns the making of its
- * argument and the counting of events; never a verdict.
+ * Markers sent through the device: shared by the tests of EMIT. Builds its argument and counts
+ * events; does not judge.
  */
 #ifndef KMOD_EMIT_H
 #define KMOD_EMIT_H

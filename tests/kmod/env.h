@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a run of the device's tests is told from outside: how much to do, on which kind of kernel,
- * with which seed.  Owns the harness' settings and random numbers; never a verdict.
+ * Environment of the device's tests: amount of work, kind of kernel, seed. Owns the harness'
+ * settings and random numbers; does not judge.
  *
  *	XSPROF_TIER=full	all of what costs most; in tier quick a third of it or less
  *	XSPROF_KERNEL=debug	a kernel with checkers: its own, lower figures

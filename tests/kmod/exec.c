@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What becomes of a producer when its process executes a program: it ends, whatever references to
- * it remain, and tells nothing of what runs then, with rights that whoever attached need not have.
+ * A producer whose process executes a program: it ends, whatever references to it remain, and
+ * reveals nothing of the new program, which may have more privileges.
  */
 #include <poll.h>
 #include <signal.h>

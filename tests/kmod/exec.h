@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A process that attaches as an ordinary user, leaves something behind, and executes the test's
- * own file again: plain, set-user-id, or with a capability.  Owns what that process does before
- * and after; whether it is right says exec.c.
+ * A process that attaches as an ordinary user, leaves something behind, and executes the test's own
+ * file again: plain, set-user-id, or with a capability. Implements the process before and after;
+ * exec.c judges.
  */
 #ifndef KMOD_EXEC_H
 #define KMOD_EXEC_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module cannot be loaded: each allocation of its beginning fails in turn, while its parameters
- * are written.  What it has by then is undone.  For kernels with fault injection.
+ * Loading the module fails: each allocation of its init fails in turn, while its parameters are
+ * written. It undoes what it has done. For kernels with fault injection.
  */
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs that go and come while threads write at full rate: no record is lost that is not counted,
- * and none twice.  Owns the switching; the walk over a ring is ring.h's.
+ * CPU hotplug while threads write at full rate: every lost record is counted, and no record appears
+ * twice. Switches CPUs; ring.h walks over rings.
  */
 #include <pthread.h>
 

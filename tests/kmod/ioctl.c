@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Hostile arguments: every command with every size and every kind of bad pointer, callers that
- * change their argument meanwhile, and random calls.  Each has the answer that ioctl.h of the ABI
- * says, and the device is usable after all of them.
+ * change their argument meanwhile, and random calls. Each returns the result documented in the
+ * ABI's ioctl.h, and the device is usable after all of them.
  */
 #include <pthread.h>
 #include <signal.h>

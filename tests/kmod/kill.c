@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Producers that end: killed at random moments, by exit, by signals, by exec, thread by thread.
- * Every record that was published is readable from the kernel afterwards, how it ended is told
- * as waitpid() tells it, and other producers are unharmed.  Owns the processes; one of them, the
- * bystander, writes all the time.
+ * Every published record is readable from the kernel afterwards, the end is reported as by
+ * waitpid(), and other producers are unharmed. One process, the bystander, writes all the time.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nothing of what memory held before reaches a mapping or an answer: pages fresh from the kernel
- * are zero but for the few words that abi.h gives a meaning, and answers have no byte that was
- * not set.  Memory is first filled with a pattern and freed, so that what leaks can be known.
+ * No old contents of memory reach a mapping or a result: new pages from the kernel are zero except
+ * the few words defined by abi.h, and results have no unset byte. Memory is first filled with a
+ * pattern and freed, so that leaks are recognized.
  */
 #include <sys/resource.h>
 #include <sys/sysinfo.h>

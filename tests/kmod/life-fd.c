@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What becomes of a producer when its descriptor is passed, duplicated or closed, when its first
- * thread ends, and when its process changes its user.
+ * A producer whose descriptor is passed, duplicated or closed, whose first thread ends, and whose
+ * process changes its user.
  */
 #include <pthread.h>
 #include <sys/socket.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What becomes of a producer when its process forks, executes or clones: one answer for each, and a
- * child can never write into its parent's rings.  Owns the children; how processes end is kill.c's,
- * what becomes of descriptors life-fd.c's.
+ * A producer whose process forks, executes or clones: a defined result for each, and a child can
+ * never write into its parent's rings. kill.c tests how processes end, life-fd.c descriptors.
  */
 #include <setjmp.h>
 #include <signal.h>

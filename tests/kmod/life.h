@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A producer with ten records, and the checks that another process can do nothing to it and that it
- * goes on.  For the programs life*.c.
+ * A producer with ten records, and checks that another process cannot change it and that it
+ * continues. For the programs life*.c.
  */
 #ifndef KMOD_LIFE_H
 #define KMOD_LIFE_H

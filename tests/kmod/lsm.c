@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a security module is asked about: the device's file and its ioctls, not each process that a
- * producer is of.  Landlock is one that any process may use to restrict itself.
+ * Security modules are consulted for the device's file and its ioctls, not for each producer's
+ * process. Uses Landlock, with which any process may restrict itself.
  */
 #include <linux/landlock.h>
 #include <sys/prctl.h>

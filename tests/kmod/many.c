@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A thousand producers at once: all attach, one reader drains all of them, and nothing is lost
- * that is not counted.  Also what one costs that does nothing.
+ * A thousand producers at once: all attach, one reader drains all of them, and every loss is
+ * counted. Also the cost of an idle one.
  */
 #include <sys/resource.h>
 #include <sys/sysinfo.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The library's markers as a tracer of the kernel's sees them, in a program that knows nothing of
- * it: each marker is one event of its kind, from its thread, with the time that its record has in
- * the ring; and none while nobody traces.  The program is this one, executed again.
+ * The library's markers in the kernel's tracer, from an unmodified program: each marker is one
+ * event of its kind, from its thread, with the time of its record in the ring; and none while
+ * tracing is off. The program is this one, executed again.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hostile mappings: which part of a producer may be mapped how and by whom, and that what is mapped
- * read-only never becomes writable.
- * Owns a second, independent statement of the rules (may_map), against which the kernel's
- * answers are held.
+ * Hostile mappings: which parts of a producer may be mapped, how and by which process, and that
+ * read-only mappings never become writable. may_map() is a second, independent implementation of
+ * the rules, compared with the kernel's results.
  */
 #include <linux/userfaultfd.h>
 #include <sys/ptrace.h>

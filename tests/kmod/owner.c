@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who is the owner of a producer: as ptrace has it.  Two processes of one user are not always one
- * another's to read: in user and pid namespaces, with capabilities, under other ids, not dumpable.
- * Whoever may not read finds nothing; the answer is the same after the end of the process.
+ * Ownership of a producer, by the rules of ptrace. Two processes of one user may not always read
+ * each other: in user and pid namespaces, with capabilities, under other ids, not dumpable. A
+ * caller without permission finds no producer; the result is the same after the end of the process.
  */
 #include <grp.h>
 #include <linux/capability.h>

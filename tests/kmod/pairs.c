@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every pair of commands at once, by several threads on the same descriptor: of an open, of a
- * producer, of a reader and of one that consumes.  What each call answers is another test's; here
- * the kernel stays whole, each descriptor can be closed, and the device goes on.
+ * producer, of a reader and of one that consumes. Other tests check the results; here the kernel
+ * must stay intact, each descriptor must close, and the device must keep working.
  */
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who pays for a producer's memory: it is charged to the free allowance, to RLIMIT_MEMLOCK and to
- * the memory cgroup, and all of it comes back.
+ * Accounting of a producer's memory: it is charged to the free allowance, to RLIMIT_MEMLOCK and to
+ * the memory cgroup, and all of it is uncharged.
  */
 #include <sys/resource.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who may see what.  As an ordinary user with each capability alone: own producers, or all; what
- * may not be seen is not there.
+ * Visibility: as an ordinary user with each single capability: own producers, or all; a producer
+ * that may not be seen does not exist for the caller.
  */
 #include <sys/stat.h>
 

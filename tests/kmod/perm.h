@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A producer of root's and one of an ordinary user, beside which tests act as users with some
+ * A producer of root and one of an ordinary user, for tests that act as users with some
  * capabilities.
  */
 #ifndef KMOD_PERM_H

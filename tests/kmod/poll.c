@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who is woken when: an arrival and an end wake who lists, a kick, a moved head and the end wake
- * who reads, and nothing else does.  Also who may consume.  Every wait here ends by an event.
+ * Wake-ups: an attach and an end wake callers that list, a kick, a moved head and the end wake
+ * readers, and nothing else does. Also permission to consume. Every wait here ends by an event.
  */
 #include <poll.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A producer of this process, and producers of other processes, which end when they are told to.
+ * A producer of this process, and producers of other processes, which end on request.
  */
 #ifndef KMOD_POLL_H
 #define KMOD_POLL_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is kept while others look at the limits at the same time: the excess of one account is taken
- * from that account alone, at once.  Also when the module looks for what is to be dropped.
+ * Retention with concurrent limit checks: the excess of an account is taken only from that account,
+ * at once. Also when the module checks for producers to drop.
  */
 #include <pthread.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A writer and a reader of rings, from abi.h and from nothing else: what the device promises must
- * not depend on the library.  Records are numbered and the same in every word whoever makes them,
- * so that a torn one is known.  Owns the walk over a ring; the mappings are dev.h's.
+ * A writer and a reader of rings, written only from abi.h: the device's guarantees must not depend
+ * on the library. Records are numbered, and all words of a record derive from its number, so that a
+ * torn one is recognized. Walks over rings; dev.h has the mappings.
  */
 #ifndef KMOD_RING_H
 #define KMOD_RING_H

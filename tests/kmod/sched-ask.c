@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who may switch the scheduler's events of a process on and off, and who may write where they are.
+ * Permission to enable and disable scheduler events of a process, and to write to their rings.
  */
 #include "sched.h"
 #include "user.h"

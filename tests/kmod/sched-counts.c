@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler's events of a process are as many as the switches that the kernel counts, also
- * while CPUs come and go.
+ * The number of scheduler events of a process equals the kernel's count of switches, also during
+ * CPU hotplug.
  */
 #include <sys/wait.h>
 

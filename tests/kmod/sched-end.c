@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When the scheduler's events of a process begin and end: switched off, paused, forked, executed,
- * killed, with its memory, with the module.  Whoever sees an end has seen the last event.  Only one
+ * When scheduler events of a process begin and end: disabled, paused, forked, executed, killed,
+ * with its memory, with the module. A reader that sees an end has seen the last event. Only one
  * producer of a process can have them at a time.
  */
 #include <poll.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the scheduler's events of a process tell of others.  A process has the events of its own
- * threads; of other tasks it learns that they ran, and which they are if they are its user's.
+ * What scheduler events of a process reveal of others. A process gets the events of its own
+ * threads; of other tasks it learns that they ran, and their identity if they belong to its user.
  */
 #include <signal.h>
 

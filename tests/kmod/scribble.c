@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hostile memory: threads write garbage into every word that user space can write, their own
- * writer pages, data, arena and (as a reader) tails, while others list, open, poll, map and copy
- * what they find.  The kernel survives and stays right about what it knows itself, and another
- * producer's ledger stays exact.
+ * Hostile memory: threads write garbage into every word that user space can write, their own writer
+ * pages, data, arena and (as a reader) tails, while others list, open, poll, map and copy rings.
+ * The kernel survives and keeps its own state consistent, and another producer's ledger stays
+ * exact.
  */
 #include <poll.h>
 #include <pthread.h>

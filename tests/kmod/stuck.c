@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls whose arguments lie in memory that never comes: a process that answers its page faults
- * itself (userfaultfd) can hold each of its calls for ever at a copy.  No lock that another process
+ * Calls with arguments in memory whose faults never complete: a process that handles its own page
+ * faults (userfaultfd) can block each of its calls forever at a copy. No lock that another process
  * needs may be held there, and the process can be killed.
  */
 #include <linux/userfaultfd.h>

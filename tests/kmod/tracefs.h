@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The tracepoints xsprof:* as a tracer uses them: switched through an instance of tracefs that is
- * the test's own, and read from its text, which is what people and scripts read.  Owns the
- * instance; never judges what an event says.
+ * The tracepoints xsprof:* as used by a tracer: enabled in the test's own tracefs instance, and
+ * read as text, as people and scripts do. Owns the instance; does not judge events.
  */
 #ifndef KMOD_TRACEFS_H
 #define KMOD_TRACEFS_H

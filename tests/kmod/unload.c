@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module comes and goes: refused while anything of it is open or mapped, allowed when only
- * ended producers are left, and each time it starts from nothing.  XSPROF_MODULE names the file.
+ * Loading and unloading the module: unloading is refused while it is open or mapped, and allowed
+ * when only ended producers are left; each load starts from scratch. XSPROF_MODULE names the file.
  */
 #include <pthread.h>
 #include <signal.h>

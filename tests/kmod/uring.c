@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device under io_uring: a read gives at once what pread() gives, everything else is refused,
- * and requests that are still there when their process exits or executes another program hold
- * nothing.
+ * The device under io_uring: a read returns at once the same as pread(), everything else is
+ * refused, and requests pending when their process exits or executes another program hold nothing.
  */
 #include <linux/io_uring.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What each call of <xsprof/xsprof.h> means, by the records it leaves: one test a subject.
+ * Each call of <xsprof/xsprof.h>, checked by its records: one test per subject.
  *
  *	session XSPROF_BUFFER_SIZE=256k api
  */

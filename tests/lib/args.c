@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Typed arguments: every type, every count, strings that fill records and go on in others, and
- * the bound on how many.
+ * Typed arguments: every type, every count, strings that fill records and continue in others, and
+ * the limit of their number.
  *
  *	session XSPROF_BUFFER_SIZE=1M args
  */

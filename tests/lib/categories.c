@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Categories, and what they leave out: 64 of them, on and off while ranges are open, pauses, and
- * names when their memory is used up.
+ * Categories: 64 of them, enabled and disabled while ranges are open, pauses, and names when their
+ * memory is used up.
  *
  *	session XSPROF_BUFFER_SIZE=256k XSPROF_ARENA_SIZE=16k XSPROF_CATEGORIES=-unwanted categories
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Children that the C library does not know of: made by the system call, so that no handler of
- * fork runs.  Each is a process of its own all the same: its records are in its own rings under
- * its own thread id, its parent's rings have its parent's alone, and no lock that a thread of
- * its parent held stops it.
+ * Children unknown to the C library: created by the system call, so that no fork handler runs. Each
+ * is still a process of its own: its records are in its own rings under its own thread id, its
+ * parent's rings have only its parent's records, and no lock that a thread of its parent held
+ * blocks it.
  *
  *	session XSPROF_BUFFER_SIZE=256k clone
  */

@@ -5,8 +5,8 @@
  *
  *	copies [global] PLUGIN...
  *
- * Threads load, use and unload all of them at the same time, and so does a child.  Says how many
- * records were passed.
+ * Threads load, use and unload all of them at the same time, and so does a child. Prints the number
+ * of markers executed.
  */
 #include <dlfcn.h>
 #include <pthread.h>

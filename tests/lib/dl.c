@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The library, and a plugin that uses it, loaded and unloaded at run time, in threads that live
- * through it.  What was loaded late attaches late, and nothing is left pointing into memory that
- * is gone.
+ * The library, and a plugin that uses it, loaded and unloaded at run time, with threads that
+ * outlive them. A library loaded late attaches late, and no pointer into unloaded memory remains.
  *
  *	session XSPROF_BUFFER_SIZE=256k dl LIBRARY PLUGIN
  *
- * PLUGIN may be one with markers in its own code: then the thread must not be left pointing at
- * its sequences, which the kernel looks at when the thread is preempted.
+ * PLUGIN may have inline markers: then the thread's rseq area must not keep a pointer to its
+ * sequences, which the kernel reads when the thread is preempted.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Processes that come and go: fork with and without exec, from several threads, vfork, exec, exit
- * and _exit; clone.c has those that the C library does not see.  Each has a producer of its own,
- * what was written is there to the record, and nobody's records are in another's ring.
+ * Creation and end of processes: fork with and without exec, from several threads, vfork, exec,
+ * exit and _exit; clone.c has children that the C library does not see. Each has its own producer,
+ * every record is there, and none is in another process' ring.
  *
  *	session XSPROF_BUFFER_SIZE=256k fork
  */

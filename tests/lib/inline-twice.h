@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the two files of inline-twice.cc share. */
+/* Shared by the two files of inline-twice.cc. */
 #ifndef XSP_TEST_INLINE_TWICE_H
 #define XSP_TEST_INLINE_TWICE_H
 

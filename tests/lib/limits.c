@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that has little: descriptors closed behind the library's back, limits of file size,
- * memory and descriptors, a full tmpfs, filters of system calls, no clock.  The program goes on as
- * if nothing were, and what was lost is counted where there is anything to count it in.
+ * A program with few resources: descriptors closed without the library's knowledge, limits of file
+ * size, memory and descriptors, a full tmpfs, seccomp filters, no clock. The program continues
+ * unaffected, and losses are counted if there is any memory for the count.
  *
  *	session XSPROF_BUFFER_SIZE=1M limits [tmpfs=1]
  *

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Numbered records of one name, and what has become of them: for tests of which process a record
- * belongs to.
+ * Numbered records of one name, and checks of them: for tests of which process a record belongs to.
  */
 #ifndef XSP_TEST_NUMBERS_H
 #define XSP_TEST_NUMBERS_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * With nobody recording a program linked with the library makes no file, no thread, no system
- * call in a marker, and no output.  Also where the session is not one to trust: another user's,
- * open to others, or with no recorder.
+ * Without a recorder, a program linked with the library creates no file, no thread, no system call
+ * in a marker, and no output. Also if the session is not trusted: another user's, accessible to
+ * others, or without a recorder.
  *
  *	quiet		by itself; makes sessions of its own
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A thread of real-time priority that needs a lock of the library which a thread of no priority
- * holds on the same CPU: it must sleep, since the other one cannot run while it does not.
+ * A thread of real-time priority needs a lock of the library that an ordinary thread holds on the
+ * same CPU: it must sleep, since the other thread cannot run otherwise.
  *
  * The lock is held while a handler of pthread_atfork() runs that was registered before the
  * library's.  A thread that only yields until it has the lock never leaves the CPU by itself.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Handlers have small stacks: what the first marker of a child takes of one, where it attaches and
- * where it cannot.  What the kernel itself takes for a signal depends on the processor: a handler
- * that does nothing says how much.
+ * Signal handlers have small stacks: measures the stack used by the first marker of a child, if it
+ * attaches and if it cannot. The kernel's own part of a signal frame depends on the processor: an
+ * empty handler measures it.
  *
  *	session XSPROF_BUFFER_SIZE=256k small-stack
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A tool that only counts, to hold the collector against: it writes a line for each call. It is
- * compiled with NVIDIA's header, shares nothing with the collector and knows nothing of records.
- * One line is one write() to a file that XSPROF_TEST_COUNTS names: what a process did is there
- * however it ends. With FEW it has no function that makes a handle, and its ids are 0.
+ * A tool that only counts, for comparison with the collector: it writes a line for each call. It is
+ * compiled with NVIDIA's header and shares nothing with the collector. One line is one write() to
+ * the file XSPROF_TEST_COUNTS, so that all are there however a process ends. With FEW it has no
+ * function that creates a handle, and its ids are 0.
  */
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>

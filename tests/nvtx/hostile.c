@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program whose schemas and payloads are nonsense, compiled with NVIDIA's headers: types, flags,
+ * A program with invalid schemas and payloads, compiled with NVIDIA's headers: types, flags,
  * lengths and offsets at random, payloads that end where memory ends. It has no pointers, which
  * only the program knows to be good.
  *

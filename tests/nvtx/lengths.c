@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program whose payloads say how long their arrays and texts are, compiled with NVIDIA's headers:
- * in a field, in another payload, by zeros at the end. Known values, that tests/nvtx/programs.py
- * expects.
+ * A program with payloads that contain the lengths of their arrays and texts, compiled with
+ * NVIDIA's headers: in a field, in another payload, by zeros at the end. tests/nvtx/programs.py
+ * expects the values.
  */
 #include <nvtx3/nvToolsExtPayload.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program with NVTX calls that knows nothing of xsprof, compiled with NVIDIA's own header: of
- * version 3, or with V2 of version 2, and its library. With COPY it is a library that calls one
- * function, with a copy of NVTX of its own. It says which level a push returned that was no level
- * of its own: on standard output, nothing else is printed.
+ * A program with NVTX calls and without xsprof, compiled with NVIDIA's header of version 3, or with
+ * V2 of version 2, and its library. With COPY it is a library that calls one function, with its own
+ * copy of NVTX. On standard output it prints only wrong levels returned by pushes.
  */
 #define _GNU_SOURCE
 #ifdef V2

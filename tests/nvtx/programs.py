@@ -206,7 +206,7 @@ def check_lengths(tap, what, events):
     tap.equal(args("names"), {f"{name} structure": 1, f"{name} structures": 2},
               f"{what}: long names of fields in fields are whole, and two that begin alike are two")
     tap.equal({e["name"]: e["i64"] for e in events if e["type"] == "counter"},
-              {"not recorded: payloads of which some fields are left out": 5},
+              {"not recorded: payloads with fields left out": 5},
               f"{what}: payloads with something that is left out are counted")
 
 
@@ -274,17 +274,17 @@ def check_extension(tap, what, out, events, point="."):
         ("extension", "memory.used"): [7, 7], ("extension", "memory.share"): [0.75],
         ("extension", "words"): [0, -1, -2, -3, -4, 0], ("extension", "share"): [0.25],
         ("extension", "fixed"): [4000000000], ("extension", "more (added)"): [5],
-        ("nvtx", "not recorded: payloads of which some fields are left out"): [1, 2],
+        ("nvtx", "not recorded: payloads with fields left out"): [1, 2],
         ("nvtx", "not recorded: payloads of an unknown schema"): [1],
         ("nvtx", "not recorded: nvtxScopeRegister"): [1],
         ("nvtx", "not recorded: pop without push"): [1],
         ("nvtx", "not recorded: end of a range that was not started"): [1],
-        ("nvtx", "not recorded: schemas and enumerations that are not kept"): [1],
-        ("nvtx", "not recorded: ranges cut in two: one of another domain around them ended first"):
-            [1],
-        ("nvtx", "not recorded: samples of groups of counters, in batches, or without a value"):
+        ("nvtx", "not recorded: schemas and enumerations beyond the limit"): [1],
+        ("nvtx",
+         "not recorded: ranges cut in two: an enclosing range of another domain ended first"): [1],
+        ("nvtx", "not recorded: counter samples in groups or batches, or without a value"):
             [1, 2],
-        ("nvtx", "not recorded: counters that are not known, and samples of them"): [1, 2],
+        ("nvtx", "not recorded: unknown counters, and samples of them"): [1, 2],
     }, f"{what}: counters, and what was not recorded")
 
 

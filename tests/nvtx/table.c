@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Plays copies of NVTX of versions 2 and 3 by hand: no slot is written beyond the size that a copy
- * tells, nothing is read beyond the size of an attribute, and what a program makes up is survived.
- * The layouts are the collector's own; tests/nvtx/abi.c holds these against NVIDIA's.
+ * Acts as copies of NVTX of versions 2 and 3: no slot is written beyond the size that a copy
+ * reports, nothing is read beyond the size of an attribute, and invalid values are survived. The
+ * layouts are the collector's own; tests/nvtx/abi.c compares these with NVIDIA's.
  *
  * Usage: table recording|idle|threads
  */

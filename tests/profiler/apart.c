@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is not of a session is not in its result, whether or not somebody else records it: while
- * collection is off, and of threads before they join and after they leave.
+ * Records outside of a session are not in its result, whether or not another recorder has them:
+ * while collection is off, and of threads before they join and after they leave.
  */
 #include <errno.h>
 #include <pthread.h>

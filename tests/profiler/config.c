@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kineto's configuration text: what each key means, what is refused and where, and which text a
- * request is.
+ * Kineto's configuration text: the meaning of each key, what is refused and where, and which text
+ * is a request.
  */
 #include <errno.h>
 #include <fcntl.h>

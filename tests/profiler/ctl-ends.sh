@@ -23,7 +23,7 @@ read -r _ late <<<"$said"
 [ -n "$late" ] || { read -r _ late <&9; }
 pids+=" $late"
 ctl 0 status -p "$late"
-prints "process $late .*: idle; nothing was asked for yet"
+prints "process $late .*: idle; no request so far"
 # It sleeps: whatever were in its trace would be of its parent.
 ctl 1 start -p "$late" -d 1ms -w -o child.json
 grep -q "the trace is empty" errors || bad "the child's trace: $errors"
@@ -42,7 +42,7 @@ result "forked children: their own page, or none, and never their parent's"
 
 tell close
 ctl 1 status -p "$pid"
-says "process $pid: has closed the descriptor of its control page: let it call .*"
+says "process $pid: has closed the file descriptor of its control page: call .*"
 tell init
 [ "$said" = 0 ] || bad "xsprof_ondemand_init(): $said"
 for ((i = 0; i < 600; i++)); do
@@ -120,13 +120,13 @@ until [ -z "$(sed 's/.*) \(.\).*/\1/' /proc/$pid/task/*/stat | grep -v T)" ]; do
 	sleep 0.01
 done
 ctl 1 start -p "$pid" -o late.json -t 300ms
-says "process $pid: is stopped \(SIGSTOP, or a debugger\), and did not answer; .* is withdrawn"
+says "process $pid: is stopped \(SIGSTOP, or a debugger\), and did not answer; .* is cancelled"
 kill -CONT "$pid"
 tell steps 1
 ctl 0 status -p "$pid"
 prints "process $pid .*: idle; the last trace, asked for by xsprof ctl, is $dir/next.json"
 [ ! -e late.json ] || bad "late.json is there"
-result "a process that does not hear: what it is asked for is withdrawn"
+result "a process that does not answer: the request is cancelled"
 
 tell client
 [ "$said" = 0 ] || bad "xsprof_register_client(): $said"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program of four threads that does what it is told on its standard input, a line at a time,
- * and says when it is done: what `xsprof ctl` is tested with.
+ * A program of four threads that executes commands from its standard input, a line at a time, and
+ * reports when each is done: for tests of `xsprof ctl`.
  *
  *	ops N		each thread does N ops, called "work0" to "work3"
  *	steps N		N steps; every other thread does one op in each

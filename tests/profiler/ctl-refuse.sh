@@ -20,7 +20,7 @@ says "process $pid: nothing is being recorded"
 tell session
 [ "$said" = 0 ] || bad "the program's own session: $said"
 ctl 1 start -p "$pid" -o other.json
-says "process $pid: a session of the program itself is running: ask again .*"
+says "process $pid: a session of the program itself is running: try again .*"
 tell end
 [ "$said" = 0 ] || bad "the end of the program's own session: $said"
 ctl 0 start -p "$pid" -o busy.json
@@ -52,7 +52,7 @@ ctl 2 start -p "$pid" -d 1 -n 1
 ctl 2 stop -p "$pid" --duration 1
 says "--duration: cannot be used with 'stop'"
 ctl 2 stop
-says "stop: needs --pid: 'xsprof ctl list' shows who listens"
+says "stop: needs --pid: 'xsprof ctl list' shows the processes that listen"
 ctl 2 strat -p "$pid"
 says "strat: no such request, did you mean 'start'\?"
 ctl 2
@@ -65,7 +65,7 @@ holds linked.json work0=1 work1=1 work2=1 work3=1
 result "files, words and times that cannot be"
 
 ctl 1 status -p 999999999
-says "process 999999999: does not exist, or has ended: 'xsprof ctl list' shows who listens"
+says "process 999999999: does not exist, or has ended: 'xsprof ctl list' shows the processes .*"
 sleep 1000 & disown $!
 plain=$!
 pids+=" $plain"
@@ -83,7 +83,7 @@ kill -KILL $plain $told
 leave
 begin XSPROF_ONDEMAND=0
 ctl 1 start -p "$pid"
-says "process $pid: does not listen: start it with XSPROF_ONDEMAND=1, or let it call .*"
+says "process $pid: does not listen: start it with XSPROF_ONDEMAND=1, or call .*"
 leave
 ctl 1 status -p "$pid"
 says "process $pid: does not exist, or has ended: .*"
@@ -109,20 +109,20 @@ else
 		ctl 1 start -p $other -o none.json
 	}
 	outsider LD_PRELOAD="$theirs"
-	says "process $other: does not listen: start it with XSPROF_ONDEMAND=1 LD_PRELOAD=$ours: .*"
+	says "process $other: does not listen: start it with XSPROF_ONDEMAND=1 LD_PRELOAD=$ours; .*"
 	outsider XSPROF_ONDEMAND=1 LD_PRELOAD="$theirs"
-	says "process $other: .* nothing that records PyTorch's ops: .* with LD_PRELOAD=$ours too"
+	says "process $other: .* no library that records PyTorch's ops: .* LD_PRELOAD=$ours too"
 	outsider XSPROF_ONDEMAND=1
 	says "process $other: .* not libxsprof-user: .*; for PyTorch LD_PRELOAD=$ours"
 	outsider XSPROF_ONDEMAND=1 LD_PRELOAD="$ours"
-	says "process $other: has libxsprof-torch.so, but not PyTorch: .* its 'import torch' on"
+	says "process $other: has libxsprof-torch.so, but not PyTorch: .* after 'import torch'"
 	outsider XSPROF_ONDEMAND=1 LD_PRELOAD="$ours $theirs"
 	says "process $other: has libxsprof-torch.so, which does not listen there yet: .*"
 	# One that listens, and records no op: it is told at its end.
 	begin XSPROF_ONDEMAND=1 env LD_PRELOAD="$theirs"
 	ctl 0 start -p "$pid" -o none.json
 	ctl 1 stop -p "$pid"
-	grep -qxF "xsprof: process $pid: PyTorch's ops are recorded where it is started with\
+	grep -qxF "xsprof: process $pid: to record PyTorch's ops, start it with\
  LD_PRELOAD=$ours" errors || bad "stop said $(cat errors)"
 	ctl 1 start -p "$pid" -o none.json -d 1ms --wait
 	grep -qF "LD_PRELOAD=$ours" errors || bad "start --wait said $(cat errors)"
@@ -149,10 +149,10 @@ if [ "$(id -u)" = 0 ] &&
 	begin XSPROF_ONDEMAND=1
 	output=$($as "$xsprof" ctl start -p "$pid" 2>&1)
 	[ $? = 1 ] || bad "another user's process: $output"
-	grep -q "process $pid: may not be read" <<<"$output" || bad "said $output"
+	grep -q "process $pid: cannot be read" <<<"$output" || bad "said $output"
 	output=$(setpriv --bounding-set=-sys_ptrace,-dac_override "$xsprof" ctl status \
 		-p "$pid" 2>&1)
-	grep -q "process $pid: may not be read" <<<"$output" || bad "limited root: $output"
+	grep -q "process $pid: cannot be read" <<<"$output" || bad "limited root: $output"
 	output=$($as "$xsprof" ctl list 2>&1)
 	grep -q "$pid" <<<"$output" && bad "listed: $output"
 	leave
@@ -161,7 +161,7 @@ if [ "$(id -u)" = 0 ] &&
 	pids+=" $other"
 	until [ "$(cat /proc/$other/comm)" = sleep ]; do sleep 0.01; done
 	output=$($plain --reuid=65533 --regid=65533 "$xsprof" ctl start -p $other 2>&1)
-	grep -q "process $other: belongs to user 65534: ask as that user, or as root" \
+	grep -q "process $other: belongs to user 65534: run xsprof as that user, or as root" \
 		<<<"$output" || bad "said $output"
 	kill -KILL $other
 	result "a process of another user"
@@ -191,7 +191,7 @@ fi
 
 begin_below XSPROF_ONDEMAND=1 "$xsprof" record --backend tmpfs -q -o record.data --
 ctl 1 snapshot -p "$pid"
-says "process $pid: records nothing on demand, but holds rings: 'xsprof snapshot --pid $pid' .*"
+says "process $pid: does not trace on demand, but has rings: 'xsprof snapshot --pid $pid' .*"
 ctl 0 start -p "$pid" -o recorded.json
 tell ops 11
 ctl 0 stop -p "$pid"
@@ -199,7 +199,7 @@ holds recorded.json work0=11 work1=11 work2=11 work3=11
 leave "$runner"
 begin_below XSPROF_ONDEMAND=0 "$xsprof" record --backend tmpfs -q -o record.data --
 ctl 1 snapshot -p "$pid"
-says "process $pid: takes no requests, but holds rings: 'xsprof snapshot --pid $pid' .*"
+says "process $pid: takes no requests, but has rings: 'xsprof snapshot --pid $pid' .*"
 leave "$runner"
 result "a process that is being recorded: traces on demand as well, and where its rings are"
 

@@ -14,7 +14,7 @@ before=$said
 ctl 0 list
 prints "  $pid +ctl-program +idle +- +-"
 ctl 0 status -p "$pid"
-prints "process $pid \(ctl-program\): idle; nothing was asked for yet"
+prints "process $pid \(ctl-program\): idle; no request so far"
 sleep 1
 tell switches
 [ -n "$before" ] && [ "$said" = "$before" ] ||
@@ -136,7 +136,7 @@ holds "xsprof-$pid.pickle" allocs=14 frees=7
 result "memory: start, export, export, stop"
 
 ctl 1 start -p "$pid" -n 3
-says "process $pid: the program has made no step yet: try again when it trains, .*duration"
+says "process $pid: the program has executed no step yet: try again when it trains, .*duration"
 tell steps 2
 ctl 0 start -p "$pid" -n 3 -o steps.json
 ctl 0 status -p "$pid"
@@ -146,7 +146,7 @@ until_there steps.json
 holds steps.json work0=3
 ctl 0 start -p "$pid" -n 3 -o never.json
 ctl 1 stop -p "$pid"
-says "process $pid: it had not begun: nothing was recorded"
+says "process $pid: it had not started: nothing was recorded"
 ctl 0 start -p "$pid" -n 1000000 -o cut.json
 tell steps 5
 ctl 0 stop -p "$pid"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A client that is asked for traces on demand: it notes what it was told, in order, and writes
- * files of five bytes.  And requests of the daemon's.
+ * A client for traces on demand: logs its calls in order, and writes files of five bytes. And
+ * requests of the daemon.
  */
 #ifndef XSP_TEST_DEMAND_CLIENT_H
 #define XSP_TEST_DEMAND_CLIENT_H

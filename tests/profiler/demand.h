@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What tests of traces on demand share: a folder for traces, the machine's configuration, which
- * has the daemon asked often, and the daemon.
+ * Shared by tests of traces on demand: a directory for traces, the machine's configuration, which
+ * has the daemon polled often, and the daemon.
  */
 #ifndef XSP_TEST_DEMAND_H
 #define XSP_TEST_DEMAND_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The client's end of dynolog's IPC: what it says, by both transports, and that nothing that is
- * sent to it does harm.
+ * The client side of dynolog's IPC: its messages, over both transports, and that no received
+ * message does harm.
  *
  *	dynolog path=0|1 [rounds=N]	of random datagrams
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A daemon that speaks dynolog's IPC protocol, in a thread of the test.  It answers as the real
- * one does, counts what it heard, hands out one configuration at a time, and lies when it is told
- * to.  Owns its socket and its thread.
+ * A daemon with dynolog's IPC protocol, in a thread of the test. It answers like the real one,
+ * counts messages, delivers one configuration at a time, and sends invalid answers on request. Owns
+ * its socket and its thread.
  */
 #ifndef XSP_TEST_FAKE_H
 #define XSP_TEST_FAKE_H

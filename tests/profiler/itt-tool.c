@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A collector that listens to ITT, for tests: it holds what it is given to the interface, and
- * notes each call.  With ITT_PLAIN it is one of the old sort, which has no __itt_api_init(): its
- * functions are looked up by name.
+ * An ITT collector for tests: checks its arguments against the interface, and logs each call. With
+ * ITT_PLAIN it is one of the old sort, which has no __itt_api_init(): its functions are looked up
+ * by name.
  *
  * XSPROF_TEST_TOOL=few	takes begins and ends of tasks, and makes no objects
  *		    markers	has markers, and no marks

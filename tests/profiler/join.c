@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process that has profiled itself, and recorders that come to it: while its profiler is stopped
- * one may come, while it runs none, and when that one has left the profiler works as before.
+ * A process that has profiled itself, and recorders that attach to it: one may attach while its
+ * profiler is stopped, none while it runs, and after it has left the profiler works as before.
  */
 #include <dirent.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The captures that the tests of results as files read, byte by byte from the headers.
+ * Generates captures for the tests of result files, byte by byte from the headers.
  *
  *	kineto-capture ops FILE			ops of every kind on two threads, memory, steps
  *	kineto-capture rank FILE RANK WORLD	a rank of a job with a GPU: three steps

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tests of ranges for other tools: each case is a process of its own, since a process looks for a
- * tool once; and what it asks the tool's log.
+ * For tests of forwarded ranges: runs each case in its own process, since a process looks for a
+ * tool once; and queries the tool's log.
  */
 #ifndef XSP_TEST_PROFILER_MIRROR_CASE_H
 #define XSP_TEST_PROFILER_MIRROR_CASE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ranges given to a collector that listens to ITT, and to none, nor to our own: what it is called
- * with, how often it is told a name, and what first uses at once make of it.
+ * Ranges forwarded to an ITT collector, to none, and not to xsprof's own: the calls and their
+ * arguments, how often a name is passed, and concurrent first uses.
  */
 #include <xsprof/mirror.h>
 

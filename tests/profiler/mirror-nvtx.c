@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ranges given to a tool that listens to NVTX, and to none: what it is called with, how often it
- * is told a name, what first uses at once make of it, and forks.  With the argument "no-forks"
- * without those of them that several threads see: TSan cannot follow these.
+ * Ranges forwarded to an NVTX tool, and to none: the calls and their arguments, how often a name is
+ * passed, concurrent first uses, and forks. With the argument "no-forks" without forks seen by
+ * several threads, which TSan cannot follow.
  */
 #include <sys/mman.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A tool that listens to NVTX, for tests: it holds what it is given to the interface, and notes
- * each call.  It shares nothing with the library but the numbers of that interface.
+ * An NVTX tool for tests: checks its arguments against the interface, and logs each call. It shares
+ * only the constants of that interface with the library.
  *
  * XSPROF_TEST_TOOL=core	takes the plain functions, and knows no domains
  *		    ex		the same by their forms with attributes

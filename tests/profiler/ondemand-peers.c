@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who else has a say in traces on demand: a daemon that is hostile, or gone; `xsprof ctl` beside
- * it; a child of a fork.
+ * Other parties of traces on demand: a hostile or missing daemon; `xsprof ctl` at the same time; a
+ * forked child.
  *
  *	ondemand-peers path=0|1 [ctl=XSPROF]	the tool, without which that is left out
  */

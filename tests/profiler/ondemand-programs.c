@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs with KINETO_USE_DAEMON in their environment, each a process of its own: that they ask,
- * what they say, and how they end.
+ * Programs with KINETO_USE_DAEMON in their environment, each in its own process: their requests,
+ * messages and ends.
  *
  *	ondemand-programs path=0|1 torch=FILE	a library to load that is called as PyTorch's
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces on demand of a program that has registered nobody: the library's own client makes a
- * session of all threads, with what the request asks for, and saves its result.  The result is
- * the test's own: how it is made and written is tested elsewhere.
+ * Traces on demand of a program without its own client: the library's client creates a session of
+ * all threads with the requested options, and saves its result. The result is a stand-in of the
+ * test: other tests cover building and writing it.
  */
 #include <sys/wait.h>
 

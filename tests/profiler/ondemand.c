@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces on demand, from a daemon's text to a file: by time, by iterations, of memory; what is
- * refused, and a client that fails.
+ * Traces on demand, from a daemon's text to a file: by time, by iterations, of memory; refused
+ * requests, and a client that fails.
  *
  *	ondemand path=0|1
  */

@@ -140,7 +140,7 @@ if mkdir "$dir/small" && mount -t tmpfs -o size=256k tmpfs "$dir/small" 2>/dev/n
 			"$make" memory "$capture" 20000
 		}
 		status 1 "$save" $kind "$capture" "$dir/small/x.json" &&
-			grep -q "small/x.json: No space left.*make room" "$dir/log" &&
+			grep -q "small/x.json: No space left.*free some space" "$dir/log" &&
 			[ -z "$(ls -A "$dir/small")" ]
 		result "$kind: a full disk is told, and nothing is left on it" $?
 	done

@@ -293,10 +293,10 @@ static void test_violations(int level)
 	char *json;
 
 	check_log(violate, level <= 4 ? said : "");
-	check_log(unknown_type, level <= 2 ? "xsprof: activity type 1000: unknown; taken for one "
-					     "of the CPU\n" : "");
+	check_log(unknown_type, level <= 2 ? "xsprof: activity type 1000: unknown; treated as a "
+					     "CPU activity\n" : "");
 	check_log(prepare_metrics, level <= 2 ? "xsprof: trace: metrics: no collector here "
-						"measures any, they are left out\n" : "");
+						"measures any; ignored\n" : "");
 	start();
 	check_log(violate, level <= 4 ? said : "");
 	CHECK_EQ(xsprof_kineto_log_invariant_violation(NULL, NULL, NULL, NULL), 0);

@@ -55,7 +55,7 @@ done
 begin "$python" threads
 "$xsprof" record --python=200 -p $pid -d 1 -o data >out 2>log
 status=$?
-[ $status = 0 ] && grep -q 'not who waits for the GIL' log && ended threads &&
+[ $status = 0 ] && grep -q 'waits for the GIL are recorded only in' log && ended threads &&
 	"$xsprof" report -q --json --by function data >table 2>>log && python3 - 2>>log <<-'END'
 	import json
 	r = json.load(open("table"))

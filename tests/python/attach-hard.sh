@@ -31,12 +31,12 @@ begin "$newest" mute
 timeout -k 1 60 "$xsprof" record -p $pid -d 50 -o data >out 2>log &
 recorder=$!
 for _ in $(seq 200); do
-	grep -q "process $pid: Python does not let us be one of gc.callbacks" log && break
+	grep -q "process $pid: Python: cannot add to gc.callbacks" log && break
 	sleep 0.1
 done
 kill -INT $recorder
 wait $recorder &&
-	grep -q "process $pid: Python does not let us be one of gc.callbacks" log && ended mute
+	grep -q "process $pid: Python: cannot add to gc.callbacks" log && ended mute
 result "what is said is said by the recorder, not on the program's standard error" $?
 
 # ---- stops ----
@@ -103,7 +103,7 @@ recorder=$!
 sleep 1
 kill -TERM $recorder
 wait $recorder
-[ $? = 143 ] && grep -q "process $pid: not recorded: asked to end" log && [ ! -e none ] &&
+[ $? = 143 ] && grep -q "process $pid: not recorded: xsprof received signal" log && [ ! -e none ] &&
 	has_state R && grep -q '^TracerPid:.0$' /proc/$pid/status
 result "SIGTERM while it is waited for: the process runs on" $?
 kill $pid
@@ -158,7 +158,7 @@ result "a process that filters its system calls is refused" $?
 kill $pid
 wait $pid 2>/dev/null
 if [ -e /proc/2/status ] && ! grep -q '^VmSize' /proc/2/status; then
-	refused 'it is a thread of the kernel' 2
+	refused 'it is a kernel thread' 2
 	result "a thread of the kernel is refused" $?
 else
 	skipped "a thread of the kernel" "there is none to be seen"
@@ -175,7 +175,7 @@ time.sleep(60)' >said 2>err &
 	chmod 755 "$dir"
 	XSPROF_SHM_DIR=$dir/other setpriv --reuid=65534 --clear-groups "$xsprof" record -q -p $pid \
 		-d 0.1 -o other/none >out 2>log
-	[ $? = 2 ] && grep -q "process $pid: it does not want to be looked into" log
+	[ $? = 2 ] && grep -q "process $pid: it is not dumpable" log
 	result "a process that is not dumpable is refused" $?
 	kill $pid
 	wait $pid 2>/dev/null
@@ -197,7 +197,7 @@ wait $recorder2
 two=$?
 cat log.1 log.2 >log
 [ $one = 0 ] || [ $two = 0 ] && ended cpu &&
-	! grep -vE "process $pid: (it is being recorded in this way already|another xsprof)" log
+	! grep -vE "process $pid: (it is already being recorded by|another xsprof)" log
 result "two recorders at once: one at least has it, the other one has or says why" $?
 
 # ---- its files ----
@@ -271,7 +271,7 @@ if [ -n "$library" ] && cc -o embed embed.c -ldl 2>log; then
 			# shellcheck disable=SC2086 # nothing, or a word
 			embed $times 'import json' $spins
 			for _ in $(seq 400); do [ -e begun ] && break || sleep 0.05; done
-			refused 'Python does not run in it' $pid && embedded
+			refused 'Python.s library, but runs no interpreter' $pid && embedded
 			result "$times interpreters ended, ${spins:-waits}: refused, and runs on" $?
 		done
 	done

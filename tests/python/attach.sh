@@ -47,7 +47,7 @@ for seconds in 1 5 25; do
 	status=$?
 	sampled && break
 done
-[ $status = 0 ] && grep -q 'not who waits for the GIL' log && ended threads && sampled
+[ $status = 0 ] && grep -q 'waits for the GIL are recorded only in' log && ended threads && sampled
 result "samples of the functions that ran, and a word on the GIL" $?
 
 # ---- a recorder that is killed ----
@@ -68,7 +68,7 @@ refuses()
 sleep 60 &
 other=$!
 sleep 0.3
-refuses 'there is no Python in it' $other
+refuses 'it contains no Python' $other
 kill $other
 wait $other 2>/dev/null
 refuses 'there is no such process' $other
@@ -76,7 +76,7 @@ begin "${newest:-python3}" cpu
 "$xsprof" record -q -p $pid -d 20 -o data >out 2>&1 &
 recorder=$!
 sleep 1
-refuses 'it is being recorded in this way already' $pid
+refuses 'it is already being recorded by' $pid
 kill -INT $recorder
 wait $recorder
 ended cpu
@@ -97,7 +97,7 @@ if [ "$(id -u)" = 0 ]; then
 	setpriv --reuid=65534 --clear-groups /usr/bin/python3 -c 'import time; time.sleep(20)' &
 	other=$!
 	sleep 1
-	refuses 'it is of another user \(65534\)' $other
+	refuses 'it belongs to another user \(65534\)' $other
 	kill $other
 	wait $other 2>/dev/null
 else
@@ -143,7 +143,7 @@ rm -f running* stopped* left*
 other=$!
 until_there running.here
 "$xsprof" record -p $other -d 0.3 -o none >out 2>log
-[ $? = 1 ] && grep -q 'nothing was recorded: the processes could not be' log &&
+[ $? = 1 ] && grep -q 'nothing was recorded: all processes failed' log &&
 	grep -q "^xsprof: process $other: .*of its own is running .*when it has ended" log
 result "refused: while a profile of its own is running" $?
 : >running

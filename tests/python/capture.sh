@@ -3,7 +3,7 @@
 #
 # xsprof.open(): its tables against what xsprof report, dump and info say of the same captures: of
 # markers of each kind, of a program that was killed, with lost records, of a PyTorch program, with
-# events of the kernel. Usage: capture.sh [kinds]. With kinds: of captures made for the tests of
+# kernel events. Usage: capture.sh [kinds]. With kinds: of captures made for the tests of
 # the tools. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -158,9 +158,9 @@ else
 fi
 rm -f data
 if "$xsprof" record -e sched -o data -- "$python" many.py 500 >log 2>&1 &&
-	grep -q ' events of the kernel' log; then
-	holds "events of the kernel"
+	grep -q ' kernel events' log; then
+	holds "kernel events"
 else
-	skipped "events of the kernel" "they are not to be had: $(tail -n 1 log)"
+	skipped "kernel events" "they are not to be had: $(tail -n 1 log)"
 fi
 finish

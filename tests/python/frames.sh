@@ -89,14 +89,15 @@ result "where none is left it is said, and samples are counted as missed" $?
 "$xsprof" record -q -o data -- python3 "$here/frames.py" alone >said 2>log &&
 	[ "$(cat said)" = "1 0" ] && ! "$dump" -q -f ndjson data 2>>log | grep -q '"sample"' &&
 	! "$xsprof" report -q --by function data 2>>log &&
-	grep -q 'holds no samples: record Python with --python$' log
+	grep -q 'has no stack samples: record Python with --python$' log
 result "without --python: no thread, no handler, no sample" $?
 "$xsprof" record -q --python -o data -- python3 "$here/frames.py" alone >said 2>log &&
 	[ "$(cat said)" = "2 1" ]
 result "with it: what is looked for without it" $?
 for hz in 0 1001 x 10x; do
 	"$xsprof" record -q --python=$hz -o data -- true 2>log && hz= && break
-	grep -q "^xsprof: --python: '$hz': times a second, 1 to 1000" log || { hz=; break; }
+	grep -q "^xsprof: --python: '$hz': expected samples per second, 1 to 1000" log ||
+		{ hz=; break; }
 done
 [ -n "$hz" ]
 result "--python=HZ: what makes no sense is refused" $?

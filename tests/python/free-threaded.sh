@@ -34,7 +34,7 @@ if flags=$(python3-config --embed --cflags --ldflags 2>log); then
 	done
 	"$xsprof" record -q --python -o data -- ./embed >out 2>log
 	[ $? = 0 ] && [ "$(cat out)" = 42 ] && [ "$(grep -c . log)" = 2 ] && grep -q "$said" log &&
-		grep -q '^xsprof: Python: this build has no lock .*frames are not recorded$' log
+		grep -q '^xsprof: Python: this build has no GIL.*frames are not recorded$' log
 	result "--python: and one that frames are not" $?
 else
 	skipped "a program with a Python" "no headers of Python here"
@@ -77,7 +77,7 @@ refused()
 	wait $pid 2>/dev/null
 	[ $status = 2 ] && grep -qE "^xsprof: process $pid: .*$2" log
 }
-refused 1 'free-threaded build, .* run it by a build that has the GIL'
+refused 1 'free-threaded build: .* run it with a build that has the GIL'
 result "record -p: refused, with the reason" $?
 ! refused 0 'free-threaded' && ! grep -q 'free-threaded' log
 result "record -p: not where it has the lock" $?

@@ -50,7 +50,7 @@ read -r holder waiter <said
 "$xsprof" report --open --json data >json 2>>log
 cat out >>log
 # Its name, too, unless another thread had the lock of the names at its only event.
-was="was in GIL wait for .* for the lock that thread $holder\( (.*)\)\? held when killed"
+was="was in GIL wait for .* for the lock held by thread $holder\( (.*)\)\? when killed"
 grep -q "^  thread $waiter (.*) $was" \
 	out && python3 - "$holder" "$waiter" >>log 2>&1 <<'END'
 import json, sys
@@ -65,11 +65,11 @@ rc=$?
 [ $rc = 0 ] && ! grep -q 'GIL\|garbage' out
 result "--no-python: nothing of it" $?
 "$xsprof" report --gil data >out 2>log
-[ $? = 1 ] && grep -q 'holds no wait .* --no-python was given$' log
+[ $? = 1 ] && grep -q 'has no waits .* recorded with --no-python$' log
 result "report --gil of a capture without it: a message" $?
 
 "$xsprof" record -q -e sched -o data -- /usr/bin/python3 "$here/gil.py" run >said 2>log
-if why=$(grep '^xsprof: no events of the kernel' log); then
+if why=$(grep '^xsprof: no kernel events' log); then
 	skipped "--why: who had the lock, and in which range" "$why"
 else
 	"$xsprof" report --json --why 'GIL wait' -n 40 data >reasons 2>>log &&

@@ -142,6 +142,6 @@ result "a module is called as an import finds it, wherever its folder is" $?
 result "without the option: no function" $?
 
 "$xsprof" record --python-trace= -- true 2>log
-[ $? = 2 ] && grep -q '^xsprof: --python-trace=: names no module' log
+[ $? = 2 ] && grep -q '^xsprof: --python-trace=: a module is missing' log
 result "no word where one is announced" $?
 finish

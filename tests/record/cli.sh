@@ -14,7 +14,7 @@ has "a summary line" err \
 has "nothing recorded, and why" err \
 	'nothing was recorded: no process of the command with libxsprof-user, PyTorch, ITT or NVTX'
 has "where the environment was cleared as well" err \
-	'reached the recorder .*; env -i and sudo clear LD_PRELOAD and what else collectors need; '
+	'reached the recorder .*; env -i and sudo clear LD_PRELOAD and other variables .* need; '
 ok "the capture is there" test -s xsprof.data
 echo 'int main(void) { return 0; }' >plain.c
 if gcc -static -o static plain.c 2>err; then
@@ -117,7 +117,7 @@ if command -v script >/dev/null; then
 	has "Ctrl-C of a terminal arrives once" typed 'n=1'
 	script -qefc "$xsprof record -o - -- true" typed >/dev/null </dev/null
 	is "no capture is written to a terminal: status" $? 2
-	has "and it is said what helps" typed 'standard output is a terminal: name a file, or read'
+	has "and it is said what helps" typed 'standard output is a terminal: name a file, or use'
 	TERM=xterm script -qefc "stty cols 24; $xsprof record -- sh -c 'sleep 0.6; printf hello'" \
 		typed >/dev/null </dev/null
 	ok "what is said does not go on in the command's last line" \
@@ -200,9 +200,9 @@ is "help to a full device fails" $rc 1
 
 # Running processes, and the module
 run "$xsprof" record -p 1 -a
-has "some or all" err '--pid, --all: either some or all'
+has "some or all" err '--pid, --all: cannot be combined'
 run "$xsprof" record -a -m discard
-has "rings are as they are" err '--mode: the rings of processes that run are as they are'
+has "rings are as they are" err '--mode: the rings of running processes cannot be changed'
 run "$xsprof" record -a --backend tmpfs
 has "tmpfs shows no running process" err '--all needs the module'
 if [ -c /dev/xsprof ]; then
@@ -212,22 +212,22 @@ else
 	run "$xsprof" record -p $$ -o none.data
 	is "no module: a process that is no Python" $rc 2
 	has "no module, said: that" err \
-		"^xsprof: process $$: there is no Python in it, .* load the kernel module"
+		"^xsprof: process $$: it contains no Python, .* load the kernel module"
 	for need in -a '--backend=device true'; do
 		# shellcheck disable=SC2086
 		run "$xsprof" record $need
 		is "no module: $need" $rc 2
-		has "no module, said: $need" err '/dev/xsprof is not there: load the module'
+		has "no module, said: $need" err '/dev/xsprof does not exist: load the module'
 	done
 	run "$xsprof" recover -p 1
 	is "no module: recover" $rc 2
 fi
 run "$xsprof" record --categories=io,net,-io true
 is "a category both asked for and left out" $rc 2
-has "which, it says" err "'io,net,-io': io is asked for and left out"
+has "which, it says" err "'io,net,-io': io is both included and excluded"
 run "$xsprof" record --gpu -o b.data -- true
 has "a command that used no GPU" err \
-	'^xsprof: --gpu: no process .* used CUDA, OpenCL, Vulkan, Level Zero or ROCm'
+	'^xsprof: --gpu: no recorded process used CUDA, OpenCL, Vulkan, Level Zero or ROCm'
 run "$xsprof" record --no-itt -o b.data --backend=tmpfs -- sh -c 'echo $XSPROF_BACKEND'
 is "the command is told of --backend" "$(cat out)" tmpfs
 run "$xsprof" record --no-itt -o b.data -- "$actor" count 10
@@ -271,10 +271,10 @@ hasnt "those that make sense are not" err 'is invalid'
 XSPROF_ARENA_SIZE=64k XSPROF_BACKEND=tmpfs run "$xsprof" record -o b.data -- \
 	"$marker" 5000 1 0 names
 has "names that find no room are told of by record" err \
-	'[0-9]+ names, threads or facts found no room: .*XSPROF_ARENA_SIZE=16M'
+	'[0-9]+ names, threads or facts did not fit: .*XSPROF_ARENA_SIZE=16M'
 run "$xsprof" report b.data
 has "by each verb that reads the capture" err \
-	'[0-9]+ names, threads or facts found no room in it: .*XSPROF_ARENA_SIZE=16M'
+	'[0-9]+ names, threads or facts did not fit: .*XSPROF_ARENA_SIZE=16M'
 has "and events of such names have none" out ' \?$'
 XSPROF_ARENA_SIZE=16M XSPROF_BACKEND=tmpfs run "$xsprof" record -o b.data -- \
 	"$marker" 50000 1 0 names
@@ -318,15 +318,15 @@ fi
 # shellcheck disable=SC2016
 full='kill -STOP $PPID; "$@"; kill -CONT $PPID'
 run "$xsprof" record --backend=tmpfs -b 64k -o b.data -- sh -c "$full" - "$marker" 20000 1 0
-cure='take a larger --buffer-size \(-b\), fewer --categories, --realtime if the CPUs are busy, '
+cure='use a larger --buffer-size \(-b\), fewer --categories, --realtime if the CPUs are busy, '
 cure+='or -m overwrite to keep the latest'
 has "full rings: what helps" err \
-	"^xsprof: events were lost: rings were full before they were read: $cure\$"
+	"^xsprof: events were lost: rings filled up before they were read: $cure\$"
 run "$xsprof" record --backend=tmpfs -m overwrite -b 64k -o b.data -- \
 	sh -c "$full" - "$marker" 20000 1 0
-cure='a larger --buffer-size \(-b\) or fewer --categories keep more'
+cure='use a larger --buffer-size \(-b\) or fewer --categories'
 has "the same in overwrite mode" err \
-	"^xsprof: events were overwritten before they were read: the latest are kept; $cure\$"
+	"^xsprof: events were overwritten before they were read: to keep more .*, $cure\$"
 
 # Two recorders
 run "$xsprof" record -o outer.data -- "$xsprof" record -o inner.data -- true

@@ -221,7 +221,7 @@ static void too_many(void)
 	uint32_t i;
 
 	begin(&s, 0);
-	s.about = "has had the";
+	s.about = "has reached the limit";
 	sim_open(&sim, 2, 64u << 10, XSPROF_MODE_DISCARD, 0);
 	ctl = *sim.ctl;
 	memset(ctl.ready, 0, sizeof(ctl.ready));
@@ -235,8 +235,8 @@ static void too_many(void)
 		steps(&s, 1, FOREIGN_MOST + 1);
 	CHECK_EQ(files_left(&s), 1);
 	check_producers(&s, XSP_SHARE_PRODUCERS + 1, 0);
-	CHECK(!!strstr(s.said, "not recorded: user 12345 has had the 4096 processes that one "
-		       "other than the recorder's can have in a capture"));
+	CHECK(!!strstr(s.said, "not recorded: user 12345, who is not the recorder's user, has "
+		       "reached the limit of 4096 processes in a capture"));
 	tap_result("another user's processes: so many have an entry");
 	end(&s);
 }

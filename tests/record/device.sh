@@ -94,7 +94,7 @@ has "$name: and knows how" seen 'how 2 status 11'
 wait $pid 2>/dev/null
 run "$xsprof" record -p $pid -o no.data
 is "$name: gone" $rc 2
-has "$name: gone, said" err "process $pid: not a producer that you may read: 'xsprof list'"
+has "$name: gone, said" err "process $pid: not a producer, or not readable by you: 'xsprof list'"
 run "$xsprof" record -p 1 -o no.data
 is "$name: never a producer" $rc 2
 

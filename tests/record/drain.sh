@@ -188,7 +188,7 @@ run "$xsprof" record -o c.data -- sh -c "$actor hold 4000 held2 & sleep 0.1; exi
 look c.data
 has "$name: but not for ever" seen '^total records 100 '
 has "$name: marked as running" seen 'how 5'
-has "$name: and told of" err 'left running are recorded no longer: --wait-all'
+has "$name: and told of" err 'processes of the command still run: --wait-all'
 run "$xsprof" record -o c.data -- sh -c "(sleep 0.3; exec $actor end exit) & exit 4"
 look c.data
 has "$name: waited for before it has rings" seen '^total records 100 '

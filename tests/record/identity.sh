@@ -67,8 +67,8 @@ recorded chroot="$dir/root" setgid setuid
 # Descriptors of the parent's are gone, or belong to something else.
 recorded close setgid
 recorded reuse setgid
-user='its user may not enter the session: start a recorder as that user'
-place='it does not see the session.s folder'
+user='its user has no access to the session: start a recorder as that user'
+place='it cannot find the session.s directory'
 told "$user" close setuid
 told "$user" reuse setuid
 told "$place" close chroot="$dir/root"
@@ -177,7 +177,7 @@ has "crowd: and there are more" seen '^note more than 16 files of user 65534 are
 # Nor says anything of others.
 complains=y recorded setgid setuid slander
 hasnt "slander: of who it was said" err 'process 1 '
-ignored='user 65534 says of processes that are not its own that they are not recorded: ignored'
+ignored='user 65534 reports other users.? processes as not recorded: ignored'
 has "slander: said" err "$ignored"
 run "$xsprof" report i.data
 is "slander: no loss" $rc 0
@@ -232,7 +232,7 @@ name="setpriv"
 run "$xsprof" record -o i.data -- setpriv --reuid 65534 --clear-groups "$identity" emit 100
 is "$name: the command's status" $rc 0
 has "$name: why" err "process [0-9]* of user 65534 is not recorded: $user"
-has "$name: nothing is recorded, and why" err 'the processes that tried could not, see above'
+has "$name: nothing is recorded, and why" err 'all processes that tried to join failed, see above'
 is "$name: the losses are counted" "$(field lost out)" 100
 run "$xsprof" record --flight -o f.data -- setpriv --reuid 65534 --clear-groups "$identity" emit 9
 has "$name, flight recorder: why" err "process [0-9]* of user 65534 is not recorded: $user"

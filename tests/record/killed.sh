@@ -93,7 +93,7 @@ ok "$name: no room is an error" test $rc != 0
 rm -f full.data*
 run sh -c "trap '' XFSZ; ulimit -f 2; exec $xsprof recover -o full.data $session"
 ok "$name: no room, and no signal" test $rc != 0
-has "$name: why" err "full.data: cannot be written: File too large: make room"
+has "$name: why" err "full.data: cannot be written: File too large: free some space"
 ok "$name: a part of a file does not stay" not test -e full.data
 run "$xsprof" recover --list
 has "$name: and the session stays" out "$session: recorder is dead"
@@ -171,7 +171,7 @@ limited="ulimit -S -f 2000; exec $xsprof record -o f.data -- sh -c"
 run sh -c "$limited 'ulimit -S -f unlimited; exec $actor count 200000'"
 is "$name: the command ended well, the capture did not: 1" $rc 1
 has "$name: said at once" err 'the file could not be written: File too large; nothing is stored'
-has "$name: said at the end" err 'f.data: File too large: .* events are not in it'
+has "$name: said at the end" err 'f.data: File too large: .* events are missing'
 "$inspect" f.data >seen
 ok "$name: the file is sound" test $? = 0
 stored=$(sed -n 's/^total records \([0-9]*\) .*/\1/p' seen)
@@ -352,7 +352,7 @@ else
 	run env LD_PRELOAD="$BUILD/tests/record/liar.so" "$xsprof" recover
 	is "$name, killed, on a disk that lies: not recovered" $rc 1
 	has "$name, killed, on a disk that lies: said" err \
-		'lied.data: .*: what was written cannot be read back'
+		'lied.data: .*: the written file cannot be read back'
 	ok "$name, killed, on a disk that lies: the session is kept" not clean
 	run "$xsprof" recover --delete
 	ok "$name, killed, on a disk that lies: removed by hand" clean
@@ -392,7 +392,7 @@ is "$name: a bad file name harms nobody, and is told" "$rc $(cat err)" "0 xsprof
 ok "$name: and leaves nothing" clean
 XSPROF_RECORD=$dir/none.data run "$marker" 0 1 0
 is "$name: nothing to record is told" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD:\
- '$dir/none.data': nothing was recorded: no marker was passed"
+ '$dir/none.data': nothing was recorded: no marker was executed"
 XSPROF_RECORD=$dir/inner.data run "$xsprof" record -o outer.data -- "$marker" 100 1 0
 ok "$name: not under a recorder" test ! -e inner.data
 has "$name: which has it all" err ' 200 events from 1 process'

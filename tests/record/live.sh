@@ -22,7 +22,7 @@ if [ -c /dev/xsprof ]; then
 else
 	run timeout -k 1 60 "$xsprof" dump --live
 	is "nobody there: fails" $rc 1
-	has "nobody there: said" err "no process of yours has rings: start one under 'xsprof rec"
+	has "nobody there: said" err "none of your processes has rings: start one with 'xsprof rec"
 fi
 
 rm -f f
@@ -67,7 +67,7 @@ recorder=$!
 wait_for test -s f
 kill -KILL $recorder "$(cat f)"
 wait $recorder 2>/dev/null
-left="^xsprof: 1 ended process left rings: 'xsprof recover' saves and removes them, 'xsprof snap"
+left="^xsprof: 1 ended process left rings behind: 'xsprof recover' saves and removes them, 'xsprof "
 if [ -c /dev/xsprof ]; then
 	for_seconds 3 dead "$xsprof" dump --live
 	skip "only dead ones: fails by itself" "the device may know somebody"
@@ -76,7 +76,7 @@ if [ -c /dev/xsprof ]; then
 else
 	run timeout -k 1 60 "$xsprof" dump --live
 	is "only dead ones: fails by itself" $rc 1
-	has "only dead ones: said" err "^xsprof: no running process of yours has rings: "
+	has "only dead ones: said" err "^xsprof: none of your running processes has rings: "
 	has "only dead ones: what saves them is named" err "$left"
 	mv out dead
 fi
@@ -127,7 +127,7 @@ else
 	is "somebody who has no rings" $rc 2
 	has "somebody who has no rings: who" err "^xsprof: process $$: has no rings that you may"
 	run "$xsprof" dump --live -a
-	has "all: needs the module" err '-a: /dev/xsprof is not there: load the module'
+	has "all: needs the module" err '-a: /dev/xsprof does not exist: load the module'
 fi
 ok "no session stays behind" clean
 finish

@@ -40,7 +40,7 @@ is "a relative base" $rc 2
 mkdir open; mkdir -m 777 open/xsprof-$(id -u)
 XSPROF_SHM_DIR=$dir/open run "$xsprof" record -- true
 is "a folder others can enter" $rc 2
-has "said" err 'open to others'
+has "said" err 'accessible to others'
 mkdir link elsewhere; ln -s "$dir/elsewhere" link/xsprof-$(id -u)
 XSPROF_SHM_DIR=$dir/link run "$xsprof" record -- true
 is "a symbolic link in its place" $rc 2
@@ -51,7 +51,7 @@ if [ "$(id -u)" = 0 ]; then
 	XSPROF_SHM_DIR=$dir/other run "$xsprof" record -o p.data -- "$marker" 10 1 0
 	is "somebody else's folder: another is made" $rc 0
 	has "said" err \
-		'other/xsprof-0 is taken by another user: .*/other/xsprof-0\.[0-9a-f]* is used'
+		'other/xsprof-0 belongs to another user: using .*/other/xsprof-0\.[0-9a-f]*'
 	has "and is recorded into" err ' 20 events from 1 process, .* 0 lost'
 	XSPROF_SHM_DIR=$dir/other run "$xsprof" record -o p.data -- "$xsprof" list
 	has "the list finds it" out "^$dir/other/xsprof-0\.[0-9a-f]*/s\.[^ ]*: recording"
@@ -136,7 +136,7 @@ for how in "" --flight; do
 			sh -c 'echo began >&2'" 2>&1 >/dev/null)
 		is "$name: status" $? 2
 		is "$name: said" "$(sed -n 's/.*: cannot be written: //p' <<<"$said")" \
-			"File too large: raise the limit of file sizes (ulimit -f)"
+			"File too large: raise the file size limit (ulimit -f)"
 		is "$name: the command is not run" "$(grep -c began <<<"$said")" 0
 		ok "$name: nothing stays behind" clean
 	done

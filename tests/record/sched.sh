@@ -83,6 +83,6 @@ wait_for grep -q '^xsprof: rings: /dev/xsprof' err
 echo >&7
 exec 7>&-
 wait $recorder
-is "a process that runs is taken up" $? 0
+is "a running process is taken up" $? 0
 ok "and each switch of its new threads is there" counted p.data
 finish

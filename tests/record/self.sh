@@ -21,21 +21,21 @@ XSPROF_BUFFER_SIZE|0|a size up to 1T, e.g. 512k, 16M|4M is used
 XSPROF_BUFFER_SIZE|2T|a size up to 1T, e.g. 512k, 16M|4M is used
 XSPROF_ARENA_SIZE|4095|a size from 4k to 256M, e.g. 64k, 1M|1M is used
 XSPROF_ARENA_SIZE|-1|a size from 4k to 256M, e.g. 64k, 1M|1M is used
-XSPROF_LOCK_RINGS|65|1 to 64|the default is used: 1, or 4 where the clock needs them
+XSPROF_LOCK_RINGS|65|1 to 64|the default is used: 1, or 4 if the clock needs them
 XSPROF_CLOCK|tsc|auto or mono|auto is used
 XSPROF_BACKEND|ring|auto, device, tmpfs or none|auto is used
 XSPROF_PREFAULT|maybe|1 or 0|1 is used
 XSPROF_SCHED|2|1 or 0|1 is used
 XSPROF_SESSION|here|the absolute path of a recorder's session|none is used
-XSPROF_CATEGORIES|a,,b|a,b for these alone, -c for all but it|empty entries are left out
-XSPROF_CATEGORIES|a,-|a,b for these alone, -c for all but it|empty entries are left out
-XSPROF_CATEGORIES|a, b|a,b for these alone, -c for all but it|blanks are part of the names
+XSPROF_CATEGORIES|a,,b|a,b for only these, -c for all except it|empty entries are left out
+XSPROF_CATEGORIES|a,-|a,b for only these, -c for all except it|empty entries are left out
+XSPROF_CATEGORIES|a, b|a,b for only these, -c for all except it|blanks are part of names
 END
 
 # What is said at the start: where the marker's category is off, nothing is recorded in the end.
 told()
 {
-	grep -v 'nothing was recorded: no marker was passed of the categories' err
+	grep -v 'nothing was recorded: no marker was executed of the categories' err
 }
 
 while IFS='|' read -r name value expected instead; do
@@ -61,11 +61,12 @@ run env -u XSPROF_RECORD "${all[@]}" "$marker" 10 1 $forks
 is "with nobody recording: not a word" "$rc $(cat err)" "0 "
 run env XSPROF_RECORD=none.data XSPROF_BACKEND=none XSPROF_MODE=x "$marker" 10 1 0
 is "told not to record: one line says that it does not" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD:\
- 'none.data': nothing is recorded: XSPROF_BACKEND=none in the environment says so: unset it"
+ 'none.data': nothing is recorded: XSPROF_BACKEND=none in the environment disables it: unset it"
 run env XSPROF_RECORD=none.data XSPROF_BACKEND=device "$marker" 10 1 0
 is "told to use the module: one line says why" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD:\
- 'none.data': nothing is recorded: XSPROF_BACKEND=device in the environment wants rings in the\
- module, and a program records itself in files on tmpfs: unset it, or use 'xsprof record'"
+ 'none.data': nothing is recorded: XSPROF_BACKEND=device in the environment requests rings\
+ in the module, but a program that records itself needs them on tmpfs: unset it, or use\
+ 'xsprof record'"
 ok "... and it does not" not test -e none.data
 if [ -c /dev/xsprof ]; then
 	has "... but its rings are there" out ' attached 1$'
@@ -91,8 +92,8 @@ lost=$("$xsprof" info --json l.data 2>/dev/null |
 	sed -n 's/.*"events":[0-9]*,"lost_records":\([0-9]*\),.*/\1/p' | head -n 1)
 ok "small rings: records were lost" test "${lost:-0}" -gt 0
 is "small rings: it is said, and what helps" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD:\
- '$dir/l.data': $lost records were lost, of 400000: rings were full before they were read:\
- a larger XSPROF_BUFFER_SIZE (4M) or fewer XSPROF_CATEGORIES help"
+ '$dir/l.data': $lost records were lost, of 400000: rings filled up before they were read:\
+ use a larger XSPROF_BUFFER_SIZE (4M) or fewer XSPROF_CATEGORIES"
 
 # Without rings it is no drain that knows.
 run sh -c "ulimit -f 100; XSPROF_RECORD=unfit.data exec $marker 1000 1 0"
@@ -107,8 +108,8 @@ else
 	run sh -c "ulimit -v 8000; XSPROF_RECORD=unfit.data exec $identity emit 1000"
 	is "no address space: it is said, and how many were lost" "$(cat err)" \
 		"xsprof: XSPROF_RECORD: '$dir/unfit.data': all 1000 records of this process were\
- lost: no memory or address space for its rings: a smaller XSPROF_BUFFER_SIZE (4M), or a larger\
- limit (ulimit -v)"
+ lost: no memory or address space for its rings: use a smaller XSPROF_BUFFER_SIZE (4M), or a\
+ larger limit (ulimit -v)"
 	is "no address space: all were lost" "$(field lost out)" 1000
 fi
 
@@ -119,11 +120,11 @@ if [ $rc = 77 ]; then
 	skip "no memory for rings in a sandbox: recorded" "no sandbox here"
 	skip "... and the cure is one" "no sandbox here"
 else
-	has "no memory for rings in a sandbox" err ": a sandbox \(seccomp\) refused memory for\
- rings: XSPROF_PREFAULT=1 takes all of it before, at the first marker$"
+	has "no memory for rings in a sandbox" err ": a sandbox \(seccomp\) denied memory for\
+ rings: XSPROF_PREFAULT=1 allocates it earlier, at the first marker$"
 	run "$xsprof" record -o l.data -- "$closer" grow
 	has "no memory for rings in a sandbox: recorded" err \
-		'^xsprof: events were lost: a sandbox .seccomp. refused memory for rings: '
+		'^xsprof: events were lost: a sandbox .seccomp. denied memory for rings: '
 	run env XSPROF_PREFAULT=1 XSPROF_BUFFER_SIZE=256k XSPROF_RECORD=l.data "$closer" grow
 	is "... and the cure is one" "$rc $(cat err)" "0 "
 fi
@@ -146,8 +147,8 @@ run env XSPROF_RECORD=m.data sh -c "echo \$\$ >second; exec $marker 100 1 0"
 second=$(cat second)
 is "a file that is being written: the program runs" "$rc $(wc -l <out)" "0 1"
 is "a file that is being written: one line says where it went" "$(cat err)" \
-	"xsprof: XSPROF_RECORD: 'm.data': another program is being recorded into it: this one\
- is into '$dir/m.data.$second'; '%p' in the name gives each its own"
+	"xsprof: XSPROF_RECORD: 'm.data': another program is being recorded into it: using\
+ '$dir/m.data.$second' for this one; '%p' in the name gives each process its own file"
 run "$xsprof" info "m.data.$second"
 is "... and it is whole there" "$rc $(cat err)" "0 "
 ok "... and nothing was moved" not test -e m.data.old

@@ -27,14 +27,14 @@ name="no size asked for"
 run taskset -c 0,1 "$xsprof" record -o s.data -- "$marker" $pairs 2 0
 is "$name: status" $rc 0
 has "$name: said, with what is used" err \
-	"^xsprof: 4\.[0-9] MB are free in the tmpfs of $shm/.*: rings of 524\.3 kB are used"
+	"^xsprof: 4\.[0-9] MB are free in the tmpfs of $shm/.*: using rings of 524\.3 kB"
 is "$name: nothing is lost" "$(recorded)" $((4 * pairs))
 hasnt "$name: and no cure is named" err 'events were lost'
 
 name="--prefault"
 run taskset -c 0,1 "$xsprof" record --prefault -b 64M -o s.data -- true
 is "$name: refused" $rc 2
-has "$name: with what would fit" err 'the rings of one process are .*, up to [0-9]'
+has "$name: with what would fit" err 'the rings of one process take .* of at most [0-9]'
 XSPROF_BUFFER_SIZE=64M run taskset -c 0,1 "$xsprof" record --prefault -o s.data -- true
 is "$name: refused by the environment's size" $rc 2
 # More than half of what the largest ring could have: a power of two is used.
@@ -47,28 +47,28 @@ is "$name: rings of $fits, which it names, fit" "$rc $(recorded)" "0 20"
 
 name="rings that do not fit"
 run taskset -c 0,1 "$xsprof" record -b 4M -o s.data -- "$marker" $pairs 2 0
-has "$name: said before" err '^xsprof: --buffer-size: .* which is enough for rings of '
+has "$name: said before" err '^xsprof: --buffer-size: .* enough for rings of '
 is "$name: stored or counted" $(($(recorded) + $(field lost out))) $((4 * pairs))
 ok "$name: some are lost" test "$(field lost out)" -gt 0
 has "$name: and why, and what helps" err \
-	'^xsprof: events were lost: the tmpfs of the rings was full: take a smaller --buffer-size'
+	'^xsprof: events were lost: the tmpfs of the rings was full: use a smaller --buffer-size'
 ok "nothing stays behind" clean
 
 # It forks beside the library's thread, and ASan leaves the lock of its allocator to the child as it
 # was: no look for leaks at the child's end, which would wait for that for ever.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 name="a program that records itself"
-say="'$PWD/s.data': [0-9]+ records were lost, of [0-9]+: the tmpfs of the rings was full: a smaller"
+say="'$PWD/s.data': [0-9]+ records were lost, .*: the tmpfs of the rings was full: use a smaller"
 run env XSPROF_RECORD=s.data XSPROF_BUFFER_SIZE=64M "$marker" $pairs 2 1
-has "$name: why, and what helps" err "^xsprof: XSPROF_RECORD: $say XSPROF_BUFFER_SIZE .4M., or a "
+has "$name: why, and what helps" err "^xsprof: XSPROF_RECORD: $say XSPROF_BUFFER_SIZE .4M., or "
 run env XSPROF_PREFAULT=1 XSPROF_RECORD=s.data XSPROF_BUFFER_SIZE=64M "$marker" $pairs 2 1
 has "$name: the same with all memory at once" err "^xsprof: XSPROF_RECORD: $say XSPROF_BUFFER_S"
 
 name="rings that are too small"
 run "$xsprof" record -o s.data -- "$actor" lose 300000
 has "$name: what helps" err \
-	'^xsprof: events were lost: rings were full before they were read, and there was no room '\
-'for larger ones: name a larger tmpfs in XSPROF_SHM_DIR'
+	'^xsprof: events were lost: rings filled up before they were read, and there was no space '\
+'for larger ones: set XSPROF_SHM_DIR to a larger tmpfs'
 run "$xsprof" record -q -o s.data -- "$actor" lose 300000
 is "$name: not a word with -q" "$(cat err)" ""
 
@@ -76,12 +76,12 @@ name="rings that are too small, and room for larger ones"
 mount -o remount,size=256m "$shm" || { echo "Bail out! remount"; exit 1; }
 run "$xsprof" record -b 64k -o s.data -- "$actor" lose 300000
 has "$name: what helps" err \
-	'^xsprof: events were lost: rings were full before they were read: take a larger '\
+	'^xsprof: events were lost: rings filled up before they were read: use a larger '\
 '--buffer-size \(-b\), fewer --categories, --realtime if the CPUs are busy, or -m overwrite'
 run "$xsprof" record -b 64k -m overwrite -o s.data -- "$actor" lose 300000
 has "$name: what helps when the latest are kept" err \
-	'^xsprof: events were overwritten before they were read: the latest are kept; a larger '\
-'--buffer-size \(-b\) or fewer --categories keep more'
+	'^xsprof: events were overwritten before they were read: to keep more than the latest, '\
+'use a larger --buffer-size \(-b\) or fewer --categories'
 
 # Of 64 MiB that a container may have, rings are not to take most: who goes beyond it is killed.
 # Both kinds of cgroups, whichever this machine has.
@@ -90,7 +90,7 @@ mount -t tmpfs none /sys/fs/cgroup && mkdir /sys/fs/cgroup/memory || { echo "Bai
 echo 67108864 | tee /sys/fs/cgroup/memory.max >/sys/fs/cgroup/memory/memory.limit_in_bytes
 run taskset -c 0,1 "$xsprof" record -o s.data -- "$marker" 10 1 0
 has "$name: rings that fit" err \
-	'^xsprof: the memory cgroup may have 67\.1 MB, rings included: rings of 2\.1 MB are used'
+	'^xsprof: the limit of the memory cgroup is 67\.1 MB, .*: using rings of 2\.1 MB'
 is "$name: they are" "$("$xsprof" info --json s.data | grep -o '"ring_size":[0-9]*')" \
 	'"ring_size":2097152'
 run taskset -c 0,1 "$xsprof" record -b 4M -o s.data -- "$marker" 10 1 0
@@ -99,7 +99,7 @@ is "$name: a size that was asked for is used" \
 hasnt "$name: and may be such" err 'memory cgroup'
 run taskset -c 0,1 "$xsprof" record -b 32M -o s.data -- "$marker" 10 1 0
 has "$name: unless the rings alone can exceed it" err \
-	'^xsprof: --buffer-size: .* 67\.1 MB: the kernel kills a process that needs more$'
+	'^xsprof: --buffer-size: .* 67\.1 MB: the kernel kills processes above it$'
 echo max >/sys/fs/cgroup/memory.max
 echo 9223372036854771712 >/sys/fs/cgroup/memory/memory.limit_in_bytes
 run taskset -c 0,1 "$xsprof" record -o s.data -- "$marker" 10 1 0

@@ -235,7 +235,7 @@ static void make_ftrace_cpus(uint32_t n)
 	cap_end(T(400000));
 }
 
-/* Kinds of events of the kernel, which all have the fields of all others, and one of each. */
+/* Kinds of kernel events, which all have the fields of all others, and one of each. */
 static void make_formats(uint32_t n)
 {
 	static struct cpu cpu = { .cpu = 0 };

@@ -198,7 +198,7 @@ void cap_make_switched(void)
 	cap_end(T(801));
 }
 
-/* Four steps of 100 us, as the program counts them, and a fifth that hangs until it is killed. */
+/* Four steps of 100 us, as counted by the program, and a fifth that hangs until it is killed. */
 void cap_make_hung(void)
 {
 	struct cap_ring r;

@@ -29,7 +29,7 @@ plant()
 		rc=$?
 		[ $rc = 0 ] || [ $rc = 4 ] || return 1
 		grep -q '"losses":0,' "$dir/$what.json" && return 0
-		echo "events of the kernel were lost with a buffer of ${i}0 MB" >>"$dir/log"
+		echo "kernel events were lost with a buffer of ${i}0 MB" >>"$dir/log"
 	done
 	return 1
 }
@@ -69,7 +69,7 @@ rest = {"runnable_ns": 5000, "blocked_ns": 25000, "gil_ns": 0, "io_ns": 0, "sysc
 assert rows == {"step": dict(wall_ns=70000, on_cpu_ns=21300, unknown_ns=18700, **rest),
                 "wait": dict(wall_ns=40000, on_cpu_ns=10000, unknown_ns=0, **rest)}, rows
 ' 2>>"$dir/log" && "$xsprof" report "$dir/entries.data" 2>>"$dir/log" |
-	grep -q 'by what was recorded: sched; not recorded: irq softirq syscalls'
+	grep -q 'sources of thread times: sched; not recorded: irq softirq syscalls'
 result "entries alone, without the exits, are not recorded" $?
 "$xsprof" report -q --why '*' "$dir/kernel.data" 2>"$dir/log" | sed '/^#/d' >"$dir/why.txt"
 # The numbers of system calls are those of the machine that this runs on.
@@ -123,8 +123,8 @@ grep -q '^\.\.\. no gap: a gap is between two outermost ranges' "$dir/out"
 result "--gaps of one range says that there is none" $?
 
 "$xsprof" record -q -e sched -o "$dir/try.data" -- true >"$dir/out" 2>"$dir/log"
-if [ $? != 0 ] || grep -q 'no events of the kernel are recorded' "$dir/log"; then
-	why=$(grep 'no events of the kernel' "$dir/log")
+if [ $? != 0 ] || grep -q 'no kernel events are recorded' "$dir/log"; then
+	why=$(grep 'no kernel events' "$dir/log")
 	skipped "the time of ranges" "${why:-$(tail -n 1 "$dir/log")}"
 	finish
 fi
@@ -187,7 +187,8 @@ python3 - "$dir/late.json" 2>>"$dir/log" <<-'END'
 	assert rows["before"]["blocked_ns"] > 50e6, rows
 END
 result "recovered: what the thread did after the recorder was killed is unknown" $?
-"$xsprof" report "$dir/late.data" 2>>"$dir/log" | grep -q "^# the kernel's events end .* earlier"
+"$xsprof" report "$dir/late.data" 2>>"$dir/log" |
+	grep -q "^# kernel events end .* before the program's"
 result "recovered: and that is said" $?
 
 for what in cpu lock chain fault io softirq gap; do

@@ -275,11 +275,11 @@ class Check:
         if "cpu" not in b or p["trusted_packet_sequence_id"] != KERNEL:
             fail("a bundle of no CPU: %r" % p)
         if not self.clocks or BOOTTIME not in self.clocks:
-            fail("events of the kernel without its clock")
+            fail("kernel events without its clock")
         for e in b.get("event", []):
             which = [k for k in e if k not in ("timestamp", "pid")]
             if len(which) != 1 or "timestamp" not in e or "pid" not in e:
-                fail("no event of the kernel: %r" % e)
+                fail("no kernel event: %r" % e)
             if e["timestamp"] < self.cpus.get(b["cpu"], 0):
                 fail("CPU %d: time goes back: %r" % (b["cpu"], e))
             self.cpus[b["cpu"]] = e["timestamp"]
@@ -364,7 +364,7 @@ class Check:
             fail("it does not say what it is")
         c = self.counts
         if c["kernel"] != a["xsprof.events_kernel"]:
-            fail("%d events of the kernel, says there are %d" % (
+            fail("%d kernel events, says there are %d" % (
                 c["kernel"], a["xsprof.events_kernel"]))
         shown = c[BEGIN] + c[END] + c[INSTANT] + c[COUNTER] + c["kernel"] + \
             c["samples"]

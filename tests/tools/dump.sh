@@ -33,7 +33,7 @@ golden all.folded "$dump" --allow-lost -f folded -i "$dir/all.data"
 result "folded" $?
 "$make_capture" tasks "$dir/tasks.data"
 "$dump" -f folded -o "$dir/tasks.folded" "$dir/tasks.data" >"$dir/out" 2>"$dir/log"
-[ $? = 1 ] && grep -q 'tasks.data: holds no samples .*--python$' "$dir/log" &&
+[ $? = 1 ] && grep -q 'tasks.data: has no stack samples .*--python$' "$dir/log" &&
 	[ ! -e "$dir/tasks.folded" ] && [ ! -s "$dir/out" ] &&
 	! "$dump" -f folded --pid 1 "$dir/all.data" 2>"$dir/log" &&
 	grep -q 'no sample matches' "$dir/log"
@@ -274,7 +274,7 @@ for format in chrome kineto perfetto text ndjson; do
 			"$dump" -q -f $format -o "$dir/deep.out" "$dir/deep.data" 2>"$dir/log"
 		case $format:$n in
 		text:*|ndjson:*|kineto:*|*:511) [ ! -s "$dir/log" ] ;;
-		*)	[ "$(grep -c ": $((n - 511)) ranges are inside of 512 others or more: " \
+		*)	[ "$(grep -c ": $((n - 511)) ranges are nested in 512 others or more: " \
 				"$dir/log")" = 1 ] ;;
 		esac
 		result "$format: $n ranges, each in the one before" $?
@@ -371,7 +371,7 @@ result "the texts of printk_formats" $?
 "$make_capture" crash "$dir/crash.data" 5001 2501
 for format in text chrome; do
 	"$dump" --allow-lost -f $format "$dir/crash.data" >"$dir/crash.txt" 2>"$dir/log" &&
-		grep -q ': 1250 events of the kernel are shown field by field: the formats of 2 ' \
+		grep -q ': 1250 kernel events are shown field by field: the formats of 2 ' \
 			"$dir/log" &&
 		[ "$(grep -o 'irq_handler_exit: irq=[0-9]* ret=handled' "$dir/crash.txt" | sort -u |
 		     wc -l)" = 2501 ] &&
@@ -386,7 +386,7 @@ done
 result "relative times" $?
 for format in chrome kineto ndjson perfetto; do
 	"$dump" -r -f $format "$dir/all.data" 2>"$dir/log" >/dev/null
-	[ $? = 2 ] && grep -q "^xsprof-dump: -r: is for text; .* in $format " "$dir/log"
+	[ $? = 2 ] && grep -q "^xsprof-dump: -r: only with -f text; .* of $format " "$dir/log"
 	result "relative times: not in $format" $?
 done
 cat "$dir/all.data" | "$dump" --allow-lost -i - 2>/dev/null | cmp -s - "$dir/all.txt"

@@ -76,7 +76,7 @@ print(count, last)' 2>>log
 
 # ---- snapshots -------------------------------------------------------------------------------
 
-status 1 "$xsprof" snapshot -o none.data && grep -q 'no process of yours has rings' log &&
+status 1 "$xsprof" snapshot -o none.data && grep -q 'none of your processes has rings' log &&
 	[ ! -e none.data ]
 result "snapshot: nobody to be asked is an error, and no file" $?
 if [ "$(id -u)" = 0 ]; then
@@ -99,7 +99,7 @@ result "snapshot: what a recorder has read is still there" $?
 "$xsprof" snapshot -o s.data 2>&1 |
 	grep -q '^\[ xsprof snapshot: [0-9]* events from 1 process, .*, 0 lost, wrote s.data \]'
 result "snapshot: one line tells of it" $?
-"$xsprof" info s.data 2>log | grep -q '^ended .*a snapshot of what was in memory' &&
+"$xsprof" info s.data 2>log | grep -q '^ended .*a snapshot of the rings in memory' &&
 	"$xsprof" info --json s.data 2>>log | python3 -c '
 import json, sys
 i = json.load(sys.stdin)
@@ -196,9 +196,9 @@ assert i["lost_slots"] > 90000 and i["bad_slots"] == 0, i
 p = i["processes"][0]
 assert (p["how"], p["ring_size"]) == ("killed", 65536), p' 2>>log
 result "flight=SIZE: what was overwritten is counted" $?
-"$xsprof" info f.data 2>log | grep -qE '^whole +the last [0-9.]+ [mun]?s, from .* on: nothing' &&
+"$xsprof" info f.data 2>log | grep -qE '^whole +the last [0-9.]+ [mun]?s, from .*: nothing' &&
 	"$xsprof" report f.data 2>>log | grep -qE '^# whole: the last [0-9.]+ [mun]?s, --from ' &&
-	grep -qE '^\[ xsprof flight: it has all records of the last [0-9.]+ [mun]?s, and some' said
+	grep -qE '^\[ xsprof flight: complete for the last [0-9.]+ [mun]?s, and some' said
 result "flight=SIZE: and said how far it reaches back" $?
 ls f.data.1.killed-* >log 2>&1 && [ "$(whole f.data.1.killed-*)" = "$1 $2" ]
 result "flight: a file when a process was killed, and its command went on" $?
@@ -234,7 +234,7 @@ wait_for wrote "f.data.1.stall-$program" rec.err
 "$xsprof" report "f.data.1.stall-$program" 2>log | grep -q \
 	"was in nccl:all_reduce for .* (in step) when the snapshot was taken"
 result "watch: one that stays open makes a file that says so" $?
-! "$xsprof" report "f.data.1.stall-$program" 2>log | grep 'no row counts' >>log
+! "$xsprof" report "f.data.1.stall-$program" 2>log | grep 'not counted in any row' >>log
 result "watch: its process lives at that moment, which is exact" $?
 grep -q "flight: thread $program of process $program has been in nccl:all_reduce for" rec.err
 result "watch: a line tells which" $?
@@ -261,8 +261,8 @@ stop
 
 "$xsprof" record -o f.data --flight --watch all_reduce --watch 'gloo:*' -- "$open" tids exit \
 	>out 2>log
-[ "$(grep 'no process had' log)" = "xsprof: --watch: no process had a range called 'gloo:*':\
- 'xsprof report' shows their names" ]
+[ "$(grep 'no process had' log)" = "xsprof: --watch: no process had a range named 'gloo:*':\
+ 'xsprof report' lists the names" ]
 result "watch: a name that no process has is told at the end" $?
 
 if [ "$(nproc)" -gt 1 ]; then
@@ -302,7 +302,7 @@ rm -f f.data*
 status 0 "$xsprof" record -o f.data --flight --flight-files 2 -- sh -c "
 	for i in 1 2 3 4; do rm -f pid; $beat pid & until [ -s pid ]; do sleep 0.02; done
 	kill -9 \$!; wait; sleep 0.3; done"
-[ "$(ls f.data.* | wc -l)" = 2 ] && grep -q 'not written any more' log
+[ "$(ls f.data.* | wc -l)" = 2 ] && grep -q 'later triggers write no file' log
 result "flight: --flight-files bounds them" $?
 
 rm -f f.data*
@@ -322,7 +322,7 @@ result "flight=TIME: only the last part of the rings" $?
 # ---- categories ------------------------------------------------------------------------------
 
 status 2 "$xsprof" enable && status 2 "$xsprof" disable --pid 0 io &&
-	status 1 "$xsprof" disable io && grep -q 'no process of yours is being recorded' log
+	status 1 "$xsprof" disable io && grep -q 'none of your processes is being recorded' log
 result "enable, disable: wrong usage, and nobody there" $?
 start -b 16M -o rec.data -- "$beat" pid
 status 1 "$xsprof" disable disk && grep -q 'disk: no process has this category' log &&

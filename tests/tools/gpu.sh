@@ -42,7 +42,7 @@ assert copies == {('Memcpy HtoD (Pageable -> Device)', 'cudaMemcpyAsync'): (1, 1
 	grep -q '^#   idle for 90.000 us:$' "$dir/log" &&
 	grep -q '5.000 us       1 x  nothing launched: the host was off the CPU (blocked) in aten' \
 		"$dir/log" &&
-	grep -q 'unknown: the call of the next activity is not known$' "$dir/log" &&
+	grep -q 'unknown: the call that launched the next activity is unknown$' "$dir/log" &&
 	grep -q '^ *1 *1 .* Memcpy HtoD (Pageable -> Device), by cudaMemcpyAsync$' "$dir/log" &&
 	! grep -q '(Pinned -> Device), by' "$dir/log"
 result "the same as text" $?

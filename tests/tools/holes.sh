@@ -41,7 +41,7 @@ steps = r["steps"]
 assert len(steps) >= 20 and not any(s["uncertain"] for s in steps), len(steps)
 assert max(s["wall_ns"] for s in steps) <= longest, longest' "$step" 2>>log &&
 		"$xsprof" report --steps=step "$data" 2>>log | grep -q \
-		'^[.]* and [0-9]* ranges of that name that are in no row: records were lost'
+		'^[.]* and [0-9]* ranges of that name without a row: records were lost'
 	result "$1: nor a step" $?
 	for format in text chrome ndjson kineto perfetto; do
 		[ "$("$xsprof" dump -q -f $format "$data" 2>>log | grep -ao uncertain |

@@ -22,7 +22,7 @@
  *	make-capture rows FILE		names with numbers, recursion
  *	make-capture long FILE		strings of instants in several records
  *	make-capture lost FILE		ranges across a loss
- *	make-capture kernel FILE	events of the kernel's tracer on two CPUs, and markers
+ *	make-capture kernel FILE	events of the kernel tracer on two CPUs, and markers
  *	make-capture kernel FILE US	the same, and that tracer was read until US
  *	make-capture left-out FILE	a switch that the tracer left out
  *	make-capture threads FILE	the scheduler's events of a program without markers
@@ -41,7 +41,7 @@
  *	make-capture late FILE		records behind the end of their process
  *	make-capture usage FILE		allocations, and what ops computed
  *	make-capture numbers FILE	threads of a pid namespace, and the kernel's numbers
- *	make-capture busy FILE N	N events of the kernel's tracer
+ *	make-capture busy FILE N	N events of the kernel tracer
  *	make-capture names FILE N	N kinds of the kernel's events that name functions
  *	make-capture crash FILE N AT	N that libtraceevent formats; it crashes at event AT
  *	make-capture cost-KIND FILE N	N times the same: capture-cost.c has the kinds

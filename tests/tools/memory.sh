@@ -19,7 +19,7 @@ for format in text chrome ndjson perfetto; do
 done
 "$make_capture" busy "$dir/busy.data" $((events / 10)) || exit 1
 for format in chrome perfetto; do
-	small "dump -f $format of $((events / 10)) events of the kernel" "$dump" -f $format \
+	small "dump -f $format of $((events / 10)) kernel events" "$dump" -f $format \
 		"$dir/busy.data"
 done
 small "report of $events events" "$xsprof" report --by name,thread "$dir/big.data"

@@ -74,7 +74,7 @@ result "killed: --no-open" $?
 result "killed: --tid" $?
 "$xsprof" report --to 0.1 "$cap" >"$dir/report" && [ -z "$(lines)" ] &&
 	"$xsprof" report --to 0.1 --open "$cap" >"$dir/report" &&
-	lines | grep -q '^stand-0 was in .* when the time shown was over$'
+	lines | grep -q '^stand-0 was in .* at the end of the time shown$'
 result "killed: a window of time that ends before" $?
 
 for how in "exit:when it exited with status 3" "exec:when another program replaced it"; do
@@ -95,7 +95,7 @@ lines | grep -qx "open was in deep for T (in main > $seven > 14 more > deep > $s
 result "many around one: the outermost and the innermost" $?
 
 record pause
-off="when its markers were switched off: what it did since is not known"
+off="when its markers were disabled: later events are unknown"
 [ "$(lines)" = "open was in after for T when killed by SIGKILL
 stand-0 was in conv \"2d\" for T (in step? > forward?) $off
 stand-2 was in all_reduce for T $off
@@ -103,7 +103,7 @@ stand-2 began request with id 0x77, open for T $off" ]
 result "paused: what it hid is uncertain, and what ended after it is not open" $?
 
 record lose
-[ "$(lines | grep -c 'uncertain: records that came after its begin are missing$')" = 4 ] &&
+[ "$(lines | grep -c 'uncertain: records after its begin are missing$')" = 4 ] &&
 	lines | grep -q '(in step? > forward?)'
 result "lost: uncertain from there on" $?
 for option in "" --include-uncertain; do
@@ -193,6 +193,6 @@ python3 - "$cap" "$dir/cut.data" <<-'END'
 END
 "$xsprof" report "$dir/cut.data" >"$dir/report" 2>"$dir/log"
 lines | grep '^stand-0 was in conv "2d" for T (in step > forward) ' |
-	grep -q ' at the end of what was recorded$'
+	grep -q ' at the end of the recording$'
 result "a cut file: open at its end" $?
 finish

@@ -68,7 +68,7 @@ done
 status 2 "$xsprof" report --why "$all" && says "--why=NAME"
 result "report --why without a name" $?
 (cd "$dir" && cp "$all" xsprof.data && : | "$xsprof" report --allow-lost >out 2>log &&
-	grep -q "standard input is a pipe, which 'report -' reads" log &&
+	grep -q "standard input is a pipe: 'report -' reads" log &&
 	"$xsprof" report --allow-lost </dev/null >out 2>log && ! grep -q pipe log)
 result "report of the default file beside a pipe says what it reads" $?
 rm -f "$dir/xsprof.data"
@@ -113,7 +113,7 @@ result "-o: what was there stays when the capture cannot be read" $?
 status 1 "$dump" -o "$dir/no/such/folder" "$all" && says "No such file"
 result "-o: no such folder" $?
 cp "$all" "$dir/own.data" && ln -s own.data "$dir/link.data"
-status 2 "$dump" -o "$dir/link.data" "$dir/own.data" && says "is the capture that is read" &&
+status 2 "$dump" -o "$dir/link.data" "$dir/own.data" && says "is the input file" &&
 	cmp "$all" "$dir/own.data" >>"$dir/log"
 result "-o: the capture is not written over" $?
 (cd "$dir" && rm -f xsprof.data) && status 1 env -C "$dir" "$xsprof" report &&
@@ -131,11 +131,11 @@ result "-o: nothing stays of a file that could not be written" $?
 # A name that says what the file would not be.
 for name in json=chrome json.gz=chrome pftrace=perfetto ndjson=ndjson; do
 	status 2 "$dump" -o "$dir/named.${name%=*}" "$all" &&
-		says "would be text: -f ${name#*=} " &&
+		says "the default format is text: give -f ${name#*=}" &&
 		"$dump" -q --allow-lost -f text -o "$dir/named.${name%=*}" "$all" 2>"$dir/log"
 	result "-o: text has another name than .${name%=*}, unless -f text says so" $?
 done
-status 2 "$dump" -f chrome -o "$dir/named.json.bz2" "$all" && says "would not be packed"
+status 2 "$dump" -f chrome -o "$dir/named.json.bz2" "$all" && says "would not be compressed"
 result "-o: a name of what packs otherwise is refused" $?
 
 # By its name a file is packed, whatever is in it.

@@ -100,7 +100,7 @@ status=$?
 result "names were forgotten: $(cat "$dir/cleared") packets say so" $status
 "$make_capture" busy "$dir/busy.data" $busy || exit 1
 dump_all busy
-small "$busy events of the kernel" "$dump" --allow-lost -f perfetto "$dir/busy.data"
+small "$busy kernel events" "$dump" --allow-lost -f perfetto "$dir/busy.data"
 
 # An instant with a string in several records is one event, with all of it.
 "$make_capture" long "$dir/long.data" || exit 1

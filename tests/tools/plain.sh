@@ -184,12 +184,12 @@ if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/instances ]; then
 	"$xsprof" record -q -e sched --filter-tree -o "kernel$bad.data" -- "$program" "$dir/pid" \
 		</dev/null >"$dir/log" 2>&1
 	for verb in dump "dump -f ndjson" "dump -f chrome" "dump -f kineto" "report --by thread"; do
-		plain "$verb of events of the kernel" "$xsprof" $verb "kernel$bad.data"
+		plain "$verb of kernel events" "$xsprof" $verb "kernel$bad.data"
 	done
 	"$xsprof" dump -q -f ndjson "kernel$bad.data" 2>>log | grep -q '"type": *"kernel".*\[2J'
 	result "these have such names" $?
 else
-	skipped "events of the kernel" "no tracer, or not root"
+	skipped "kernel events" "no tracer, or not root"
 fi
 # What the library says by itself, and passes on of others.
 for variable in XSPROF_RECORD XSPROF_MODE XSPROF_SESSION XSPROF_CATEGORIES; do

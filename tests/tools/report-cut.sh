@@ -61,12 +61,12 @@ got = {x["name"]: (x["total_ns"], x["cause"]["blocked_ns"]) for x in r["ranges"]
 assert got == {"step": (26000, 16000), "wait": (21000, 16000)}, got' 2>>"$dir/log" &&
 	"$xsprof" report --allow-lost --from 15us --to 41us --open "$dir/window.data" \
 		2>>"$dir/log" |
-	grep -q ' was in wait for 21.000 us (in step) when the time shown was over$' &&
+	grep -q ' was in wait for 21.000 us (in step) at the end of the time shown$' &&
 	"$xsprof" report --allow-lost --to 41us --why step "$dir/window.data" 2>>"$dir/log" |
 	grep -q '16.000 us (51.6 %) blocked;$'
 result "report: what is open at --to was open until then" $?
 "$xsprof" report --allow-lost --from 25us --to 41us --open "$dir/window.data" 2>"$dir/log" |
-	grep -q ' was in wait for 21.000 us (in step) when the time shown was over$' &&
+	grep -q ' was in wait for 21.000 us (in step) at the end of the time shown$' &&
 	"$xsprof" report --allow-lost --from 25us --why step "$dir/window.data" >"$dir/out" \
 		2>>"$dir/log" &&
 	grep -q '^1\. step, .*, at 0.000025000 s$' "$dir/out" &&
@@ -125,15 +125,15 @@ result "report --by thread: and covers its thread once" $?
 "$xsprof" report --open "$dir/parts.data" 2>"$dir/log" | grep -q 'was in lone for 58.000 us'
 result "report --open: it is open since its first part began" $?
 "$xsprof" report --steps=request "$dir/parts.data" >"$dir/out" 2>"$dir/log"
-[ $? = 1 ] && grep -q '^... and 2 ranges of that name that are in no row: another was' "$dir/out"
+[ $? = 1 ] && grep -q '^... and 2 ranges of that name without a row: another was' "$dir/out"
 result "report --steps: no row is of requests that are open at a time" $?
 [ "$("$dump" -q "$dir/parts.data" 2>"$dir/log" | grep -c ': end: .* continued$')" = 6 ]
 result "dump: their ends say so" $?
 status 1 "$xsprof" report -q --why step --name wait "$dir/window.data" &&
-	grep -q "none of the 1 ranges called 'step' matches the other options: leave out" "$dir/log"
+	grep -q "none of the 1 ranges named 'step' matches the filters: leave out" "$dir/log"
 result "report --why: the other options leave out what there is" $?
 "$xsprof" report --allow-lost --name wait "$dir/window.data" 2>"$dir/log" |
-	grep -q '^# .*, 1 process, of which the options choose a part$'
+	grep -q '^# .*, 1 process; filtered$'
 result "report: the first line is of the whole file, and says so" $?
 lost "assert r['found'] == 15 and r['uncertain'] == 4, r
 assert r['ranges'][0]['wall_ns'] == 10000, r" --why add &&
@@ -231,7 +231,7 @@ assert r["ranges"][0]["total_ns"] == 30000 + 37000 + 40000 + 18000 + 11000, r
 END
 result "the end of a process: the kernel's time, where the recorder's is an interval" $?
 "$xsprof" report "$dir/exits.data" >"$dir/ends" 2>"$dir/log"
-grep -q '^\.\.\. and 4 open ranges that no row counts: .* (--open lists all' "$dir/ends"
+grep -q '^\.\.\. and 4 open ranges not counted in any row: .* (--open lists all' "$dir/ends"
 result "report: says how many open ranges it does not count, and where they are" $?
 grep -q '^  thread 200 was in step for 30.000 us when its process vanished$' "$dir/ends"
 result "the end of a process: report says how long its range was open" $?

@@ -84,13 +84,13 @@ assert [(x["count"], x["total_ns"], x["self_ns"]) for x in r] == [(2, 30000, Non
 	grep -qE '^ *2 +30\.000 us +- +15\.000 us .* copy$'
 result "report: what is on no thread has no time of its own" $?
 "$xsprof" report --why copy "$dir/rows.data" >"$dir/out" 2>&1
-[ $? = 1 ] && grep -q "'copy' are async ranges, activities or calls of GPUs, or spans" "$dir/out"
+[ $? = 1 ] && grep -q "'copy' are async ranges, GPU activities or calls, or spans" "$dir/out"
 result "report --why: says so of ranges that are on no thread" $?
 "$xsprof" report --allow-lost --why mutex "$dir/all.data" >"$dir/out" 2>&1
-[ $? = 1 ] && grep -q "'mutex' is called what threads wait for, and no range: " "$dir/out"
+[ $? = 1 ] && grep -q "'mutex' names waits for an object, not a range: " "$dir/out"
 result "report --why: nor is a mutex a range" $?
 "$xsprof" report "$dir/rows.data" >"$dir/out" 2>"$dir/log" &&
-	grep -q '^# 1 row above is of async ranges, a GPU or spans of no thread: ' "$dir/out"
+	grep -q '^# 1 row above is of async ranges, GPU activities or spans without ' "$dir/out"
 result "report: and that they have no times of a thread" $?
 "$xsprof" report --by thread --json "$dir/rows.data" 2>"$dir/log" | python3 -c '
 import json, sys
@@ -166,7 +166,7 @@ result "report of a program without markers: its threads' time" $?
 cat "$dir/out" >>"$dir/log"
 row='^ *60.000 us +28.000 us +2.000 us +30.000 us( +-){6} +2 +prog-600 +prog-600$'
 grep -qE "$row" "$dir/out" &&
-	grep -q '^... and 1 thread of other programs, which ran for 5.000 us: ' "$dir/out"
+	grep -q '^... and 1 thread of other programs ran for 5.000 us: ' "$dir/out"
 result "report of a program without markers: a table" $?
 "$xsprof" report --tid 7 "$dir/threads.data" 2>"$dir/log" |
 	grep -qE '^ *35.000 us +5.000 us +- +30.000 us .* 1 +kworker/0:1-7 +kworker/0:1-7$'
@@ -179,7 +179,7 @@ got = [(t["tid"], t["wall_ns"], t["on_cpu_ns"]) for t in r]
 assert got == [(601, 20000, 15000), (600, 20000, 0)], got' 2>"$dir/log"
 result "report of a program without markers: a part of the time" $?
 "$xsprof" report --from 1 "$dir/threads.data" >"$dir/out" 2>"$dir/log"
-grep -q 'nothing matches the options' "$dir/out" && ! grep -q prog-600 "$dir/out" &&
+grep -q 'nothing matches the filters' "$dir/out" && ! grep -q prog-600 "$dir/out" &&
 	"$xsprof" report --from 0.0000301 --to 0.0000302 --tid 601 --json "$dir/threads.data" |
 	python3 -c '
 import json, sys
@@ -274,11 +274,11 @@ got = {t["lock"]: (t["holds"], t["held_ns"]) for t in json.load(sys.stdin)["thre
 assert got == {1: (1, 500), 2: (1, 1000), 3: (1, 500)}, got' 2>>"$dir/log"
 result "report --gil: the parts that lie between --from and --to" $?
 "$xsprof" report --gil --allow-lost -n 1 "$dir/lock.data" >"$dir/out" 2>"$dir/log" &&
-	grep -q "^# .*: threads waited for Python's lock 3 times, 55.000 us in all; 1 waits had no\
+	grep -q "^# .*: threads waited for the GIL 3 times, 55.000 us in total; 1 waits had no\
  end$" \
 		"$dir/out" &&
 	grep -q '^# 1 waits are in no row: records were lost inside them$' "$dir/out" &&
-	grep -q '^# 3 records are in no row: there are too many threads or locks$' "$dir/out"
+	grep -q '^# 3 records are in no row: too many threads or locks$' "$dir/out"
 result "report --gil: lines that say so" $?
 "$make_capture" hostile "$dir/hostile.data"
 for verb in report info; do

@@ -56,13 +56,13 @@ result "steps that are ranges of a name" $?
 "$xsprof" report --allow-lost --steps "$dir/steps.data" >"$dir/out" 2>"$dir/log"
 cat "$dir/out" >>"$dir/log"
 grep -qx '# trainer-100: 7 steps, each until the end of Optimizer.step#SGD.step; not of Optim.*' \
-	"$dir/out" && grep -qx '# told-102: 2 steps, as the program counts them' "$dir/out" &&
+	"$dir/out" && grep -qx '# told-102: 2 steps, as counted by the program' "$dir/out" &&
 	grep -qE '^ +5 +0.000140000 +200.000 us +180.000 us .* slow$' "$dir/out" &&
 	grep -qE '^ +6 +0.000340000 +60.000 us .* uncertain: records were lost$' "$dir/out" &&
-	grep -qE '^ +8 +0.000420000 +20.000 us .* not over when the process ended .killed.$' \
+	grep -qE '^ +8 +0.000420000 +20.000 us .* unfinished when the process ended .killed.$' \
 		"$dir/out" &&
 	grep -qE '^step 5: 200.000 us, the median is 30.000 us: 170.000 us more in forward' \
-		"$dir/out" && grep -q '^# too few whole steps' "$dir/out" &&
+		"$dir/out" && grep -q '^# too few complete steps' "$dir/out" &&
 	"$xsprof" report --allow-lost --steps "$dir/steps.data" 2>>"$dir/log" |
 		sed -n 's/^  look at: xsprof //p' >"$dir/hint" &&
 	"$xsprof" $(sed -n 1p "$dir/hint") --allow-lost --json >"$dir/json" 2>>"$dir/log" &&
@@ -83,7 +83,7 @@ result "of a capture from a pipe, what to look at is one too" $?
 result "as many as are asked for, of the threads that are, and the one that is not over" $?
 "$make_capture" hung "$dir/hung.data" && "$xsprof" report --steps -n 1 "$dir/hung.data" \
 	>"$dir/out" 2>"$dir/log"
-grep -q '^step 5: not over after 900.000 us, the median is 100.000 us: ' "$dir/out" &&
+grep -q '^step 5: unfinished after 900.000 us, the median is 100.000 us: ' "$dir/out" &&
 	! grep -q 'look at' "$dir/out" &&
 	"$xsprof" report --steps -n 1 --json "$dir/hung.data" 2>>"$dir/log" | python3 -c '
 import json, sys
@@ -93,7 +93,7 @@ result "a step that hangs is among the slow ones" $?
 "$make_capture" switched "$dir/switched.data" &&
 	"$xsprof" report --steps "$dir/switched.data" >"$dir/out" 2>"$dir/log"
 cat "$dir/out" >>"$dir/log"
-grep -qE '^ +5 +0.000310000 +200.000 us .* uncertain: markers were switched off or on$' \
+grep -qE '^ +5 +0.000310000 +200.000 us .* uncertain: markers were disabled or enabled$' \
 	"$dir/out" && ! grep -q slow "$dir/out" && ! grep -q 'took more than' "$dir/out" &&
 	"$xsprof" report --steps --json "$dir/switched.data" 2>>"$dir/log" | python3 -c '
 import json, sys
@@ -117,7 +117,7 @@ assert got[130] == [(0, 90), (90, 100), (190, 100), (290, 100)] and len(got) == 
 for m in r["medians"]:
     in_pass, end = m.get("until_after_pass_with"), m.get("until_end_of")
     assert (end if m["tid"] == 130 else in_pass) and not (in_pass and end), m' 2>>"$dir/log" &&
-	[ "$(grep -c ': 3 steps, each until the backward pass is over that has Optimizer.step#SGD' \
+	[ "$(grep -c ': 3 steps, each until the end of the backward pass with Optimizer.step#SGD' \
 		"$dir/out")" = 2 ]
 result "optimizers in the backward pass" $?
 "$xsprof" report --allow-lost --steps --from 0.0001 --to 0.00014 --json "$dir/steps.data" \
@@ -131,7 +131,7 @@ result "those that end in a part of the time" $?
 	grep -q 'no range Optimizer.step#\* ended' "$dir/out"
 result "none: which ranges are missing" $?
 status 1 "$xsprof" report --allow-lost --steps --tid 1 "$dir/steps.data" &&
-	grep -q 'none of 11 steps matches the options' "$dir/out"
+	grep -q 'none of 11 steps matches the filters' "$dir/out"
 result "none: the options left them out" $?
 "$make_capture" rows "$dir/rows.data" &&
 	"$xsprof" report --steps=fib "$dir/rows.data" >"$dir/out" 2>"$dir/log" &&

@@ -96,7 +96,7 @@ for detail in names shapes all; do
 	result "an undefined tensor is none, --torch $detail" $?
 done
 "$xsprof" report --by line data >out 2>log && grep -qxF "... no lines were recorded: $(
-	)record --torch=all has those of ops that Python calls; $(
-	)of a C++ program record --torch=cstack has stacks, for dump -f kineto" out
+	)use record --torch=all for ops called by Python; $(
+	)for a C++ program, record --torch=cstack records stacks, for dump -f kineto" out
 result "report --by line of it says why there are none" $?
 finish

@@ -53,18 +53,18 @@ each name 5 all
 result "operators that share a schema's memory: their names all the same" $?
 each silent 5 none
 result "no answer to where sizes are: no shapes" $?
-each number 5 none '*the number of inputs is not where it was expected: ops are recorded without*'
+each number 5 none '*unexpected location of the number of inputs: ops are recorded without*'
 result "another number of inputs: names only, and a line says why" $?
-each shape 5 some '*the shape of a tensor is not where it was expected: ops are recorded without*'
+each shape 5 some '*unexpected location of the shape of a tensor: ops are recorded without*'
 result "another shape: right ones up to there, then names only, and a line says why" $?
-each type 5 some '*the shape of a tensor is not where it was expected: ops are recorded without*'
+each type 5 some '*unexpected location of the shape of a tensor: ops are recorded without*'
 result "another type: the same" $?
 each thread 5 all
 result "a thread that waits where inputs are compared: another has all of its own" $?
 each comms 5 all
 result "what collectives are of" $?
 for form in count text hash; do
-	each comms-$form 5 all '*what collectives are of is not what it was expected to be*'
+	each comms-$form 5 all '*unexpected layout of collectives? metadata*'
 	result "what collectives are of in another form ($form): names only, and a line says why" $?
 done
 each shuffled $((3 * seeds)) any

@@ -95,7 +95,7 @@ record()
 record XSPROF_TORCH=shapes && "$dump" -q -f ndjson data 2>>log | grep '"aten::mm"' |
 	grep -q '\[ *2, *2 *\]'
 result "each op of PyTorch is recorded, with its inputs" $?
-record XSPROF_TORCH=names,cstack && [ "$(grep -c 'name it first in LD_PRELOAD' log)" = 1 ] &&
+record XSPROF_TORCH=names,cstack && [ "$(grep -c 'put it first in LD_PRELOAD' log)" = 1 ] &&
 	! "$dump" -q -f kineto data 2>>log | grep -q 'Call stack'
 result "without native stacks, which is said" $?
 finish

@@ -92,9 +92,9 @@ without_library()
 	# Without the preloaded library PyTorch does not listen: an empty list names the library.
 	name="ctl list: why a program that was to listen does not"
 	begin XSPROF_ONDEMAND=1 -- && "$xsprof" ctl list >list 2>log
-	if grep -q '^no process of yours listens: .* LD_PRELOAD=.*libxsprof-torch.so too$' \
+	if grep -q '^none of your processes listens: .* LD_PRELOAD=.*libxsprof-torch.so$' \
 			list; then
-		grep -q "process $pid: .* nothing that records PyTorch's ops: .* LD_PRELOAD=" log
+		grep -q "process $pid: .* no library that records PyTorch's ops: .* LD_PRELOAD=" log
 		result "$name" $?
 	elif grep -q "^ *$pid " list; then
 		result "$name" 1
@@ -206,7 +206,7 @@ lacks()
 if [ -z "$package" ]; then
 	lacks "LD_PRELOAD=$lib" LD_PRELOAD 'does not listen: start it with XSPROF_ONDEMAND=1'
 	lacks XSPROF_ONDEMAND=1 XSPROF_ONDEMAND \
-		"nothing that records PyTorch's ops: .* LD_PRELOAD=$lib too"
+		"no library that records PyTorch's ops: .* LD_PRELOAD=$lib too"
 
 	# Without the collector there is no op: it says so, and writes nothing.
 	begin LD_PRELOAD="$BUILD/lib/libxsprof-user.so.0" XSPROF_ONDEMAND=1 --

@@ -316,12 +316,12 @@ for i in range(3):
 END
 result "modules of what is computed again, and of the backward of a backward" $?
 "$xsprof" report --by line,module data >out 2>log
-[ $? = 2 ] && grep -q -- '--by: module or line, not both' log
+[ $? = 2 ] && grep -q -- '--by: module and line cannot be combined' log
 result "report --by line,module is refused" $?
 record --torch shapes -- "$python" -W ignore "$here/places.py" &&
 	"$xsprof" report --by module data 2>>log | grep -qxF "... no modules were recorded: $(
-		)record --torch=all has those of ops that Python calls; $(
-	)of a C++ program record --torch=cstack has stacks, for dump -f kineto"
+		)use record --torch=all for ops called by Python; $(
+	)for a C++ program, record --torch=cstack records stacks, for dump -f kineto"
 result "report --by module without modules says what to do" $?
 
 # On demand a request says what is recorded, whatever XSPROF_TORCH is.

@@ -134,7 +134,7 @@ for off in --no-torch '--torch off'; do
 	result "$off" $?
 done
 "$xsprof" record --torch everything -- true 2>log
-[ $? = 2 ] && grep -q "^xsprof: --torch: 'everything': names, shapes, all or off" log
+[ $? = 2 ] && grep -q "^xsprof: --torch: 'everything': expected names, shapes, all or off" log
 result "another word" $?
 mkdir shm
 XSPROF_SHM_DIR=$dir/shm LD_PRELOAD=$lib "$python" -W ignore -c "$mm

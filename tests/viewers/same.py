@@ -48,7 +48,7 @@ QUERIES = {
     "inferred": """select cpu, count(*) from ftrace_event where name = 'inferred_sched_switch'
                    group by 1""",
 }
-# Kineto's format has no events of the kernel.
+# Kineto's format has no kernel events.
 OF_KERNEL = "sched", "inferred", "idle", "inferred idle"
 
 comparison = Comparison()

@@ -49,13 +49,13 @@ int attach_take(struct attach *a, const char *verb, const char *list)
 		return tool_error("out of memory");
 	word = strtok_r(copy, ",", &save);
 	if (!word)
-		status = tool_usage(verb, "--pid: needs the number of a process");
+		status = tool_usage(verb, "--pid: a process id is missing");
 	for (; word && status < 0; word = strtok_r(NULL, ",", &save)) {
 		if (tool_parse_u64(word, &pid) || !pid || pid > INT32_MAX)
 			status = tool_usage(verb, "--pid: '%s' is not a process id: e.g. -p 12,13",
 					    word);
 		else if (a->nr == PIDS_MAX)
-			status = tool_usage(verb, "--pid: at most %u processes: -a takes all",
+			status = tool_usage(verb, "--pid: more than %u processes: use -a for all",
 					    PIDS_MAX);
 		else if (add(a, pid))
 			status = tool_error("out of memory");
@@ -71,8 +71,8 @@ int attach_check_met(const struct attach *a)
 
 	for (i = 0; i < a->nr; i++)
 		if (!a->met[i])
-			status = tool_error("process %d: has no rings: 'xsprof list' shows who "
-					    "does", (int)a->pids[i]);
+			status = tool_error("process %d: has no rings: 'xsprof list' shows the "
+					    "processes that have", (int)a->pids[i]);
 	return status;
 }
 
@@ -124,14 +124,14 @@ static int find(struct attach *a, int fd, uint32_t i, bool consume)
 		return TOOL_USAGE;
 	}
 	if (!s.any) {
-		tool_error("process %d: not a producer that you may read: 'xsprof list' shows "
-			   "them; a process becomes a producer at its first marker",
+		tool_error("process %d: not a producer, or not readable by you: 'xsprof list' "
+			   "shows those that are; a process becomes a producer at its first marker",
 			   (int)a->pids[i]);
 		return TOOL_USAGE;
 	}
 	if (consume && s.found.flags & XSPROF_INFO_CONSUMED) {
-		tool_error("process %d (%s): already has a recorder, which 'xsprof list' shows; "
-			   "'xsprof dump --live -p %d' shows its events beside that recorder",
+		tool_error("process %d (%s): already has a recorder ('xsprof list' shows it); "
+			   "'xsprof dump --live -p %d' can read its events at the same time",
 			   (int)a->pids[i], s.found.comm, (int)a->pids[i]);
 		return TOOL_USAGE;
 	}
@@ -146,8 +146,8 @@ int attach_device(struct attach *a, int *fd, bool consume)
 
 	*fd = xsp_device_open();
 	if (*fd < 0) {
-		tool_error("%s: " XSPROF_DEVICE_PATH " %s; without the module only a command that "
-			   "'xsprof record' starts has rings that can be read",
+		tool_error("%s: " XSPROF_DEVICE_PATH " %s; without the module only processes "
+			   "started by 'xsprof record' have rings that can be read",
 			   a->all ? "-a" : "-p", xsp_device_strerror(*fd));
 		return TOOL_USAGE;
 	}

@@ -34,16 +34,16 @@ enum xsp_filter_option {
 	{ "category",	required_argument, NULL, XSP_FILTER_CATEGORY }
 
 #define XSP_FILTER_HELP_CPU						\
-	"      --cpu LIST        these CPUs\n"
+	"      --cpu LIST        only these CPUs\n"
 
 #define XSP_FILTER_HELP							\
-	"      --from TIME       from this time on: seconds since the start of the trace,\n" \
-	"                        or @SECONDS of the recorded machine's CLOCK_MONOTONIC\n" \
-	"      --to TIME         up to this time\n"			\
-	"      --pid LIST        these processes: 12,40-50\n"		\
-	"      --tid LIST        these threads\n"			\
-	"      --name GLOB       these names: 'aten::*'; may be repeated\n" \
-	"      --category GLOB   these categories; may be repeated\n"
+	"      --from TIME       only from TIME on: seconds since the start of the trace, or\n" \
+	"                        @SECONDS of the recorded machine's CLOCK_MONOTONIC\n" \
+	"      --to TIME         only up to TIME\n"			\
+	"      --pid LIST        only these processes: 12,40-50\n"	\
+	"      --tid LIST        only these threads\n"			\
+	"      --name GLOB       only these names: 'aten::*'; may be repeated\n" \
+	"      --category GLOB   only these categories; may be repeated\n"
 
 struct xsp_span {
 	uint64_t	lo;

@@ -76,7 +76,7 @@ static int failed(const struct xsp_cap_place *place, int err)
 	const char *path = place->path;
 
 	if (place->old)
-		tool_error("%s.old: %s: what is in %s cannot be kept there: move it away, or name "
+		tool_error("%s.old: %s: cannot keep the existing %s there: move it away, or name "
 			   "another file with -o", path, place->why, path);
 	else if (place->why)
 		tool_error("%s: %s: name another file with -o", path, place->why);
@@ -132,14 +132,16 @@ int output_name(const char *verb, const char *path)
 	const char *end = strrchr(path, '.');
 
 	if (end && (!strcasecmp(end, ".json") || !strcasecmp(end, ".pftrace")))
-		return tool_usage(verb, "--output: %s: a capture is no %s file: 'xsprof dump -f %s "
-				  "-o %s' makes one of it: name it without that end", path, end,
+		return tool_usage(verb, "--output: %s: a capture is not a %s file ('xsprof dump -f "
+				  "%s -o %s' converts it): use a name without that "
+				  "extension", path, end,
 				  strcasecmp(end, ".json") ? "perfetto" : "chrome", path);
 	if (!end || (strcasecmp(end, ".gz") && strcasecmp(end, ".zst")))
 		return -1;
-	return tool_usage(verb, "--output: %s: a capture is no %s file: %s", path, end,
-			  strcmp(verb, "recover") ? "-z compresses it: name it without that end" :
-			  "name it without that end");
+	return tool_usage(verb, "--output: %s: a capture is not a %s file: %s", path, end,
+			  strcmp(verb, "recover") ? "-z compresses it: use a name without that "
+			  "extension" :
+			  "use a name without that extension");
 }
 
 int output_check(const char *path)

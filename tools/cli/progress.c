@@ -132,7 +132,7 @@ static void print_deaths(const char *verb, const struct xsp_drain_stats *stats)
 		print_killed(stats);
 	}
 	if (stats->vanished)
-		fprintf(stderr, "%s%u of %u ended in a way that is not known",
+		fprintf(stderr, "%s%u of %u ended in an unknown way",
 			stats->killed ? ", " : "", stats->vanished, stats->producers);
 	fputs(" ]\n", stderr);
 }

@@ -54,7 +54,7 @@ int reading_file(struct reading *r, int argc, char **argv)
 	r->input = XSP_INPUT;
 	/* A pipe on stdin may also come from a shell's loop or from ssh. */
 	if (!fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode))
-		tool_note("reads " XSP_INPUT ": standard input is a pipe, which '%s -' reads",
+		tool_note("reads " XSP_INPUT ": standard input is a pipe: '%s -' reads it",
 			  r->verb);
 	return -1;
 }
@@ -73,11 +73,11 @@ static void warn(void *data, const char *text)
 static const char *cure(int err, const char *path)
 {
 	if (err == -EACCES)
-		return ": read it as its owner, or as root";
+		return ": run xsprof as its owner, or as root";
 	if (err != -ENOENT)
 		return "";
 	return strcmp(path, XSP_INPUT) ? ": name a file that 'xsprof record' wrote" :
-	       ": 'xsprof record' writes it; --input names another";
+	       ": 'xsprof record' writes it; use --input for another file";
 }
 
 int xsp_source_open(struct xsp_source *source, const struct reading *reading, const char *path,
@@ -172,7 +172,7 @@ int xsp_source_losses(const struct xsp_source *source)
 	kernel_lost = !xsprof_trace_get_kernel(source->trace, &kernel) &&
 		      (kernel.lost || kernel.lost_slots || kernel.bad_slots);
 	if (kernel_lost)
-		tool_note("%s: lost %" PRIu64 " events of the kernel, and %" PRIu64 " bytes of "
+		tool_note("%s: lost %" PRIu64 " kernel events, and %" PRIu64 " bytes of "
 			  "them that did not fit or are damaged", source->path, kernel.lost,
 			  (kernel.lost_slots + kernel.bad_slots) * XSPROF_SLOT_SIZE);
 	if (info.lost_records || info.lost_slots || info.bad_slots || damaged)
@@ -181,7 +181,7 @@ int xsp_source_losses(const struct xsp_source *source)
 			  info.lost_records, info.lost_slots, info.bad_slots, info.bad_chunks,
 			  info.truncated ? ", the file is cut off" : "");
 	if (unrecorded)
-		tool_note("%s: %u process%s could not be recorded: 'xsprof info' says why",
+		tool_note("%s: %u process%s could not be recorded: 'xsprof info' shows why",
 			  source->path, unrecorded, unrecorded == 1 ? "" : "es");
 	if (damaged)
 		return TOOL_DAMAGED;

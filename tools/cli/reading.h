@@ -78,7 +78,7 @@ struct xsp_source {
 
 /* Help text of these verbs about messages and exit status. */
 #define READING_STATUS_HELP						\
-	"Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or\n"	\
+	"Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is truncated or\n" \
 	"damaged, 4 done, but records were lost when they were recorded (--allow-lost: 0).\n"
 
 /* @path: NULL for the capture that @reading names.  Return: 0, or TOOL_FAILED after a message. */

@@ -42,7 +42,7 @@ void session_say_place(const struct xsp_recording *s)
 	while (plain && s->path[plain] != '.' && s->path[plain - 1] != '/')
 		plain--;
 	if (s->path[plain] == '.')
-		tool_note("%.*s is taken by another user: %.*s is used", plain, s->path, len,
+		tool_note("%.*s belongs to another user: using %.*s", plain, s->path, len,
 			  s->path);
 }
 
@@ -66,8 +66,8 @@ void session_say_sudo(void)
 		any = !strncmp(entry->d_name, "s.", 2);
 	closedir(dir);
 	if (any)
-		tool_note("%s holds recordings of the user who called sudo, and root sees its own "
-			  "only: run this without sudo", path);
+		tool_note("%s holds recordings of the user who called sudo; root sees only its "
+			  "own: run this without sudo", path);
 }
 
 /* A living producer holds a lock on its file. */
@@ -240,5 +240,5 @@ void session_clean(bool quiet)
 	xsp_leftover_free(false);
 	session_each(clean_one, &c);
 	if (c.left > 1 && !quiet)
-		tool_note("and %u more like it: 'xsprof list' shows them", c.left - 1);
+		tool_note("%u more such recordings: 'xsprof list' shows them", c.left - 1);
 }

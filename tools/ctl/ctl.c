@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * `xsprof ctl`: asks a process that listens for a trace, for its end, for what it has so far, and
- * how it stands.  It words requests and answers; the way there and back is page.c's, and who
- * records is the process.
+ * `xsprof ctl`: requests a listening process to start, stop or save a trace, or to report its
+ * state. It formats requests and answers; page.c transports them, and the process records.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -25,25 +24,25 @@ static void help(void)
 	     "       xsprof ctl status   -p PID\n"
 	     "       xsprof ctl list\n"
 	     "\n"
-	     "Makes a running process start a trace of its ops, as PyTorch's profiler would, stop\n"
-	     "it, or write it so far. The process must listen: it was started with\n"
-	     "XSPROF_ONDEMAND=1, or called xsprof_ondemand_init(). 'list' shows those that do.\n"
+	     "Starts, stops or saves a trace of PyTorch ops in a running process, as PyTorch's\n"
+	     "profiler would. The process must listen: start it with XSPROF_ONDEMAND=1, or call\n"
+	     "xsprof_ondemand_init() in it. 'list' shows the processes that listen.\n"
 	     "\n"
 	     "  -p, --pid PID           the process\n"
-	     "  -o, --output FILE       the trace, as the process sees it (default\n"
-	     "                          xsprof-PID.json here); .json.gz is compressed\n"
-	     "  -d, --duration TIME     end after 5, 2.5, 500ms, 2m (default: with 'stop')\n"
-	     "  -n, --iterations N      from the program's next step on, N steps\n"
-	     "      --shapes            with the inputs of ops\n"
-	     "      --memory            with allocations\n"
-	     "      --stack             with stacks\n"
-	     "      --flops             with FLOPs\n"
-	     "      --modules           with modules\n"
-	     "      --memory-snapshot   in place of a trace what PyTorch's memory viewer reads\n"
+	     "  -o, --output FILE       the trace, a path in the file system of the process\n"
+	     "                          (default ./xsprof-PID.json); .json.gz is compressed\n"
+	     "  -d, --duration TIME     stop after TIME: 5, 2.5, 500ms, 2m (default: at 'stop')\n"
+	     "  -n, --iterations N      trace N steps, starting with the program's next one\n"
+	     "      --shapes            also record the inputs of ops\n"
+	     "      --memory            also record allocations\n"
+	     "      --stack             also record stacks\n"
+	     "      --flops             also record FLOPs\n"
+	     "      --modules           also record modules\n"
+	     "      --memory-snapshot   write a file for PyTorch's memory viewer, not a trace\n"
 	     "                          (default xsprof-PID.pickle)\n"
-	     "  -s, --set KEY=VALUE     one more line of Kineto's configuration\n"
-	     "  -w, --wait              until it has ended; then its file's name is printed\n"
-	     "  -t, --timeout TIME      give up on a process that does not hear (default 10)\n"
+	     "  -s, --set KEY=VALUE     add a line to the Kineto configuration of the request\n"
+	     "  -w, --wait              wait until the trace has ended, and print its file name\n"
+	     "  -t, --timeout TIME      how long to wait for an answer (default 10)\n"
 	     "      --allow-lost        exit with status 0 if records were lost\n"
 	     "  -h, --help              this text\n"
 	     "  -V, --version           the version\n"
@@ -73,7 +72,7 @@ static int add_number(struct ctl_asked *a, const char *key, uint64_t value)
 	return add(a, key, text);
 }
 
-/* The folder as it is, without links: the process follows none. */
+/* The directory with symbolic links resolved: the process follows none. */
 static int name_file(struct ctl_asked *a, const char *otherwise)
 {
 	const char *file = a->output ? a->output : otherwise;
@@ -87,7 +86,7 @@ static int name_file(struct ctl_asked *a, const char *otherwise)
 		return tool_usage("ctl", "--output: the name is too long");
 	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - file) + 1 : 1,
 		 slash ? file : ".");
-	/* One that is not here may be there: the process can have other mounts. */
+	/* A directory missing here may exist there: the process can have other mounts. */
 	if (!realpath(dir, real)) {
 		if (*file != '/')
 			return tool_error("%s: %s", dir, strerror(errno));
@@ -96,10 +95,11 @@ static int name_file(struct ctl_asked *a, const char *otherwise)
 	if ((size_t)snprintf(a->file, sizeof(a->file), "%s%s%s", real,
 			     real[strlen(real) - 1] == '/' ? "" : "/", name) >= sizeof(a->file))
 		return tool_usage("ctl", "--output: the name is too long");
-	/* In Kineto's configuration these cannot be part of a value. */
+	/* Kineto's configuration cannot have these in a value. */
 	if (strpbrk(a->file, "#\n\r") || isspace((unsigned char)a->file[strlen(a->file) - 1]))
-		return tool_usage("ctl", "--output: '%s': '#', line ends, and a blank as its last "
-				  "letter cannot be asked for: name another file", a->file);
+		return tool_usage("ctl", "--output: '%s': a request cannot name a file with '#' or "
+				  "a line end in its name, or a blank at the end: use another "
+				  "name", a->file);
 	return add(a, "ACTIVITIES_LOG_FILE", a->file);
 }
 
@@ -143,7 +143,7 @@ static int add_all(struct ctl_asked *a)
 
 /* ---- verbs ---- */
 
-/* Does a line of the user's say when it ends? */
+/* Does a line of --set define the end? */
 static bool ends_by_itself(const struct ctl_asked *a)
 {
 	for (size_t i = 0; i < a->nr_lines; i++)
@@ -169,7 +169,7 @@ static void tell_begun(const struct ctl_asked *a, const struct ctl_page *cp, con
 			  (int)a->pid, cp->comm, file, (int)a->pid);
 }
 
-/* Its name is the output, also where it lacks something. */
+/* Prints its name, even if the trace is incomplete. */
 static int tell_file(const struct ctl_asked *a, const char *file,
 		     const struct xsp_demand_lost *lost)
 {
@@ -184,8 +184,8 @@ static int wait_end(const struct ctl_asked *a, const struct ctl_page *cp, uint32
 	int err = ctl_wait_end(cp, number, &now);
 
 	if (err == -ESTALE)
-		return tool_error("process %d: the trace has ended, and another has begun since: "
-				  "it should be %s", (int)a->pid, a->file);
+		return tool_error("process %d: the trace has ended, and another has started since: "
+				  "the file should be %s", (int)a->pid, a->file);
 	if (err)
 		return tool_error("process %d: has ended, and left no trace", (int)a->pid);
 	if (now.err)
@@ -233,8 +233,8 @@ static int do_snapshot(struct ctl_asked *a, struct ctl_page *cp)
 	if (status)
 		return status;
 	if (answer.err == -ENOENT && ctl_has_rings(a->pid))
-		return tool_error("process %d: records nothing on demand, but holds rings: 'xsprof "
-				  "snapshot --pid %d' writes what is in them", (int)a->pid,
+		return tool_error("process %d: does not trace on demand, but has rings: 'xsprof "
+				  "snapshot --pid %d' saves their contents", (int)a->pid,
 				  (int)a->pid);
 	if (answer.err)
 		return ctl_refused(a, answer.err, answer.why);
@@ -244,7 +244,7 @@ static int do_snapshot(struct ctl_asked *a, struct ctl_page *cp)
 static const struct ctl_verb {
 	const char	*name;
 	int		(*run)(struct ctl_asked *a, struct ctl_page *cp);
-	const char	*options;	/* that it takes beside -p, -t and -h */
+	const char	*options;	/* that it takes besides -p, -t and -h */
 } verbs[] = {
 	{ "start", do_start, "odnwsSMTFLPA" },
 	{ "stop", do_stop, "A" },
@@ -277,7 +277,7 @@ static int take_line(struct ctl_asked *a, const char *line)
 	if (!eq || eq == line || eq - line > 100 || strpbrk(line, "#\n\r"))
 		return tool_usage("ctl", "--set: '%s' is not KEY=VALUE", line);
 	if (a->nr_lines == CTL_LINES)
-		return tool_usage("ctl", "--set: at most %u lines", CTL_LINES);
+		return tool_usage("ctl", "--set: more than %u lines", CTL_LINES);
 	a->lines[a->nr_lines++] = line;
 	return -1;
 }
@@ -297,7 +297,7 @@ static int take(struct ctl_asked *a, int c, char **argv, const struct option *op
 		return tool_take_pid("ctl", optarg, &a->pid);
 	case 'o':
 		if (!*optarg)
-			return tool_usage("ctl", "--output: needs the name of a file");
+			return tool_usage("ctl", "--output: a file name is missing");
 		a->output = optarg;
 		break;
 	case 'd':
@@ -390,8 +390,8 @@ int cmd_ctl(int argc, char **argv)
 	int c, at, status;
 
 	if (argc < 2)
-		return tool_usage("ctl", "ctl: needs a request: start, stop, snapshot, status or "
-				  "list");
+		return tool_usage("ctl", "ctl: a request is missing: start, stop, snapshot, status "
+				  "or list");
 	if (argv[1][0] != '-') {
 		verb = find_verb(argv[1]);
 		if (!verb)
@@ -408,17 +408,18 @@ int cmd_ctl(int argc, char **argv)
 			return status;
 	}
 	if (!verb)
-		return tool_usage("ctl", "ctl: the request comes first: start, stop, snapshot, "
-				  "status or list");
+		return tool_usage("ctl", "ctl: the first argument is the request: start, stop, "
+				  "snapshot, status or list");
 	if (optind < argc)
 		return tool_usage("ctl", "%s: takes no arguments", argv[optind]);
 	if (a.iterations && (a.duration_ns || a.memory_snapshot))
-		return tool_usage("ctl", "--iterations: not together with --duration or "
+		return tool_usage("ctl", "--iterations: cannot be used with --duration or "
 				  "--memory-snapshot");
 	if (!verb->run)
 		return ctl_list();
 	if (!a.pid)
-		return tool_usage("ctl", "%s: needs --pid: 'xsprof ctl list' shows who listens",
+		return tool_usage("ctl", "%s: needs --pid: 'xsprof ctl list' shows the processes "
+				  "that listen",
 				  verb->name);
 	return run(&a, verb);
 }

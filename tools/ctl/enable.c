@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * `xsprof enable` and `xsprof disable`: categories of running processes, on and off.  It changes
- * which markers are recorded, and nothing else; who is not recorded has nothing to change.
+ * `xsprof enable` and `xsprof disable`: enable and disable categories of recorded processes. It
+ * changes only which markers are recorded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,23 +19,23 @@
 #include "read/ring-guard.h"
 #include "text/escape.h"
 
-#define KNOWN_MAX	256u	/* categories that an error lists */
+#define KNOWN_MAX	256u	/* categories listed in an error */
 
 /**
- * struct change - what is asked for, and what came of it
+ * struct change - the requested change, and its result
  * @verb: "enable" or "disable"
  * @names: categories
- * @nr: how many
- * @found: bit i: some process knows @names[i]
- * @on: they are to be recorded
- * @every: any category there is
- * @who: of which processes
- * @known: categories that processes have, for who asks for others
- * @nr_known: how many
- * @seen: processes looked at
- * @changed: of them, changed
- * @same: of them, that had it so
- * @failed: of them, not to be changed
+ * @nr: their number
+ * @found: bit i: a process has @names[i]
+ * @on: enable them
+ * @every: all categories
+ * @who: the processes
+ * @known: categories of the processes, for the error message
+ * @nr_known: number of @known
+ * @seen: processes checked
+ * @changed: of these, changed
+ * @same: of these, that had the setting already
+ * @failed: of these, that could not be changed
  */
 struct change {
 	const char	*verb;
@@ -53,7 +53,7 @@ struct change {
 	uint32_t	failed;
 };
 
-/* A producer's categories being compared with those asked for. */
+/* Compares a producer's categories with the requested ones. */
 struct match {
 	struct change	*change;
 	uint64_t	bits;
@@ -89,7 +89,7 @@ static int take_entry(void *data, const struct xsprof_entry *entry, const char *
 	return 0;
 }
 
-/* The bits of this producer's categories that are meant. */
+/* The bits of the requested categories in this producer. */
 static uint64_t bits_of(struct change *c, const struct xsp_ring_file *rf)
 {
 	struct match m = { .change = c };
@@ -98,7 +98,7 @@ static uint64_t bits_of(struct change *c, const struct xsp_ring_file *rf)
 	return c->every ? UINT64_MAX : m.bits;
 }
 
-/* A producer holds a lock on its file as long as it lives. */
+/* A living producer holds a lock on its file. */
 static bool lives(const struct xsp_ring_file *rf)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1 };
@@ -109,9 +109,9 @@ static bool lives(const struct xsp_ring_file *rf)
 /* ---- tmpfs --------------------------------------------------------------------------------- */
 
 /*
- * The reader is told of the set of categories that markers see from now on, after the fact: no
- * marker that saw the word before it is later than what it is told, but for those that were under
- * way.  With the last category off no end of a range is written any more.
+ * Publishes the new set of categories to the reader after markers can see it: no marker that read
+ * the old word is later than that time, except those in progress. After the last category is
+ * disabled, no end of a range is written.
  */
 static void note_switch(struct xsprof_ctl *ctl, uint64_t wanted)
 {
@@ -119,12 +119,12 @@ static void note_switch(struct xsprof_ctl *ctl, uint64_t wanted)
 
 	if (!wanted) {
 		__atomic_store_n(&ctl->quiet_ticks, now, __ATOMIC_RELAXED);
-		/* A reader that sees the count sees the time. */
+		/* A reader that sees the new count sees the time. */
 		__atomic_fetch_add(&ctl->quiets, 1, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&ctl->switched, wanted, __ATOMIC_RELAXED);
 	__atomic_store_n(&ctl->switch_ticks, now, __ATOMIC_RELAXED);
-	/* A reader that sees the count sees both. */
+	/* A reader that sees the new count sees both. */
 	__atomic_fetch_add(&ctl->switches, 1, __ATOMIC_RELEASE);
 }
 
@@ -139,7 +139,7 @@ static bool set_file(const struct xsp_ring_file *rf, uint64_t bits, bool on)
 		before = __atomic_fetch_and(&ctl->wanted, ~bits, __ATOMIC_SEQ_CST);
 	after = on ? before | bits : before & ~bits;
 	xsp_ctl_settle(ctl);
-	/* What a pause hides is told by its end. */
+	/* The end of the pause reports what it hid. */
 	if (after != before && !__atomic_load_n(&ctl->paused, __ATOMIC_SEQ_CST))
 		note_switch(ctl, after);
 	return after != before;
@@ -153,7 +153,7 @@ static void change_file(struct change *c, const struct found *found)
 
 	err = xsp_ring_file_open(&rf, found->dirfd, found->name);
 	if (err) {
-		/* Gone meanwhile. */
+		/* It has ended meanwhile. */
 		if (err == -ENOENT)
 			return;
 		tool_note("%s: not changed: %s", found->name, xsp_ctl_strerror(err));
@@ -173,7 +173,7 @@ static void change_file(struct change *c, const struct found *found)
 
 /* ---- the device ---------------------------------------------------------------------------- */
 
-/* The kernel writes the control page, and says what became of it. */
+/* The kernel writes the control page, and returns the result. */
 static int set_device(const struct xsp_ring_file *rf, uint64_t bits, bool on, bool *changed)
 {
 	uint64_t wanted = __atomic_load_n(&xsp_ring_ctl(rf)->wanted, __ATOMIC_RELAXED);
@@ -221,7 +221,7 @@ static int visit(void *data, const struct found *found)
 {
 	if (found->info && found->info->state == XSPROF_STATE_LIVE)
 		change_device(data, found);
-	/* With nobody to record them, markers of a session stay off. */
+	/* Without a recorder, markers of a session stay disabled. */
 	else if (!found->info && found->recorded)
 		change_file(data, found);
 	return 0;
@@ -238,7 +238,7 @@ static void list_known(const struct change *c)
 		return;
 	fprintf(stderr, "known:");
 	for (i = 0; i < c->nr_known; i++) {
-		/* Names are programs': nothing in them must drive a terminal. */
+		/* Names come from programs: they must not control the terminal. */
 		*xsp_escape_text(text, c->known[i], strlen(c->known[i])) = '\0';
 		fprintf(stderr, "%s%s", i ? ", " : " ", text);
 	}
@@ -273,7 +273,7 @@ static int run(struct change *c)
 	if (missing && !c->seen)
 		return missing;
 	if (!c->seen)
-		return tool_error("no process of yours is being recorded: start one under "
+		return tool_error("none of your processes is being recorded: start one with "
 				  "'xsprof record'");
 	status = check_found(c);
 	printf("%sd in %u process%s", c->verb, c->changed, c->changed == 1 ? "" : "es");
@@ -289,18 +289,19 @@ static void help(const char *verb, bool on)
 {
 	printf("usage: xsprof %s [options] CATEGORY...\n"
 	       "\n"
-	       "Switches categories of running processes %s, at once: their markers are\n"
-	       "recorded%s from now on. 'all' is every category.\n"
+	       "%s categories of running processes, at once: their markers are\n"
+	       "recorded%s from now on. 'all' means every category. Default: all of your\n"
+	       "processes that are being recorded.\n"
 	       "\n"
 	       "  -p, --pid PID[,PID...]\n"
-	       "                  of these processes only\n"
-	       "  -a, --all       also of other users, as far as you may read them (needs the\n"
-	       "                  module); without either, of all of yours that are recorded\n"
+	       "                  only these processes\n"
+	       "  -a, --all       also those processes of other users that you may read (needs\n"
+	       "                  the module)\n"
 	       "  -h, --help      this text\n"
 	       "  -V, --version   the version\n"
 	       "\n"
-	       "The exit status is 1 where no process has one of the categories.\n",
-	       verb, on ? "on" : "off", on ? "" : " no longer");
+	       "The exit status is 1 if no process has one of the categories.\n",
+	       verb, on ? "Enables" : "Disables", on ? "" : " no longer");
 }
 
 static void help_enable(void)
@@ -345,7 +346,8 @@ static int change(int argc, char **argv, bool on)
 	if (!c.nr)
 		return tool_usage(c.verb, "which category?");
 	if (c.nr > XSPROF_MAX_CATEGORIES)
-		return tool_usage(c.verb, "%u categories at most: there are no more",
+		return tool_usage(c.verb, "more than %u categories, which is the most that a "
+				  "process has",
 				  XSPROF_MAX_CATEGORIES);
 	for (i = 0; i < c.nr; i++)
 		c.every |= !strcmp(c.names[i], "all");

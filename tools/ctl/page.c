@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finding, asking and waiting.  Whoever may trace a process, as the kernel sees it, finds its page
- * among its descriptors; nobody else gets as far.  What is in the page is the process' word, and
- * that of all who may do the same as we: nothing of it is believed beyond its bounds.
+ * Finds the control page of a process, sends requests and waits. A caller that may ptrace the
+ * process finds the page among its descriptors; others cannot. The process, and any other such
+ * caller, can write anything into the page: all values are checked.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "cli/tool.h"
 #include "ctl/page.h"
 
-#define SLICE_MS	200	/* how often a process that does not answer is looked after */
+#define SLICE_MS	200	/* how often a process that does not answer is checked */
 #define END_SLICE_MS	1000
 #define TRIES		100
 #define SEALS		(F_SEAL_SHRINK | F_SEAL_GROW)
@@ -35,7 +35,7 @@ static int64_t now_ms(void)
 
 /* ---- finding it ---- */
 
-/* Its pid in its own pid namespace: the last of NSpid in /proc/PID/status.  0: not to be had. */
+/* Its pid in its own pid namespace: the last of NSpid in /proc/PID/status. 0: unknown. */
 static uint32_t inner_pid(pid_t pid)
 {
 	char path[64], line[256], *last;
@@ -75,7 +75,7 @@ static int map_page(struct ctl_page *cp)
 
 	if (fstat(cp->fd, &cp->st))
 		return -errno;
-	/* Without the seals it could be cut under our hands. */
+	/* Without the seals it could be truncated during use. */
 	if (!S_ISREG(cp->st.st_mode) || cp->st.st_size != XSP_DEMAND_SIZE || seals < 0 ||
 	    (seals & SEALS) != SEALS)
 		return -ENOENT;
@@ -94,8 +94,8 @@ static int map_page(struct ctl_page *cp)
 }
 
 /*
- * Any file can be called as the page is: in a mount of its user's own, at the top of it.  Those of
- * memfd_create() are all on one device, which has no others with a name.
+ * Any file can have the page's name, at the root of a mount made by its user. Files of
+ * memfd_create() are all on one device, which has no other files with names.
  */
 static bool is_memory(const struct stat *of)
 {
@@ -119,7 +119,9 @@ static int open_one(struct ctl_page *cp, int dirfd, const char *name)
 	struct stat st;
 	int err, pin;
 
-	/* One that has been closed meanwhile is nothing; what may not be read is not "none". */
+	/*
+	 * A descriptor closed meanwhile is skipped; one without permission is an error, not "none".
+	 */
 	if (n < 0)
 		return errno == EACCES || errno == EPERM ? -EACCES : -ENOENT;
 	link[n] = '\0';
@@ -181,7 +183,7 @@ int ctl_open(struct ctl_page *cp, pid_t pid)
 		if (entry->d_name[0] != '.')
 			err = open_one(cp, dirfd(dir), entry->d_name);
 	closedir(dir);
-	/* The mapping stays where a program has closed all descriptors. */
+	/* The mapping remains if a program has closed all descriptors. */
 	if (err == -ENOENT && ctl_maps_has(pid, XSP_DEMAND_LINK))
 		err = -EBADF;
 	if (err)
@@ -198,7 +200,7 @@ void ctl_close(struct ctl_page *cp)
 	cp->fd = -1;
 }
 
-/* Has the process still the page?  Not when it has ended, or runs another program. */
+/* Does the process still have the page? Not if it has ended or runs another program. */
 static int lives(const struct ctl_page *cp)
 {
 	return xsp_proc_maps_file(cp->pid, cp->st.st_dev, cp->st.st_ino) == 1;
@@ -211,7 +213,7 @@ int ctl_now(const struct ctl_page *cp, struct xsp_demand_now *now)
 	uint32_t gen;
 
 	for (i = 0; i < TRIES; i++) {
-		/* Acquire: the rest is read after it; an odd one: it is being written. */
+		/* Acquire: the rest is read after it; odd: it is being written. */
 		gen = __atomic_load_n(&from->gen, __ATOMIC_ACQUIRE);
 		if (gen & 1) {
 			xsp_demand_wait(&from->gen, gen, 1);
@@ -225,7 +227,7 @@ int ctl_now(const struct ctl_page *cp, struct xsp_demand_now *now)
 		xsp_demand_copy(now->why, sizeof(now->why), from->why);
 		xsp_demand_copy(now->file, sizeof(now->file), from->file);
 		now->lost = from->lost;
-		/* The copy is done before the second look. */
+		/* The copy is complete before the second read of the count. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&from->gen, __ATOMIC_RELAXED) == gen)
 			return 0;
@@ -235,12 +237,12 @@ int ctl_now(const struct ctl_page *cp, struct xsp_demand_now *now)
 
 /* ---- asking ---- */
 
-/* Return: 0; -EAGAIN: somebody else asks all the time. */
+/* Return: 0; -EAGAIN: other requests keep the page busy. */
 static int lock_page(const struct ctl_page *cp, int64_t until)
 {
 	const struct timespec pause = { .tv_nsec = 20000000 };
 
-	/* Of this open file: it ends with us, however we end. */
+	/* A lock of this open file description: it ends with this process, however that ends. */
 	while (flock(cp->fd, LOCK_EX | LOCK_NB)) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
@@ -256,12 +258,15 @@ static uint32_t put(struct ctl_page *cp, uint32_t verb, const char *text)
 	struct xsp_demand *page = cp->page;
 	uint32_t n = __atomic_load_n(&page->asked, __ATOMIC_RELAXED) + 1;
 
-	/* 0 is what a page begins with. */
+	/* 0 is the initial value of a page. */
 	n += !n;
 	__atomic_store_n(&page->verb, verb, __ATOMIC_RELAXED);
 	__atomic_store_n(&page->len, (uint32_t)strlen(text), __ATOMIC_RELAXED);
 	memcpy(page->text, text, strlen(text));
-	/* A: release: who sees the number sees the request; and who hears the bell the number. */
+	/*
+	 * A: release: a process that sees the number sees the request; the wake-up follows the
+	 * number.
+	 */
 	__atomic_store_n(&page->asked, n, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&page->bell, 1, __ATOMIC_RELEASE);
 	xsp_demand_wake(&page->bell);
@@ -276,22 +281,22 @@ static int gone(const struct ctl_page *cp)
 	       -EPIPE : 0;
 }
 
-/* D: acquire: who sees its number sees the answer. */
+/* D: acquire: after its number the answer is visible. */
 static bool answered(const struct ctl_page *cp, uint32_t n, uint32_t *seen)
 {
 	*seen = __atomic_load_n(&cp->page->answered, __ATOMIC_ACQUIRE);
 	return *seen == n;
 }
 
-/* A request that was taken cannot be withdrawn: what it waits for is told. */
+/* A request that was taken cannot be cancelled: print the reason for the wait. */
 static bool tell_stopped(const struct ctl_page *cp)
 {
 	struct xsp_proc_stat st;
 
 	if (xsp_proc_stat(cp->pid, &st) || (st.state != 'T' && st.state != 't'))
 		return false;
-	tool_note("process %d has taken the request, and is stopped (SIGSTOP, or a debugger): it "
-		  "answers when it goes on; Ctrl-C to wait no longer", (int)cp->pid);
+	tool_note("process %d has received the request, and is stopped (SIGSTOP, or a debugger): "
+		  "it answers when it continues; Ctrl-C stops waiting", (int)cp->pid);
 	return true;
 }
 
@@ -350,7 +355,7 @@ int ctl_wait_end(const struct ctl_page *cp, uint32_t number, struct xsp_demand_n
 		if (!ctl_now(cp, now)) {
 			if (now->number != number)
 				return -ESTALE;
-			/* A program that ends says how its trace did. */
+			/* A program that ends reports the result of its trace. */
 			if (now->state == XSP_DEMAND_IDLE || now->state == XSP_DEMAND_GONE)
 				return 0;
 			if (last)
@@ -360,7 +365,7 @@ int ctl_wait_end(const struct ctl_page *cp, uint32_t number, struct xsp_demand_n
 			return err;
 		}
 		err = gone(cp);
-		/* It may have ended well just before: one more look. */
+		/* It may have ended normally just before: check once more. */
 		last = err != 0;
 	}
 }

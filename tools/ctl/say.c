@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What `xsprof ctl` says of processes: why one cannot be asked, why it does not answer, how it
- * stands, and who can be asked at all.  It asks for nothing by itself.
+ * Messages of `xsprof ctl` about processes: why one takes no requests, why it does not answer, its
+ * state, and the list of listening ones. It sends no requests.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -50,13 +50,14 @@ static int not_allowed(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	if (!stat(path, &st) && st.st_uid && st.st_uid != geteuid())
-		return tool_error("process %d: belongs to user %u: ask as that user, or as root",
+		return tool_error("process %d: belongs to user %u: run xsprof as that user, or as "
+				  "root",
 				  (int)pid, (unsigned int)st.st_uid);
-	return tool_error("process %d: may not be read: it has other rights than you have: "
-			  "ask as root", (int)pid);
+	return tool_error("process %d: cannot be read: it has other privileges than you: run "
+			  "xsprof as root", (int)pid);
 }
 
-/* What is to be preloaded for PyTorch's ops: with its folder, where it is found. */
+/* The library to preload for PyTorch's ops, with its directory if it is found. */
 static const char *torch_library(void)
 {
 	static char path[PATH_MAX];
@@ -64,20 +65,21 @@ static const char *torch_library(void)
 	return library_find(LIBRARY_TORCH, path, sizeof(path)) ? path : LIBRARY_TORCH;
 }
 
-/* It has XSPROF_ONDEMAND in its environment, and nothing that looks for it there. */
+/* It has XSPROF_ONDEMAND in its environment, but no library that reads it. */
 static int lacks_library(pid_t pid)
 {
 	bool uses = ctl_maps_has(pid, PYTORCH);
 
 	if (ctl_maps_has(pid, "/" LIBRARY_TORCH))
 		return tool_error("process %d: has " LIBRARY_TORCH ", %s", (int)pid, uses ?
-				  "which does not listen there yet: ask again once 'import torch' "
-				  "has ended; if it never does, unset XSPROF_TORCH and see its "
+				  "which does not listen there yet: try again after 'import torch' "
+				  "has ended; if it never listens, unset XSPROF_TORCH and see its "
 				  "standard error" :
-				  "but not PyTorch: it listens from its 'import torch' on");
+				  "but not PyTorch: it listens after 'import torch'");
 	if (uses)
-		return tool_error("process %d: has XSPROF_ONDEMAND in its environment, but nothing "
-				  "that records PyTorch's ops: start it with LD_PRELOAD=%s too",
+		return tool_error("process %d: has XSPROF_ONDEMAND in its environment, but no "
+				  "library that records PyTorch's ops: start it with LD_PRELOAD=%s "
+				  "too",
 				  (int)pid, torch_library());
 	return tool_error("process %d: has XSPROF_ONDEMAND in its environment, but not "
 			  "libxsprof-user: link the program with it, or preload it; for PyTorch "
@@ -87,21 +89,23 @@ static int lacks_library(pid_t pid)
 static int not_listening(pid_t pid, bool rings)
 {
 	if (rings && ctl_has_rings(pid))
-		return tool_error("process %d: takes no requests, but holds rings: 'xsprof "
-				  "snapshot --pid %d' writes what is in them", (int)pid, (int)pid);
+		return tool_error("process %d: takes no requests, but has rings: 'xsprof snapshot "
+				  "--pid %d' saves their contents", (int)pid, (int)pid);
 	if (is_told(pid) && ctl_maps_has(pid, LIBRARY))
 		return tool_error("process %d: has XSPROF_ONDEMAND in its environment, but does "
-				  "not listen: a forked child begins to with its first "
-				  "xsprof_profiler_step() or xsprof_ondemand_init(); else "
-				  "KINETO_LOG_LEVEL=0 says why", (int)pid);
+				  "not listen: a forked child listens after its first "
+				  "xsprof_profiler_step() or xsprof_ondemand_init(); otherwise "
+				  "KINETO_LOG_LEVEL=0 shows why", (int)pid);
 	if (is_told(pid))
 		return lacks_library(pid);
 	if (ctl_maps_has(pid, PYTORCH) && !ctl_maps_has(pid, "/" LIBRARY_TORCH))
 		return tool_error("process %d: does not listen: start it with XSPROF_ONDEMAND=1 "
-				  "LD_PRELOAD=%s: 'xsprof ctl list' shows who does", (int)pid,
+				  "LD_PRELOAD=%s; 'xsprof ctl list' shows the processes that "
+				  "listen", (int)pid,
 				  torch_library());
-	return tool_error("process %d: does not listen: start it with XSPROF_ONDEMAND=1%s, or let "
-			  "it call xsprof_ondemand_init(): 'xsprof ctl list' shows who does",
+	return tool_error("process %d: does not listen: start it with XSPROF_ONDEMAND=1%s, or call "
+			  "xsprof_ondemand_init() in it; 'xsprof ctl list' shows the processes "
+			  "that listen",
 			  (int)pid, ctl_maps_has(pid, LIBRARY) ? "" : " and libxsprof-user");
 }
 
@@ -114,17 +118,17 @@ int ctl_reach(const struct ctl_asked *a, struct ctl_page *cp, bool rings)
 		return 0;
 	case -ESRCH:
 		return tool_error("process %d: does not exist, or has ended: 'xsprof ctl list' "
-				  "shows who listens", pid);
+				  "shows the processes that listen", pid);
 	case -EACCES:
 		return not_allowed(pid);
 	case -ENOENT:
 		return not_listening(pid, rings);
 	case -EBADF:
-		return tool_error("process %d: has closed the descriptor of its control page: let "
-				  "it call xsprof_ondemand_init() after it has closed others",
+		return tool_error("process %d: has closed the file descriptor of its control page: "
+				  "call xsprof_ondemand_init() in it after it closes descriptors",
 				  pid);
 	case -EPROTO:
-		return tool_error("process %d: its libxsprof-user is of another version: use the "
+		return tool_error("process %d: has another version of libxsprof-user: use the "
 				  "xsprof of that version", pid);
 	default:
 		return tool_error("process %d: %s", pid, strerror(-err));
@@ -140,12 +144,12 @@ static int timed_out(const struct ctl_asked *a, const struct ctl_page *cp)
 
 	if (!xsp_proc_stat(a->pid, &st) && (st.state == 'T' || st.state == 't'))
 		return tool_error("process %d: is stopped (SIGSTOP, or a debugger), and did not "
-				  "answer; the request is withdrawn", (int)a->pid);
+				  "answer; the request is cancelled", (int)a->pid);
 	if (!ctl_now(cp, &now) && now.state == XSP_DEMAND_SAVE)
 		return tool_error("process %d: is saving a trace, and did not answer within %g s; "
-				  "the request is withdrawn: ask again, or with --timeout",
+				  "the request is cancelled: try again, or with a longer --timeout",
 				  (int)a->pid, (double)a->timeout_ns / 1e9);
-	return tool_error("process %d: did not answer within %g s; the request is withdrawn",
+	return tool_error("process %d: did not answer within %g s; the request is cancelled",
 			  (int)a->pid, (double)a->timeout_ns / 1e9);
 }
 
@@ -160,10 +164,10 @@ int ctl_request(const struct ctl_asked *a, struct ctl_page *cp, uint32_t verb,
 	case -ETIMEDOUT:
 		return timed_out(a, cp);
 	case -EAGAIN:
-		return tool_error("process %d: is being asked by another xsprof all the time",
+		return tool_error("process %d: is busy with requests of another xsprof",
 				  (int)a->pid);
 	case -ESRCH:
-		return tool_error("process %d: has ended, or runs another program by now",
+		return tool_error("process %d: has ended, or now runs another program",
 				  (int)a->pid);
 	case -EPIPE:
 		return tool_error("process %d: is ending", (int)a->pid);
@@ -172,18 +176,18 @@ int ctl_request(const struct ctl_asked *a, struct ctl_page *cp, uint32_t verb,
 	}
 }
 
-/* An empty trace of a program that uses PyTorch, and has nothing that records its ops. */
+/* Explains an empty trace of a program that uses PyTorch without a library that records its ops. */
 static void tell_torch(pid_t pid, int err)
 {
 	if (err == -ENODATA && ctl_maps_has(pid, PYTORCH) &&
 	    !ctl_maps_has(pid, "/" LIBRARY_TORCH))
-		tool_note("process %d: PyTorch's ops are recorded where it is started with "
+		tool_note("process %d: to record PyTorch's ops, start it with "
 			  "LD_PRELOAD=%s", (int)pid, torch_library());
 }
 
 int ctl_refused(const struct ctl_asked *a, int err, const char *why)
 {
-	/* Only a number of ours is known to strerror(). */
+	/* Without a message of the process, prints the text of the errno. */
 	tool_error("process %d: %s", (int)a->pid, *why ? why : strerror(abs(err)));
 	tell_torch(a->pid, err);
 	return TOOL_FAILED;
@@ -194,8 +198,8 @@ int ctl_losses(const struct ctl_asked *a, const char *file, const struct xsp_dem
 	if (!lost->known || !(lost->records || lost->slots || lost->bad_slots))
 		return 0;
 	tool_note("process %d: %s: lost %" PRIu64 " records, %" PRIu64 " slots overwritten unread, "
-		  "%" PRIu64 " bad slots: a larger XSPROF_BUFFER_SIZE in the environment of the "
-		  "program, or of what records it, helps", (int)a->pid, file, lost->records,
+		  "%" PRIu64 " bad slots: use a larger XSPROF_BUFFER_SIZE in the environment of "
+		  "the program, or of its recorder", (int)a->pid, file, lost->records,
 		  lost->slots, lost->bad_slots);
 	return a->allow_lost ? 0 : TOOL_LOST;
 }
@@ -239,7 +243,7 @@ int ctl_status(struct ctl_asked *a, struct ctl_page *cp)
 	tool_print_name(cp->comm, 0);
 	printf("): %s", state_of(&now));
 	if (!now.number) {
-		fputs("; nothing was asked for yet", stdout);
+		fputs("; no request so far", stdout);
 	} else if (now.state != XSP_DEMAND_IDLE) {
 		print_asked(",", &now, "into", now.file);
 	} else {
@@ -274,7 +278,7 @@ static bool print_one(pid_t pid, bool first)
 	return true;
 }
 
-/* One that was to listen and does not: the reason on stderr.  A shell may have the variable too. */
+/* Prints on stderr why a process with the variable does not listen. A shell may have it too. */
 static bool print_why_not(pid_t pid, bool first)
 {
 	(void)first;
@@ -306,8 +310,8 @@ int ctl_list(void)
 	int any = each_process(print_one);
 
 	if (!any) {
-		printf("no process of yours listens: start one with XSPROF_ONDEMAND=1, of PyTorch "
-		       "with LD_PRELOAD=%s too\n", torch_library());
+		printf("none of your processes listens: start one with XSPROF_ONDEMAND=1; for "
+		       "PyTorch also with LD_PRELOAD=%s\n", torch_library());
 		any = each_process(print_why_not);
 	}
 	return any < 0;
@@ -321,7 +325,7 @@ static int see_rings(void *data, const struct found *found)
 	char command[64] = "";
 	struct xsp_recording s;
 
-	/* Those that a process made for its own sessions are not what a recorder would read. */
+	/* Rings that a process made for its own sessions do not count. */
 	if (!found->info && !xsp_recording_open(&s, found->path)) {
 		xsp_recording_fact(&s, "command", command, sizeof(command));
 		xsp_recording_close(&s);
@@ -335,6 +339,6 @@ bool ctl_has_rings(pid_t pid)
 	bool has = false, met;
 	struct attach who = { .pids = &pid, .met = &met, .nr = 1 };
 
-	/* What cannot be looked at is told of there. */
+	/* It prints why a process cannot be read. */
 	return !find_producers(&who, see_rings, &has) && has;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * xsprof dump, xsprof-dump: a capture as text, Chrome's JSON, that of PyTorch's profiler, NDJSON
- * or a Perfetto trace.  It reads the events once, in time order, and hands those that are wanted
+ * xsprof dump, xsprof-dump: prints a capture as text, Chrome's JSON, that of PyTorch's profiler,
+ * NDJSON or a Perfetto trace. It reads the events once, in time order, and passes the selected ones
  * to a format; it formats nothing itself.
  */
 #include <errno.h>
@@ -31,14 +31,14 @@ static void stop(int sig)
 	stopped = sig;
 }
 
-/* What ran where when the time that is shown begins is told by what was before. */
+/* Earlier events show which tasks run when the time shown begins. */
 static void before(struct dump *dump, const struct xsprof_event *ev)
 {
 	if (dump->format->before && ev->ns < dump->filter.from_ns)
 		dump->format->before(&dump->out, ev);
 }
 
-/* What the kernel's tracer saw is on no track of a program. */
+/* Kernel events are on no track of a program. */
 static void kernel_event(struct dump *dump, const struct xsprof_event *ev)
 {
 	struct xsp_out *out = &dump->out;
@@ -56,7 +56,7 @@ static void kernel_event(struct dump *dump, const struct xsprof_event *ev)
 	dump->format->kernel_event(out, ev);
 }
 
-/* What libtraceevent formats of a batch it formats together. */
+/* libtraceevent formats the events of a batch together. */
 static void kernel_ahead(struct dump *dump, const struct xsprof_event *evs, int n)
 {
 	struct xsp_kernel *kernel = dump->out.kernel;
@@ -69,7 +69,7 @@ static void kernel_ahead(struct dump *dump, const struct xsprof_event *evs, int 
 			xsp_kernel_soon(kernel, &evs[i]);
 }
 
-/* Is a range that was just added, or is over, deeper in ranges of its thread than viewers draw? */
+/* Is a range that just began or ended nested deeper in its thread than viewers draw? */
 static bool is_deep(const struct dump *dump, const struct xsp_view *view)
 {
 	const struct xsp_stack *stack = &view->thread->opens.stack;
@@ -81,7 +81,7 @@ static bool is_deep(const struct dump *dump, const struct xsp_view *view)
 	around -= view->ev->type == XSPROF_REC_BEGIN;
 	if (!nested || around < nested)
 		return false;
-	/* What is not wanted is not around it. */
+	/* Ranges that are not shown do not count. */
 	for (uint32_t i = 0; i < stack->n; i++)
 		around -= stack->v[i].end == XSP_OPEN && !stack->v[i].match;
 	return around >= nested;
@@ -95,7 +95,7 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 	bool match, shown;
 
 	if (xsp_tracks_exit(out->tracks, ev)) {
-		/* With tracks of its own it has to know. */
+		/* A format with its own tracks needs to know. */
 		if (dump->format->cuts)
 			dump->format->event(out, &view);
 		return;
@@ -130,7 +130,7 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 		thread->note_to_top = ev->type == XSPROF_REC_BEGIN || !thread->more;
 }
 
-/* The start of the trace, and the times of --from and --to, which count from it. */
+/* Sets the start of the trace, and the times of --from and --to relative to it. */
 static int find_base(struct dump *dump, const struct xsprof_event *first)
 {
 	int ret = xsp_source_start(&dump->source, first, &dump->out.base_ns);
@@ -144,13 +144,16 @@ static int find_base(struct dump *dump, const struct xsprof_event *first)
 	return ret;
 }
 
-/* The event, if it is wanted; what is later than all that is wanted ends it. */
+/* Passes on the event if it is selected; an event after the time shown ends it. */
 static void next_event(struct dump *dump, const struct xsprof_event *ev)
 {
 	const struct xsp_filter *filter = &dump->filter;
 
 	dump->past_end = dump->out.shown == dump->reading.limit;
-	/* What is over later may have begun in time; but of what goes on there is no end. */
+	/*
+	 * Later ends may be of ranges that began in time; but a followed recording may never end
+	 * them.
+	 */
 	if (ev->ns > filter->to_ns && (!dump->format->cuts || dump->follow || dump->look_on)) {
 		dump->end_ns = filter->to_ns;
 		if (dump->late.any && !dump->follow && !dump->look_on) {
@@ -183,7 +186,7 @@ static void wait_for_more(struct dump *dump, int *ms)
 	*ms = *ms * 2 < FOLLOW_MAX_MS ? *ms * 2 : FOLLOW_MAX_MS;
 }
 
-/* Nothing to show now.  Return: false when nothing more will come. */
+/* There is nothing to show now. Return: false: no more will come. */
 static bool more(struct dump *dump, int *ms)
 {
 	if (!dump->look_on) {
@@ -194,7 +197,7 @@ static bool more(struct dump *dump, int *ms)
 	return live_wait(&dump->live, dump->source.trace, true);
 }
 
-/* Asked to stop: a file is left where it stands, of rings the last is shown. */
+/* A stop was requested: stop reading a file here; show the last records of rings. */
 static bool stop_now(struct dump *dump)
 {
 	if (stopped && dump->look_on)
@@ -259,7 +262,7 @@ static int start(struct dump *dump)
 	return ret ? tool_error("%s", strerror(-ret)) : 0;
 }
 
-/* The events are there, but not as the kernel would print them. */
+/* These events are shown, but not as the kernel would print them. */
 static void say_unprinted(struct dump *dump)
 {
 	struct xsp_kernel_unprinted not;
@@ -270,46 +273,47 @@ static void say_unprinted(struct dump *dump)
 	if (!not.events)
 		return;
 	if (not.kinds)
-		tool_note("%s: %" PRIu64 " events of the kernel are shown field by field: the "
-			  "formats of %" PRIu32 " kinds (one is %s) crash libtraceevent, or do not "
-			  "end", dump->source.path, not.events, not.kinds, not.name);
+		tool_note("%s: %" PRIu64 " kernel events are shown field by field: the "
+			  "formats of %" PRIu32 " kinds (one is %s) crash libtraceevent or make it "
+			  "hang", dump->source.path, not.events, not.kinds, not.name);
 	else
-		tool_note("%s: %" PRIu64 " events of the kernel are shown field by field%s%s",
+		tool_note("%s: %" PRIu64 " kernel events are shown field by field%s%s",
 			  dump->source.path, not.events,
-			  not.err ? ": no process to format them: " : ": they are too long",
+			  not.err ? ": cannot start a process to format "
+			  "them: " : ": they are too long",
 			  not.err ? strerror(-not.err) : "");
 }
 
-/* As losses of the recording it is told also where warnings are not. */
+/* Like losses of the recording, this is printed even with -q. */
 static void say_left_out(const struct dump *dump)
 {
 	if (dump->out.left_out)
-		tool_note("%s: %" PRIu64 " ranges are left out: too many are open, or overlap, "
-			  "at once; -f ndjson has all", dump->source.path, dump->out.left_out);
+		tool_note("%s: %" PRIu64 " ranges are left out: too many are open or overlap at "
+			  "once; -f ndjson has all", dump->source.path, dump->out.left_out);
 	if (dump->out.captured.left_out)
-		tool_note("%s: %" PRIu64 " nodes of graphs are more than can be kept: what ran of "
-			  "them is shown without the range that captured it", dump->source.path,
+		tool_note("%s: %" PRIu64 " graph nodes exceed the limit: their activities are "
+			  "shown without the range that captured them", dump->source.path,
 			  dump->out.captured.left_out);
 }
 
 static void say_deep(const struct dump *dump)
 {
 	if (dump->deep)
-		tool_note("%s: %" PRIu64 " ranges are inside of %" PRIu32 " others or more: in "
-			  "Perfetto these have no length, and others end too early; report and "
-			  "-f text have all times", dump->source.path, dump->deep,
+		tool_note("%s: %" PRIu64 " ranges are nested in %" PRIu32 " others or more: "
+			  "Perfetto shows these without a length, and ends others too early; "
+			  "report and -f text have the right times", dump->source.path, dump->deep,
 			  dump->format->nested);
 }
 
-/* An empty file would be taken for a trace. */
+/* An empty file would look like a trace. */
 static int say_nothing(const struct dump *dump)
 {
 	if (!dump->out.nothing || stopped || dump->follow || dump->look_on)
 		return 0;
 	return tool_error(xsp_filter_given(&dump->filter) ?
-			  "%s: no sample matches the options: leave out --pid, --tid, --from and "
+			  "%s: no sample matches the filters: leave out --pid, --tid, --from and "
 			  "the like" :
-			  "%s: holds no samples of where threads were: record Python with --python",
+			  "%s: has no stack samples: record Python with --python",
 			  dump->source.path);
 }
 
@@ -317,7 +321,7 @@ static void finish(struct dump *dump)
 {
 	struct xsp_out *out = &dump->out;
 
-	/* What is open at the end of what is wanted was open until then. */
+	/* Ranges open at the end of the time shown end there. */
 	xsp_tracks_finish(out->tracks, dump->end_ns ? dump->end_ns : out->last_ns);
 	if (dump->format->finish)
 		dump->format->finish(out);
@@ -335,7 +339,7 @@ static void release(struct dump *dump)
 	free(dump->out.scratch);
 }
 
-/* The default action of the signal, once what was written is in order. */
+/* Takes the signal's default action after the output is complete. */
 static void die_of(int sig)
 {
 	signal(sig, SIG_DFL);
@@ -403,7 +407,7 @@ int cmd_dump(int argc, char **argv)
 	status = dump_parse(dump, argc, argv);
 	if (status >= 0)
 		goto out;
-	/* A second one ends the program where it stands, on a read that does not return too. */
+	/* A second signal ends the program at once, even in a read that does not return. */
 	sa.sa_flags = SA_RESETHAND;
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
@@ -424,7 +428,7 @@ out:
 	xsp_filter_free(&dump->filter);
 	left = dump->left;
 	free(dump);
-	/* As the other verbs, and any filter that leaves the signal alone. */
+	/* Like the other verbs, and any filter that keeps the signal's default. */
 	if (left)
 		die_of(SIGPIPE);
 	return status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recorder side of `xsprof dump --live`: a drain that only looks, and a file in memory.  It
- * never moves a tail, never ends a recording, and keeps no more than what has not been shown.
+ * The reading side of `xsprof dump --live`: a drain that only reads, and a file in memory. It never
+ * moves a tail, never ends a recording, and keeps only data that has not been shown.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,9 +26,9 @@
 #include "read/ring-guard.h"
 
 #define WALK_NS		1000000000u
-/* So long at most nobody looks whether a signal came. */
+/* Signals are checked at least this often. */
 #define WAIT_MAX_NS	200000000u
-/* A terminal that does not keep up: rings go on without us, and what is missed is told. */
+/* Limit for a slow terminal: beyond it rings are overwritten, and losses are reported. */
 #define UNREAD_MAX	(64u << 20)
 #define FREE_STEP	(1u << 20)
 
@@ -70,7 +70,7 @@ static int walk_session(void *data, struct session_seen *seen)
 			close(fd);
 		return 0;
 	}
-	/* What cannot be opened is its recorder's to tell of. */
+	/* The recorder reports files that cannot be opened. */
 	while ((entry = readdir(dir))) {
 		if (!wanted(live, entry->d_name))
 			continue;
@@ -98,13 +98,14 @@ static void walk(struct live *live)
 
 /* ---- the device ---------------------------------------------------------------------------- */
 
-/* None of them is in a session, and there is no device to look for them in. */
+/* None of the processes is in a session, and there is no device that may have them. */
 static int nobody(const struct attach *a, int err)
 {
 	for (uint32_t i = 0; i < a->nr; i++)
-		tool_error("process %d: has no rings that you may read: 'xsprof list' shows who "
-			   "does; one that no 'xsprof record' started has them in the module's "
-			   "device only, and " XSPROF_DEVICE_PATH " %s", (int)a->pids[i],
+		tool_error("process %d: has no rings that you may read: 'xsprof list' shows the "
+			   "processes that have; a process not started by 'xsprof record' has "
+			   "rings only in the module's device, "
+			   "and " XSPROF_DEVICE_PATH " %s", (int)a->pids[i],
 			   xsp_device_strerror(err));
 	return TOOL_USAGE;
 }
@@ -130,7 +131,7 @@ static int add_device(struct live *live)
 		if (err)
 			return err;
 	} else {
-		/* Who is in a session is found there. */
+		/* Processes in a session are found there. */
 		fd = xsp_device_open();
 		if (fd < 0)
 			return 0;
@@ -167,14 +168,14 @@ int live_open(struct live *live)
 	if (xsp_drain_producers(live->drain))
 		return 0;
 	if (!live->dead)
-		return tool_error("no process of yours has rings: start one under "
-				  "'xsprof record', then look at it");
+		return tool_error("none of your processes has rings: start one with 'xsprof "
+				  "record' first");
 	live->nobody = true;
 	live_finish(live);
 	return 0;
 }
 
-/* What was shown is given back: whole pages, and what is left over next time. */
+/* Frees data that was shown, in whole pages; the rest next time. */
 static void give_back(struct live *live, uint64_t needed)
 {
 	needed &= ~(uint64_t)(FREE_STEP - 1);
@@ -185,7 +186,9 @@ static void give_back(struct live *live, uint64_t needed)
 		live->freed = needed;
 }
 
-/* No producer and no recorder that may get one; -p: these processes, of sessions too. */
+/*
+ * There is no producer and no recorder that may get one; with -p, all named processes have ended.
+ */
 static bool all_ended(struct live *live)
 {
 	const struct attach *a = &live->attach;
@@ -194,7 +197,7 @@ static bool all_ended(struct live *live)
 	if (a->all || xsp_drain_producers(live->drain))
 		return false;
 	if (!a->nr) {
-		/* What the latest walk saw may be a second old. */
+		/* The result of the latest walk may be a second old. */
 		if (!live->recorders)
 			walk_now(live);
 		return !live->recorders && !xsp_drain_producers(live->drain);
@@ -239,11 +242,11 @@ bool live_wait(struct live *live, const struct xsprof_trace *trace, bool wait)
 static void say_left(const struct live *live)
 {
 	if (live->nobody)
-		tool_error("no running process of yours has rings: these are the records that "
-			   "ended processes left");
+		tool_error("none of your running processes has rings: these records are of ended "
+			   "processes");
 	if (live->left)
-		tool_note("%u ended process%s left rings: 'xsprof recover' saves and removes them, "
-			  "'xsprof snapshot' copies them", live->left,
+		tool_note("%u ended process%s left rings behind: 'xsprof recover' saves and "
+			  "removes them, 'xsprof snapshot' copies them", live->left,
 			  live->left == 1 ? "" : "es");
 }
 
@@ -251,7 +254,7 @@ void live_finish(struct live *live)
 {
 	if (live->finished)
 		return;
-	/* Those that were read until now may be among them. */
+	/* They may include processes that were read until now. */
 	walk_now(live);
 	say_left(live);
 	live->finished = true;

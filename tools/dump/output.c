@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where a dump goes: whether it may go there, and how it is opened and closed.
+ * The output of a dump: checks, opens and closes it.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "format/common/spool.h"
 
 /*
- * A terminal shows nothing useful of a binary format.  And where a recording would go is where it
- * is read from, it would be gone.
+ * Binary formats are useless on a terminal. An output that is the input file would destroy the
+ * recording.
  */
 int dump_output_check(const struct dump *dump)
 {
@@ -29,7 +29,7 @@ int dump_output_check(const struct dump *dump)
 		return 0;
 	if (!S_ISREG(out.st_mode) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
 		return 0;
-	return tool_usage("dump", "--output: %s: is the capture that is read: name another file",
+	return tool_usage("dump", "--output: %s: is the input file: name another file",
 			  dump->output);
 }
 
@@ -44,7 +44,8 @@ int dump_output_open(struct dump *dump)
 	ret = xsr_pack_open(&dump->pack, &dump->out.buf, dump->output);
 	if (ret) {
 		xsp_buf_close(&dump->out.buf, 0);
-		return tool_error("%s: cannot be packed: %s: name a file without .gz", dump->output,
+		return tool_error("%s: cannot be compressed: %s: use a name without "
+				  ".gz", dump->output,
 				  ret == -EOPNOTSUPP ? "built without zlib" : strerror(-ret));
 	}
 	return 0;
@@ -60,15 +61,15 @@ int dump_output_close(struct dump *dump, int status)
 		ret = closed;
 
 	if (dump->out.spool_err)
-		tool_error("%s: events of the kernel wait there for their turn: %s; name another "
-			   "folder with TMPDIR", xsp_spool_folder(),
+		tool_error("%s: temporary file for kernel events: %s; set TMPDIR to another "
+			   "directory", xsp_spool_folder(),
 			   strerror(-dump->out.spool_err));
 	if (status || !ret)
 		return status;
-	/* A reader that has seen enough, as a pager: there is nothing to say. */
+	/* The reader of a pipe has ended, such as a pager: no message. */
 	dump->left = ret == -EPIPE;
 	if (dump->left)
 		return 0;
 	return tool_error("%s: %s%s", strcmp(path, "-") ? path : "stdout", strerror(-ret),
-			  ret == -ENOSPC ? ": make room, or give another place with -o" : "");
+			  ret == -ENOSPC ? ": free some space, or name another file with -o" : "");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The options of xsprof dump.  It opens nothing.
+ * Parses the options of xsprof dump. It opens nothing.
  */
 #include <string.h>
 #include <strings.h>
@@ -13,21 +13,23 @@ static void help(void)
 	fputs("usage: xsprof dump [options] [FILE]\n"
 	      "       xsprof-dump [options] [FILE]\n"
 	      "       xsprof dump --live [-p PID[,PID...] | -a] [options]\n\n"
-	      "Prints events in time order: of a capture, or of running processes.\n\n"
+	      "Prints the events of a capture, or of running processes, in time order.\n\n"
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
-	      "  -o, --output FILE     where to (default -, stdout); FILE.gz and FILE.zst are\n"
-	      "                        packed\n"
+	      "  -o, --output FILE     the output file (default -, stdout); FILE.gz and FILE.zst\n"
+	      "                        are compressed\n"
 	      "  -f, --format FORMAT   text (default), chrome, kineto, ndjson, perfetto, or\n"
 	      "                        folded (stacks of samples, for flame graphs); for\n"
-	      "                        PyTorch's other tools, of a process, into a file:\n"
+	      "                        PyTorch's other tools, one process, needs -o FILE:\n"
 	      "                        execution-trace, memory-snapshot, memory-timeline\n"
 	      "  -r, --reltime         text: times since the start of the trace\n"
-	      "  -n, --limit N         the first N entries only\n"
-	      "  -F, --follow          go on while the file grows, until the recording ends\n"
-	      "      --live            read rings of your running processes until Ctrl-C; nothing\n"
-	      "                        is consumed\n"
-	      "  -p PID[,PID...]       ... only of these, until they end\n"
-	      "  -a                    ... of all processes that you may read (needs the module)\n"
+	      "  -n, --limit N         only the first N entries\n"
+	      "  -F, --follow          keep reading while the file grows, until the recording\n"
+	      "                        ends\n"
+	      "      --live            read the rings of your running processes until Ctrl-C,\n"
+	      "                        without consuming records\n"
+	      "  -p PID[,PID...]       with --live: only these, until they end\n"
+	      "  -a                    with --live: all processes that you may read (needs the\n"
+	      "                        module)\n"
 	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
 	      "      --allow-lost      exit with status 0 if records were lost\n"
 	      XSP_FILTER_HELP
@@ -66,7 +68,7 @@ static int no_format(const char *name)
 			  "or one of those in --help", name);
 }
 
-/* Outside of what a character and the filter's options can be. */
+/* Above all characters and the filter's options. */
 #define OPT_LIVE	0x400
 
 static int check_live(const struct dump *dump, int argc, char **argv)
@@ -74,21 +76,21 @@ static int check_live(const struct dump *dump, int argc, char **argv)
 	const struct attach *a = &dump->live.attach;
 
 	if (!dump->look_on && attach_on(a))
-		return tool_usage("dump", "-%c: only with --live; of a capture --pid LIST says "
-				  "which processes", a->all ? 'a' : 'p');
+		return tool_usage("dump", "-%c: only with --live; for a capture, --pid LIST "
+				  "selects processes", a->all ? 'a' : 'p');
 	if (!dump->look_on)
 		return -1;
 	if (a->all && a->nr)
-		return tool_usage("dump", "-p, -a: either some or all");
+		return tool_usage("dump", "-p, -a: cannot be combined");
 	if (dump->reading.input || optind < argc)
-		return tool_usage("dump", "%s: --live looks into rings, not into a file",
+		return tool_usage("dump", "%s: --live reads rings, not a file",
 				  dump->reading.input ? dump->reading.input : argv[optind]);
 	if (dump->follow)
-		return tool_usage("dump", "--follow: is for a file; --live follows by itself");
+		return tool_usage("dump", "--follow: is for files; --live always follows");
 	return -1;
 }
 
-/* Does the name end in @end, or in @end and what packs it? */
+/* Does the name end in @end, perhaps with the extension of a compressor after it? */
 static bool ends_in(const char *name, const char *end)
 {
 	size_t len = strlen(name), n = strlen(end);
@@ -100,7 +102,10 @@ static bool ends_in(const char *name, const char *end)
 	return len > n && !strncasecmp(name + len - n, end, n);
 }
 
-/* A file whose name says what it is not.  @given: -f was.  Return: -1, or TOOL_USAGE. */
+/*
+ * Refuses a file name whose extension contradicts the format. @given: -f was given. Return: -1, or
+ * TOOL_USAGE.
+ */
 static int check_name(const struct dump *dump, bool given)
 {
 	static const char *const formats_of[][2] = {
@@ -112,12 +117,12 @@ static int check_name(const struct dump *dump, bool given)
 
 	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
 		if (ends_in(dump->output, packed[i]))
-			return tool_usage("dump", "--output: '%s': would not be packed: names that "
-					  "end in .gz or .zst are", dump->output);
+			return tool_usage("dump", "--output: '%s': would not be compressed: only "
+					  "names that end in .gz or .zst are", dump->output);
 	for (size_t i = 0; !given && i < sizeof(formats_of) / sizeof(formats_of[0]); i++)
 		if (ends_in(dump->output, formats_of[i][0]))
-			return tool_usage("dump", "--output: '%s': would be text: -f %s is what "
-					  "such a name says (-f text, if text is meant)",
+			return tool_usage("dump", "--output: '%s': the default format is text: "
+					  "give -f %s, or -f text if you want text",
 					  dump->output, formats_of[i][1]);
 	return -1;
 }
@@ -183,8 +188,8 @@ int dump_parse(struct dump *dump, int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (dump->out.relative && dump->format && dump->format != &xsp_format_text)
-		return tool_usage("dump", "-r: is for text; times in %s are as its readers expect "
-				  "them", dump->format->name);
+		return tool_usage("dump", "-r: only with -f text; the times of %s are fixed by "
+				  "that format", dump->format->name);
 	ret = check_live(dump, argc, argv);
 	return ret >= 0 ? ret : reading_file(&dump->reading, argc, argv);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Formats that are made of all of a process' ops at once, which the library writes: those of
- * PyTorch's other tools. Nothing of them can be shown before the end of the capture is read.
+ * Formats that need all ops of a process: those of PyTorch's other tools, written by the library.
+ * They cannot be written before the whole capture has been read.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static int timeline(struct xsprof_result *result, const char *path)
 static const struct whole {
 	const char	*name;
 	int		(*save)(struct xsprof_result *result, const char *path);
-	bool		memory;		/* made of allocations, else of ops */
+	bool		memory;		/* needs allocations, else ops */
 } wholes[] = {
 	{ "execution-trace", xsprof_result_save_execution_trace, false },
 	{ "memory-snapshot", xsprof_result_save_memory_snapshot, true },
@@ -41,20 +41,20 @@ int dump_whole_check(const struct dump *dump)
 	const char *name = dump->whole->name;
 
 	if (!strcmp(dump->output, "-"))
-		return tool_usage("dump", "-f %s: needs a file: -o FILE", name);
+		return tool_usage("dump", "-f %s: needs an output file: -o FILE", name);
 	if (dump->look_on || dump->follow)
-		return tool_usage("dump", "-f %s: is made of a whole capture: not with --live or "
-				  "--follow", name);
+		return tool_usage("dump", "-f %s: needs a whole capture: cannot be used with "
+				  "--live or --follow", name);
 	if (xsp_filter_given(f) && !(xsp_filter_one_pid(f) && !f->from.given && !f->to.given &&
 				     !f->tid.n && !f->cpu.n && !f->name.n && !f->category.n))
-		return tool_usage("dump", "-f %s: is of all that a process did: of the filters "
-				  "only --pid PID", name);
+		return tool_usage("dump", "-f %s: shows a whole process: --pid PID is the only "
+				  "filter", name);
 	if (dump->reading.limit != UINT64_MAX || dump->out.relative)
-		return tool_usage("dump", "-f %s: not with --limit or --reltime", name);
+		return tool_usage("dump", "-f %s: cannot be used with --limit or --reltime", name);
 	return -1;
 }
 
-/* Return: more than one process is in it, and which is meant is not said. */
+/* Return: the capture has several processes, and none was selected. */
 static bool several(struct dump *dump)
 {
 	struct xsprof_trace_producer first = { 0 }, other = { 0 };
@@ -72,8 +72,8 @@ static bool several(struct dump *dump)
 }
 
 /*
- * It reads to the end: of what was lost, some is only known there, where the file is cut.
- * Return: what it is made of is in the capture; else TOOL_FAILED after a message.
+ * Reads to the end: some losses, and a truncated file, are known only there.
+ * Return: 0: the capture has the needed records; else TOOL_FAILED after a message.
  */
 static int check_held(struct dump *dump)
 {
@@ -93,8 +93,8 @@ static int check_held(struct dump *dump)
 		return xsp_source_error(&dump->source, n);
 	if (held)
 		return 0;
-	return tool_error("%s: holds no %s, which %s is made of: record with --torch %s",
-			  dump->source.path, memory ? "allocations of PyTorch" : "ops of PyTorch",
+	return tool_error("%s: has no %s, which %s needs: record with --torch %s",
+			  dump->source.path, memory ? "PyTorch allocations" : "PyTorch ops",
 			  dump->whole->name, memory ? "all" : "shapes");
 }
 
@@ -108,8 +108,8 @@ int dump_whole(struct dump *dump)
 	int err;
 
 	if (several(dump))
-		return tool_usage("dump", "-f %s: of one process: choose it with --pid ('xsprof "
-				  "info' lists those that were recorded)", dump->whole->name);
+		return tool_usage("dump", "-f %s: shows one process: select it with --pid ('xsprof "
+				  "info' lists the recorded processes)", dump->whole->name);
 	err = check_held(dump);
 	if (err)
 		return err;

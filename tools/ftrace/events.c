@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From what the user asked for to a list of the kernel's events, and these enabled.  Everything
- * that is asked for by name must exist; what a switch stands for is taken as far as this kernel
- * has it; and one that the kernel does not enable leaves the others as they are.
+ * Converts options to a list of kernel events, and enables them. An event requested by name must
+ * exist; of the events of an option such as --irq, those that this kernel has are used; an event
+ * that the kernel cannot enable does not affect the others.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -13,8 +13,8 @@
 #include "ftrace/local.h"
 
 /*
- * The events that show where a task's time went, and its process; all of sched is several times
- * as much.
+ * The events that show where a task's time went, and its process; all of sched would be several
+ * times as many.
  */
 static const char *const sched[] = {
 	"sched/sched_switch", "sched/sched_wakeup", "sched/sched_wakeup_new",
@@ -33,7 +33,7 @@ static const char *const faults[] = {
 	"exceptions/page_fault_user", "exceptions/page_fault_kernel", NULL
 };
 
-/* All events of this kernel.  Return: -errno. */
+/* Reads all events of this kernel. Return: 0 or -errno. */
 static int list_all(const char *dir, struct ftrace_list *all)
 {
 	char **systems = tracefs_event_systems(dir), **events = NULL;
@@ -75,7 +75,7 @@ void ftrace_list_free(struct ftrace_list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-/* Marks what @pattern means.  With no '/' it is a system, or an event of any. */
+/* Marks the events that match @pattern. Without '/' it is a system, or an event of any system. */
 static uint32_t mark(const struct ftrace_list *all, const char *pattern, bool *wanted)
 {
 	const char *slash = strchr(pattern, '/');
@@ -113,7 +113,10 @@ static void mark_all(const struct ftrace_list *all, const char *const *patterns,
 		mark(all, *patterns, wanted);
 }
 
-/* Systems and events, or with a '/' both as one.  Return: to be freed, text too with *@system. */
+/*
+ * Names of systems and of events, or with a '/' of both joined. Return: to be freed, as is
+ * *@system.
+ */
 static const char **all_names(const struct ftrace_list *all, bool both, char **system)
 {
 	const char **names = calloc(2 * (size_t)all->nr + 1, sizeof(*names)), *last = "";
@@ -127,7 +130,7 @@ static const char **all_names(const struct ftrace_list *all, bool both, char **s
 		free(names);
 		return NULL;
 	}
-	/* Systems first: of two that are as close one of them is meant. */
+	/* Systems first: at equal distance a system is more likely meant. */
 	for (uint32_t i = 0; i < all->nr && !both; i++) {
 		size_t k = strcspn(all->names[i], "/");
 
@@ -143,7 +146,7 @@ static const char **all_names(const struct ftrace_list *all, bool both, char **s
 	return names;
 }
 
-/* @pattern is @event as the folders have it. */
+/* Is @pattern equal to @event, written as a path? */
 static int unknown(const struct ftrace_list *all, const char *event, const char *pattern)
 {
 	const char **names, *close = NULL;
@@ -155,18 +158,18 @@ static int unknown(const struct ftrace_list *all, const char *event, const char 
 		close = tool_closest(pattern, names);
 	system = close && strchr(close, '/') ? (int)strcspn(close, "/") : 0;
 	if (close)
-		tool_error("-e %s: this kernel has no such event: did you mean %.*s%s%s? All are "
-			   "in /sys/kernel/tracing/available_events", event, system, close,
+		tool_error("-e %s: this kernel has no such event: did you mean %.*s%s%s? "
+			   "/sys/kernel/tracing/available_events lists all", event, system, close,
 			   system ? ":" : "", close + system + (system > 0));
 	else
-		tool_error("-e %s: this kernel has no such event: those that it has are in "
-			   "/sys/kernel/tracing/available_events", event);
+		tool_error("-e %s: this kernel has no such event: "
+			   "/sys/kernel/tracing/available_events lists all", event);
 	free(names);
 	free(systems);
 	return TOOL_USAGE;
 }
 
-/* Everybody writes SYSTEM:EVENT, and the folders have a slash. */
+/* Users write SYSTEM:EVENT, tracefs has a slash. */
 static int mark_event(const struct ftrace_list *all, const char *event, bool *wanted)
 {
 	char pattern[256], *colon;
@@ -183,7 +186,7 @@ static int mark_event(const struct ftrace_list *all, const char *event, bool *wa
 	return mark(all, pattern, wanted) ? 0 : unknown(all, event, pattern);
 }
 
-/* perf takes several with commas between them; no event has one in its name. */
+/* Lists are separated by commas, as with perf; no event has one in its name. */
 static int mark_events(const struct ftrace_list *all, const char *events, bool *wanted)
 {
 	char *copy = strdup(events), *save, *event;
@@ -230,7 +233,7 @@ int ftrace_choose(const struct ftrace_options *opts, const char *dir, struct ftr
 	return err;
 }
 
-/* A pattern may be of hundreds. */
+/* A pattern may match hundreds. */
 #define REFUSED_TOLD	8u
 
 static void tell_refused(struct xsp_cap *cap, const char *text)
@@ -259,7 +262,7 @@ int ftrace_enable(struct ftrace *ft, struct xsp_cap *cap)
 		if (!first)
 			first = -err;
 		*strchr(name, '/') = ':';
-		snprintf(text, sizeof(text), "%s: not recorded: the kernel does not enable this "
+		snprintf(text, sizeof(text), "%s: not recorded: the kernel cannot enable this "
 			 "event: %s", name, strerror(err));
 		free(name);
 		if (refused++ < REFUSED_TOLD)
@@ -267,8 +270,8 @@ int ftrace_enable(struct ftrace *ft, struct xsp_cap *cap)
 	}
 	list->nr = nr;
 	if (refused > REFUSED_TOLD) {
-		snprintf(text, sizeof(text), "%u more events that the kernel does not enable are "
-			 "not recorded", refused - REFUSED_TOLD);
+		snprintf(text, sizeof(text), "%u more events that the kernel cannot enable are not "
+			 "recorded", refused - REFUSED_TOLD);
 		tell_refused(cap, text);
 	}
 	return nr ? 0 : first;
@@ -284,7 +287,7 @@ int ftrace_check(const struct ftrace_options *opts, const char *verb)
 	return -1;
 }
 
-/* Every event of a list has a name. */
+/* No entry of a list may be empty. */
 static bool has_names(const char *events)
 {
 	size_t len;
@@ -306,8 +309,8 @@ int ftrace_option(struct ftrace_options *opts, const char *verb, int c, const ch
 	switch (c) {
 	case 'e':
 		if (!has_names(arg))
-			return tool_usage(verb, "-e '%s': needs an event, e.g. sched, block:*, or "
-					  "several with ',' between them", arg);
+			return tool_usage(verb, "-e '%s': expected an event, e.g. sched, block:*, "
+					  "or a comma-separated list", arg);
 		if (opts->nr_events == FTRACE_EVENTS_MAX)
 			return tool_usage(verb, "-e: more than %d: use a pattern",
 					  FTRACE_EVENTS_MAX);
@@ -329,8 +332,9 @@ int ftrace_option(struct ftrace_options *opts, const char *verb, int c, const ch
 		for (i = 0; i < 4 && strcmp(arg, clocks[i]); )
 			i++;
 		if (i == 4)
-			return tool_usage(verb, "--trace-clock: '%s': x86-tsc, mono_raw, mono or "
-					  "boot: no other can be compared with the markers'", arg);
+			return tool_usage(verb, "--trace-clock: '%s': expected x86-tsc, mono_raw, "
+					  "mono or boot: other clocks cannot be compared with that "
+					  "of markers", arg);
 		opts->clock = clocks[i];
 		return -1;
 	case OPT_TRACE_BUFFER:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tracer's instance: made, set up, started, read, taken away.  It owns the instance and
- * nothing else of tracefs.
+ * The tracer's instance: creates, configures, starts, reads and removes it. It changes nothing else
+ * in tracefs.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,12 +21,12 @@
 #define BUFFER_DEFAULT	(4u << 20)
 #define TRACEFS_MAGIC	0x74726163
 
-/* Looks at the buffers: as often as they fill, within these. */
+/* Bounds of the period of reads, which depends on how fast the buffers fill. */
 #define PERIOD_MIN	1000000u
 #define PERIOD_MAX	100000000u
 #define SWEEP_NS	1000000000u
 
-/* Each time somebody else was there in the moment between making it and opening it. */
+/* Retries, each after another process removed it between its creation and open. */
 #define MAKE_TRIES	10
 
 static char why_not[256];
@@ -51,7 +51,7 @@ static bool is_tracefs(const char *dir)
 	return !statfs(dir, &fs) && fs.f_type == TRACEFS_MAGIC;
 }
 
-/* Where it is, if it is mounted at all; nothing is mounted here. */
+/* The mount point of tracefs, if it is mounted; this mounts nothing. */
 static const char *mounted(void)
 {
 	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
@@ -87,11 +87,11 @@ void ftrace_clean(void)
 			continue;
 		snprintf(path, sizeof(path), "%s/instances/%s", dir, entry->d_name);
 		/*
-		 * In use it is of one that lives, in another pid namespace; another recorder that
-		 * starts now may be quicker.
+		 * If it is in use, its recorder lives, in another pid namespace; or another
+		 * recorder that starts now removed it first.
 		 */
 		if (rmdir(path) && errno != EBUSY && errno != ENOENT && errno != ENODEV)
-			tool_note("%s: of a recorder that is gone; cannot be removed: %s", path,
+			tool_note("%s: left by an ended recorder; cannot be removed: %s", path,
 				  strerror(errno));
 	}
 	closedir(d);
@@ -107,24 +107,24 @@ static int not_to_be_had(int err, const char *object)
 	case EACCES:
 	case EPERM:
 		what = geteuid() ?
-			"needs root (CAP_DAC_OVERRIDE, or a tracefs that is yours)" :
-			"refused to root: a container without CAP_SYS_ADMIN, or a kernel that is "
-			"locked down";
+			"needs root (CAP_DAC_OVERRIDE, or a tracefs that you own)" :
+			"denied to root: this is a container without CAP_SYS_ADMIN, or the kernel "
+			"is locked down";
 		break;
 	case ENOENT:
 	case ENODEV:
-		what = "tracefs is not there: mount -t tracefs nodev /sys/kernel/tracing";
+		what = "tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing";
 		break;
 	case EROFS:
 		what = "tracefs is mounted read-only";
 		break;
 	case ENOMEM:
-		what = "no memory for its buffers: a smaller --trace-buffer";
+		what = "no memory for its buffers: use a smaller --trace-buffer";
 		break;
 	default:
 		what = strerror(err < 0 ? -err : err);
 	}
-	snprintf(why_not, sizeof(why_not), "no events of the kernel are recorded: %s: %s", object,
+	snprintf(why_not, sizeof(why_not), "no kernel events are recorded: %s: %s", object,
 		 what);
 	tool_note("%s", why_not);
 	return 0;
@@ -146,7 +146,7 @@ static bool has_clock(const char *clocks, const char *name)
 	return false;
 }
 
-/* Exactly the markers' counter where the tracer has it, else what is compared most closely. */
+/* The markers' own counter if the tracer has it, else the clock with the smallest error. */
 static int set_clock(struct ftrace *ft, const char *wanted)
 {
 	const char *order[] = { "x86-tsc", "mono_raw", "mono", "boot" };
@@ -167,7 +167,7 @@ static int set_clock(struct ftrace *ft, const char *wanted)
 		err = tracefs_instance_file_write(ft->instance, "trace_clock", ft->clock) < 0 ?
 		      -errno : 0;
 	if (!ft->clock && wanted)
-		tool_error("--trace-clock %s: this kernel's tracer does not have it", wanted);
+		tool_error("--trace-clock %s: this kernel's tracer has no such clock", wanted);
 	return err;
 }
 
@@ -180,8 +180,8 @@ static int set_option(struct ftrace *ft, const char *name, const char *value)
 }
 
 /*
- * Recorders in other pid namespaces cannot know that we live: they leave it alone once one of its
- * files is open.  One that was as quick as that took away what is empty: another is made.
+ * Recorders in other pid namespaces cannot see this process: an open file of the instance keeps
+ * them from removing it. If one removed it before that, create another.
  */
 static int make_instance(struct ftrace *ft)
 {
@@ -210,14 +210,14 @@ static int make_instance(struct ftrace *ft)
 	return err;
 }
 
-/* In a pid namespace nothing tells the kernel's number of the command but its own mark. */
+/* In a pid namespace only the command's own mark reveals its pid in the kernel. */
 static int open_mark(struct ftrace *ft)
 {
 	static const char *const other_text[] = { "bin", "fields", "hex", "latency-format", "raw" };
 
 	if (!ft->tree || !ftrace_namespaced())
 		return 0;
-	/* An instance begins with the options that the top has; a kernel may lack some of them. */
+	/* An instance inherits the options of the top instance; a kernel may lack some. */
 	(void)set_option(ft, "context-info", "1");
 	for (size_t i = 0; i < sizeof(other_text) / sizeof(other_text[0]); i++)
 		(void)set_option(ft, other_text[i], "0");
@@ -239,7 +239,7 @@ static int set_up(struct ftrace *ft, const struct ftrace_options *opts)
 	ft->buffer = opts->buffer ? opts->buffer : BUFFER_DEFAULT;
 	if (tracefs_instance_set_buffer_size(ft->instance, ft->buffer >> 10, -1) < 0)
 		return errno ? -errno : -ENOMEM;
-	/* Worth having and no more: a kernel may have no record-tgid in an instance. */
+	/* Optional: a kernel may have no record-tgid in instances. */
 	(void)set_option(ft, "record-tgid", "1");
 	if (ft->tree && set_option(ft, "event-fork", "1"))
 		return -errno;
@@ -257,7 +257,7 @@ static void destroy(struct ftrace *ft)
 	if (ft->held >= 0)
 		close(ft->held);
 	if (ft->instance) {
-		/* What nobody holds any more others may have removed already. */
+		/* Without an open file others may have removed it already. */
 		if (tracefs_instance_destroy(ft->instance) < 0 && errno != ENOENT &&
 		    errno != ENODEV)
 			tool_note("%s: cannot be removed: %s",
@@ -283,7 +283,7 @@ int ftrace_open(const struct ftrace_options *opts, struct ftrace **out)
 	ft->pipe[0] = ft->pipe[1] = ft->mark = ft->held = -1;
 	ft->tree = opts->tree;
 	ft->period = PERIOD_MAX / 2;
-	/* It mounts it where it is not, if it may. */
+	/* The library mounts it if needed and permitted. */
 	ft->dir = tracefs_tracing_dir();
 	if (!ft->dir) {
 		free(ft);
@@ -327,15 +327,15 @@ int ftrace_start(struct ftrace *ft, struct xsp_cap *cap, const pid_t *processes,
 
 	if (!err)
 		err = ftrace_enable(ft, cap);
-	/* Of those that are enabled; nothing comes before tracing is on. */
+	/* Formats of the enabled events; none is recorded before tracing is on. */
 	if (!err)
 		err = ftrace_write_meta(ft, cap);
-	/* A recorder that is killed early must have written it once. */
+	/* Written once early, in case the recorder is killed. */
 	if (!err)
 		ftrace_write_until(cap, ticks);
 	if (!err && tracefs_trace_on(ft->instance) < 0)
 		err = -errno;
-	/* It stays until nobody else holds its files: idle. */
+	/* It stays, idle, until no other process has its files open. */
 	if (err)
 		(void)tracefs_instance_file_write(ft->instance, "events/enable", "0");
 	ft->next = ft->swept = xsp_clock_ns(CLOCK_MONOTONIC);
@@ -351,8 +351,8 @@ uint64_t ftrace_step(struct ftrace *ft, struct xsp_cap *cap)
 	if (now < ft->next)
 		return ft->next - now;
 	/*
-	 * Before the buffers are read: events with an earlier time are in them by then.  One that a
-	 * CPU is writing at this moment is read the next time, with a later word.
+	 * Taken before the buffers are read: events with an earlier time are in them by then. An
+	 * event that a CPU is writing now is read the next time, with a later such time.
 	 */
 	ticks = ftrace_ticks(ft);
 	most = ftrace_read_cpus(ft, cap, sweep);
@@ -360,7 +360,7 @@ uint64_t ftrace_step(struct ftrace *ft, struct xsp_cap *cap)
 		ft->swept = now;
 	if (sweep && !ft->behind)
 		ftrace_write_until(cap, ticks);
-	/* A quarter full is soon enough, and a sixteenth too often. */
+	/* Reading at a quarter full is early enough, at a sixteenth too often. */
 	if (most > ft->buffer / 4 && ft->period > PERIOD_MIN)
 		ft->period /= 2;
 	else if (most < ft->buffer / 16 && ft->period < PERIOD_MAX)
@@ -376,7 +376,7 @@ void ftrace_drop(struct ftrace *ft)
 		destroy(ft);
 }
 
-/* What is not read is lost as the tracer counts it; why, only we know. */
+/* The tracer counts unread events as lost; only this process knows the reason. */
 static void tell_errors(const struct ftrace *ft, struct xsp_cap *cap)
 {
 	for (uint32_t i = 0; i < ft->nr_cpus; i++) {
@@ -384,7 +384,7 @@ static void tell_errors(const struct ftrace *ft, struct xsp_cap *cap)
 
 		if (!ft->cpus[i].err)
 			continue;
-		snprintf(text, sizeof(text), "not all of CPU %u's kernel events could be read: %s",
+		snprintf(text, sizeof(text), "CPU %u: some kernel events could not be read: %s",
 			 ft->cpus[i].cpu, strerror(-ft->cpus[i].err));
 		tool_note("%s", text);
 		xsp_cap_note(cap, text);

@@ -68,17 +68,18 @@ enum {
 
 #define FTRACE_HELP \
 	"\n" \
-	"Events of the kernel on the same timeline (needs root):\n" \
-	"  -e, --event EVENT       SYSTEM, SYSTEM:EVENT, EVENT, or a pattern of one, as\n" \
-	"                          sched, 'block:*', 'ext4:ext4_sync*'; several with ','\n" \
-	"                          between them, or with -e again. sched is what it takes\n" \
-	"                          to say where time went\n" \
+	"Kernel events on the same timeline (needs root):\n" \
+	"  -e, --event EVENT       SYSTEM, SYSTEM:EVENT or EVENT, or a pattern: sched,\n" \
+	"                          'block:*', 'ext4:ext4_sync*'; a comma-separated list,\n" \
+	"                          may be repeated. sched is needed to see where the time\n" \
+	"                          of threads went\n" \
 	"      --irq               interrupts and softirqs\n" \
 	"      --syscalls          system calls\n" \
 	"      --faults            page faults\n" \
-	"      --filter-tree       only the command's tasks, and who preempts or wakes them\n" \
-	"      --trace-buffer SIZE memory of each CPU's buffer in the kernel (default 4M)\n" \
-	"      --trace-clock NAME  x86-tsc, mono_raw, mono or boot (default: what fits best)\n"
+	"      --filter-tree       only tasks of the command, and those that preempt or wake\n" \
+	"                          them\n" \
+	"      --trace-buffer SIZE size of each CPU's buffer in the kernel (default 4M)\n" \
+	"      --trace-clock NAME  x86-tsc, mono_raw, mono or boot (default: the best one)\n"
 
 static inline bool ftrace_is_option(int c)
 {
@@ -95,7 +96,7 @@ int ftrace_check(const struct ftrace_options *opts, const char *verb);
 
 struct ftrace;
 
-/* Removes the instances of recorders that are gone. */
+/* Removes the instances of recorders that have ended. */
 void ftrace_clean(void);
 
 /**

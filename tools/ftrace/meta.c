@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What it takes to decode the tracer's events elsewhere: the layout of its sub-buffers, the
- * formats of the events that were chosen, names of tasks and of functions.
+ * Metadata to decode the tracer's events elsewhere: the layout of its sub-buffers, the formats of
+ * the chosen events, names of tasks and functions.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -19,7 +19,7 @@
 #include "cli/tool.h"
 #include "ftrace/local.h"
 
-/* A whole file, terminated; NULL with errno.  free() it. */
+/* Reads a whole file, terminated by a zero byte; to be freed. NULL: see errno. */
 static char *read_file(const char *dir, const char *name, size_t *len)
 {
 	size_t have = 0, room = 16384;
@@ -63,7 +63,7 @@ bool ftrace_namespaced(void)
 {
 	struct stat st;
 
-	/* The first namespace's number is part of the kernel's interface, and never another's. */
+	/* The inode number of the initial pid namespace is part of the kernel's ABI, and unique. */
 	return !stat("/proc/self/ns/pid", &st) && st.st_ino != 0xeffffffcu;
 }
 
@@ -101,10 +101,10 @@ int ftrace_read_layout(struct ftrace *ft)
 /* ---- sections ------------------------------------------------------------------------------ */
 
 /**
- * struct sections - a KERNEL chunk that is filled
- * @cap: where it goes
+ * struct sections - a KERNEL chunk being filled
+ * @cap: the capture
  * @buf: XSP_CAP_RAW_MAX bytes
- * @used: of them
+ * @used: bytes used in @buf
  */
 struct sections {
 	struct xsp_cap	*cap;
@@ -119,7 +119,7 @@ static void flush(struct sections *s)
 		.producer = XSPROF_NO_PRODUCER,
 	};
 
-	/* The capture remembers its own errors. */
+	/* Errors are kept in the capture. */
 	if (s->used)
 		(void)xsp_cap_chunk(s->cap, &chunk, s->buf, s->used);
 	s->used = 0;
@@ -140,7 +140,7 @@ static void add(struct sections *s, uint32_t kind, const char *text, size_t len)
 	s->used += sizeof(section) + whole;
 }
 
-/* A long text of lines, in as many sections as it takes. */
+/* Stores a long text of lines, in as many sections as needed. */
 static void add_lines(struct sections *s, uint32_t kind, const char *text, size_t len)
 {
 	while (len) {
@@ -184,7 +184,7 @@ static bool wants_symbols(const char *format)
 	return false;
 }
 
-/* Return: 0, 1 where symbols are wanted for it, or -errno. */
+/* Return: 0; 1: it needs symbols; or -errno. */
 static int add_format(struct sections *s, const struct ftrace *ft, const char *name)
 {
 	char file[600], *format, *text;
@@ -204,7 +204,7 @@ static int add_format(struct sections *s, const struct ftrace *ft, const char *n
 	return r;
 }
 
-/* Functions alone, and no data: that is all that events name. */
+/* Only functions, no data: events name nothing else. */
 static void add_symbols(struct sections *s)
 {
 	size_t len, used = 0;
@@ -212,7 +212,7 @@ static void add_symbols(struct sections *s)
 
 	if (!text)
 		return;
-	/* In place: a line becomes shorter, never longer. */
+	/* Rewrites lines in place: they never become longer. */
 	for (at = text; *at; at = end + 1) {
 		char *type = strchr(at, ' ');
 
@@ -228,7 +228,7 @@ static void add_symbols(struct sections *s)
 		if (!*end)
 			break;
 	}
-	/* Hidden from us they are all 0, and name nothing. */
+	/* If hidden (kptr_restrict) all addresses are 0, and useless. */
 	if (strncmp(text, "0000000000000000 ", 17))
 		add_lines(s, XSPROF_SECTION_SYMBOLS, text, used);
 	free(text);
@@ -250,11 +250,11 @@ int ftrace_write_meta(struct ftrace *ft, struct xsp_cap *cap)
 		int r = add_format(&s, ft, ft->events.names[i]);
 
 		if (r < 0)
-			tool_note("-e %s: its format cannot be read, so that only its bytes can be "
-				  "shown: %s", ft->events.names[i], strerror(-r));
+			tool_note("-e %s: cannot read its format, only its bytes can be shown: "
+				  "%s", ft->events.names[i], strerror(-r));
 		symbols |= r > 0;
 	}
-	/* What programs write to trace_marker is there without being asked for. */
+	/* Writes of programs to trace_marker are always recorded. */
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		(void)add_format(&s, ft, own[i]);
 	text = read_file(ft->dir, "printk_formats", &len);
@@ -292,10 +292,10 @@ void ftrace_write_until(struct xsp_cap *cap, uint64_t ticks)
 /* ---- tasks --------------------------------------------------------------------------------- */
 
 /**
- * struct lines - text that grows
+ * struct lines - a growing text
  * @text: malloc()ed
- * @len: bytes
- * @room: for so many
+ * @len: its length in bytes
+ * @room: its capacity
  */
 struct lines {
 	char	*text;
@@ -316,13 +316,13 @@ static void add_task(struct lines *l, uint32_t tid, uint32_t tgid, const char *c
 	}
 	l->len += snprintf(l->text + l->len, l->room - l->len, "%" PRIu32 " %" PRIu32 " ", tid,
 			   tgid);
-	/* A task names itself as it likes: no name must look like a line of its own. */
+	/* A task chooses its name: it must not look like another line. */
 	for (int i = 0; i < 63 && comm[i]; i++)
 		l->text[l->len++] = (unsigned char)comm[i] < ' ' ? '?' : comm[i];
 	l->text[l->len++] = '\n';
 }
 
-/* "PID COMM" lines: of tasks that are gone it is all there is. */
+/* "PID COMM" lines: the only source for tasks that have ended. */
 static void add_saved(struct lines *l, const char *dir)
 {
 	char *comms = read_file(dir, "saved_cmdlines", NULL), *save = NULL;
@@ -350,7 +350,7 @@ static void add_saved_tgids(struct lines *l, const char *dir)
 
 		if (sscanf(line, "%" SCNu32 " %" SCNu32, &tid, &tgid) != 2 || !tgid)
 			continue;
-		/* It lives, or its name is in the lines before. */
+		/* The task lives, or its name is in the lines before. */
 		if (!xsp_proc_comm(tgid, tid, comm))
 			add_task(l, tid, tgid, comm);
 	}
@@ -384,7 +384,7 @@ void ftrace_write_tasks(struct ftrace *ft, struct xsp_cap *cap)
 	struct dirent *entry;
 
 	add_saved(&l, ft->dir);
-	/* The numbers in our /proc are not the tracer's where we are in a namespace. */
+	/* In a pid namespace the ids in /proc are not those of the tracer. */
 	if (ftrace_namespaced()) {
 		if (dir)
 			closedir(dir);

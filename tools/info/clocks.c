@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pairs of clocks: how far that of a device may be from the markers' (counters "clock of device N:
- * known within ns"), the kernel tracer's, and the markers' from the recorder's sync points.  Those
- * that are far apart are told: what is shorter than that may be in the wrong order.
+ * Errors between pairs of clocks: a device's and the markers' (counters "clock of device N: known
+ * within ns"), the kernel tracer's and the markers', the markers' and the recorder's sync points.
+ * Reports large errors: events closer than that may be in the wrong order.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,13 +11,16 @@
 #include "info/local.h"
 #include "text/json.h"
 
-/* About the time from a call to the kernel that it launches: less turns no order around. */
+/*
+ * About the delay from a call to the kernel that it launches: a smaller error does not change their
+ * order.
+ */
 #define FAR_NS	10000u
 
 static const char prefix[] = "clock of device ";
 static const char suffix[] = ": known within ns";
 
-/* The number of the device, -1: it is another counter. */
+/* The number of the device, -1: another counter. */
 static int64_t device_of(const char *text)
 {
 	unsigned int number;
@@ -30,7 +33,7 @@ static int64_t device_of(const char *text)
 	return number;
 }
 
-/* Beyond the limit a clock is left out, as there are few. */
+/* Clocks beyond the limit are left out; there are few. */
 void info_clocks_event(struct info *info, const struct xsprof_event *ev)
 {
 	struct info_clock *clock;
@@ -69,7 +72,7 @@ static uint64_t kernel_error(const struct info *info)
 	return kernel.error_ns;
 }
 
-/* Of two points or fewer it is the kernel's own limit: nothing was found to be apart. */
+/* With two points or fewer it is the kernel's own bound: no error was measured. */
 static uint64_t markers_error(const struct info *info)
 {
 	return info->all.clock_error_ns == UINT64_MAX || info->all.clock_points < 3 ?
@@ -80,7 +83,7 @@ static void print_far(uint64_t ns)
 {
 	char text[32];
 
-	printf("up to %s apart: what is shorter may be in the wrong order",
+	printf("up to %s apart: events closer than that may be in the wrong order",
 	       tool_format_time(text, sizeof(text), ns));
 }
 

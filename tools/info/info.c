@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * xsprof info: what a capture says of itself: host, clock, processes, streams, losses.  It reads
- * every event once, so that what it says of the file is checked and not only claimed.
+ * xsprof info: summarizes a capture: host, clock, processes, streams, losses. It reads every event
+ * once, so that the counts are verified, not taken from headers.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define SET_BITS	17
 #define SET_MAX		((1u << SET_BITS) / 4 * 3)
 
-/* Threads seen, as producer and thread id, + 1; 0 is a free place. */
+/* Threads seen, as producer and thread id, + 1; 0: a free slot. */
 struct set {
 	uint32_t	n;
 	uint64_t	last;
@@ -26,7 +26,7 @@ struct set {
 static void help(void)
 {
 	fputs("usage: xsprof info [options] [FILE]\n\n"
-	      "What a capture holds: host, recorder, clock, processes, streams and losses.\n\n"
+	      "Summarizes a capture: host, recorder, clock, processes, streams and losses.\n\n"
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
 	      "      --json            as JSON\n"
 	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
@@ -96,7 +96,7 @@ static int read_all(struct info *info, struct set *set, struct xsprof_pairer *pa
 			info->lossy_ns = xst_losses_until(&evs[i], info->lossy_ns);
 			missed_event(&info->missed, info->source.trace, &evs[i]);
 			info_clocks_event(info, &evs[i]);
-			/* One that wrote nothing is not counted for its end. */
+			/* The end of a process that wrote nothing does not count. */
 			ret = evs[i].type == XSPROF_EV_THREAD_EXIT ? 0 :
 			      count_thread(info, set, &evs[i]);
 			if (!ret)
@@ -121,7 +121,7 @@ static int sum_ledgers(struct info *info)
 	return 0;
 }
 
-/* Every event, and what was open at the end.  Return: 0, or an exit status. */
+/* Reads every event, and finds ranges open at the end. Return: 0, or an exit status. */
 static int read_whole(struct info *info)
 {
 	struct set *set = calloc(1, sizeof(*set));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How `xsprof info` looks: lines for people, JSON for programs.
+ * Prints the output of `xsprof info`, as text or JSON.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "info/local.h"
 #include "text/json.h"
 
-/* At most @max bytes of it. */
+/* Prints at most @max bytes. */
 static void print_text(const char *s, size_t max)
 {
 	size_t len = strnlen(s, max);
@@ -32,7 +32,7 @@ static void print_line(const char *key, const char *value)
 	putchar('\n');
 }
 
-/* Wall-clock time of an instant, UTC. */
+/* Prints the wall-clock time of an instant, in UTC. */
 static const char *wall(const struct info *info, uint64_t ns, char *buf, size_t size)
 {
 	int64_t real = (int64_t)(ns + (uint64_t)info->all.real_offset_ns);
@@ -85,7 +85,7 @@ static void print_clock(const struct info *info)
 
 	printf("%-16s%s, %.6f MHz, %u sync points, error ", "clock",
 	       xsp_word_clock(all->clock_kind), all->clock_freq / 1e6, all->clock_points);
-	/* A single point says when, and not how fast: the recorder was killed right away. */
+	/* A single sync point has a time but no rate: the recorder was killed right away. */
 	if (all->clock_error_ns == UINT64_MAX)
 		puts("unknown");
 	else
@@ -100,7 +100,7 @@ static void print_clock(const struct info *info)
 	       wall(info, info->first_ns, from, sizeof(from)),
 	       wall(info, info->last_ns, to, sizeof(to)));
 	if (info->lossy_ns && info->lossy_ns < info->last_ns)
-		printf("%-16sthe last %s, from %s on: nothing was lost after that\n", "whole",
+		printf("%-16sthe last %s, from %s: nothing was lost after that\n", "whole",
 		       tool_format_time(to, sizeof(to), info->last_ns - info->lossy_ns),
 		       wall(info, info->lossy_ns, from, sizeof(from)));
 }
@@ -164,12 +164,12 @@ static void print_producer(const struct info *info, uint32_t number)
 		print_text(rank.backend, 64);
 	}
 	fputs(rank.known ? ": " : "", stdout);
-	/* --json has all of it. */
+	/* --json has all. */
 	print_text(cmdline ? cmdline : exe ? exe : "?", 160);
 	putchar('\n');
 }
 
-/* What a recorder that had no room left, not even to tell whose it was, counted as a whole. */
+/* The total of losses of a recorder whose file had no space left to name the processes. */
 static uint64_t lost_of_unknown(const struct info *info)
 {
 	struct xsprof_trace_producer p;
@@ -194,7 +194,7 @@ static void print_processes(const struct info *info)
 	if (unknown)
 		printf("%6s %8s %-12s %-9s %7s %12s %10" PRIu64 " %10s  %s\n", "-", "-", "-", "-",
 		       "-", "-", unknown, "-",
-		       "(did not fit into the file; process not known)");
+		       "(did not fit into the file; process unknown)");
 }
 
 static void print_streams(const struct info *info)
@@ -221,11 +221,11 @@ static const char *why_ended(const struct xsprof_cap_end *end)
 {
 	static const char *const words[] = {
 		"the command ended", "stopped by a signal", "the duration ended",
-		"the recorder failed", "a snapshot of what was in memory",
+		"the recorder failed", "a snapshot of the rings in memory",
 	};
 
 	if (!end)
-		return "not regularly: the recorder was killed, or the file is cut off";
+		return "incomplete: the recorder was killed, or the file is truncated";
 	return end->why < sizeof(words) / sizeof(words[0]) ? words[end->why] : "?";
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loading a library of ours into a Python that runs: by a thread that waits for something, at once;
- * where none does, by Python's main thread, when that comes to it.
+ * Loads a library into a running Python: at once in a thread that waits for something; if none
+ * does, in Python's main thread by a pending call.
  */
 #include <errno.h>
 
@@ -18,7 +18,7 @@
 #include "base/clock.h"
 
 #define ROUND_NS	5000000u
-#define AT_ONCE		20u	/* rounds in which a thread that waits is looked for */
+#define AT_ONCE		20u	/* rounds of searching a waiting thread */
 #define ROUNDS		200u
 #define LATER_NS	10000000000u
 
@@ -29,7 +29,7 @@ static void pause_ns(uint64_t ns)
 	nanosleep(&t, NULL);
 }
 
-/* Does with each thread that is stopped what is asked; until that says 0 or an error. */
+/* Stops each thread and calls @fn for it, until that returns 0 or an error. */
 static int each_thread(const struct target *t, int (*look)(struct stopped *s, void *data),
 		       void *data, char *why)
 {
@@ -56,7 +56,7 @@ static int each_thread(const struct target *t, int (*look)(struct stopped *s, vo
 		if (err == -EPERM || err == -EBUSY)
 			break;
 		if (err) {
-			/* Others may do, where it has ended. */
+			/* If it has ended, another thread may do. */
 			if (err == -ESRCH)
 				*why = '\0';
 			err = -EAGAIN;
@@ -94,7 +94,7 @@ static int try_it(struct stopped *s, void *data)
 	return err;
 }
 
-/* The main thread has run it: once that is out of it. */
+/* The main thread has executed it: wait until it has left the code. */
 static int clear_up(struct stopped *s, void *data)
 {
 	struct attempt *a = data;
@@ -132,9 +132,9 @@ static int wait_for_python(const struct target *t, struct attempt *a, char *why)
 			return -EINTR;
 		if (xsp_clock_ns(CLOCK_MONOTONIC) > until &&
 		    each_thread(t, cancel, a, unused) != -EBUSY)
-			return inject_refuse(why, -ETIMEDOUT, "its main thread has run no Python "
-					     "for 10 s, and no other one waits for anything: it is "
-					     "in a long call: try again when that is over");
+			return inject_refuse(why, -ETIMEDOUT, "its main thread has not run Python "
+					     "code for 10 s, and no other thread is waiting: it is "
+					     "in a long call: try again later");
 		pause_ns(ROUND_NS);
 	}
 	for (i = 0; i < 100 && each_thread(t, clear_up, a, unused) == -EINTR; i++)
@@ -145,14 +145,14 @@ static int wait_for_python(const struct target *t, struct attempt *a, char *why)
 static int failed(int err, char *why)
 {
 	if (err == -ETIMEDOUT)
-		return inject_refuse(why, err, "the library was not loaded in time: it waits for a "
-				     "lock that another thread has, or for a disk: start it anew "
-				     "with 'xsprof record COMMAND'");
+		return inject_refuse(why, err, "loading the library timed out: it waits for a lock "
+				     "of another thread, or for a disk: restart the program with "
+				     "'xsprof record COMMAND'");
 	if (*why)
 		return err;
 	if (err == -EAGAIN)
-		return inject_refuse(why, err, "none of its threads could be used: they are in "
-				     "handlers of signals, wait for a disk (state D), or it is "
+		return inject_refuse(why, err, "none of its threads can run the loader: they are "
+				     "in signal handlers, wait for a disk (state D), or are "
 				     "stopped (Ctrl-Z): try again");
 	return inject_refuse(why, err, "ptrace: %s", strerror(-err));
 }
@@ -162,19 +162,19 @@ static int said(const struct call *call, char *why)
 	if (call->result == INT32_MIN)
 		return inject_refuse(why, -ENOEXEC, "the library was not loaded: %s", call->text);
 	if (call->result == -ENXIO)
-		return inject_refuse(why, -ENXIO, "Python does not run in it: it has the library, "
-				     "and has not begun an interpreter, or has ended it: try "
-				     "again when it runs one");
+		return inject_refuse(why, -ENXIO, "it has loaded Python's library, but runs no "
+				     "interpreter: try again when it runs one");
 	if (call->result == -EBUSY)
-		return inject_refuse(why, -EBUSY, "it is being recorded in this way already");
+		return inject_refuse(why, -EBUSY, "it is already being recorded by 'xsprof record "
+				     "-p'");
 	if (call->result == -EALREADY)
-		return inject_refuse(why, -EALREADY, "it was started by 'xsprof record', whose "
-				     "library it has: it can be recorded once");
+		return inject_refuse(why, -EALREADY, "it was started by 'xsprof record', and a "
+				     "process can have one recorder");
 	if (call->result == -EAGAIN)
-		return inject_refuse(why, -EAGAIN, "what recorded it before does not come to its "
-				     "end in it: its main thread is in a long call");
+		return inject_refuse(why, -EAGAIN, "its previous recording has not ended: its main "
+				     "thread is in a long call");
 	if (call->result)
-		return inject_refuse(why, call->result, "no thread of ours could be started in it: "
+		return inject_refuse(why, call->result, "cannot start xsprof's thread in it: "
 				     "%s", strerror(-call->result));
 	return 0;
 }
@@ -217,8 +217,8 @@ int inject(const struct inject *what, char *why)
 int inject(const struct inject *what, char *why)
 {
 	(void)what;
-	return inject_refuse(why, -ENOTSUP, "this is known on x86-64 only: start it by "
-			     "'xsprof record COMMAND'");
+	return inject_refuse(why, -ENOTSUP, "only supported on x86-64: start it with 'xsprof "
+			     "record COMMAND'");
 }
 
 #endif /* __x86_64__ */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Why something is not done; why the kernel does not let us look into a process, and what would.
+ * Error messages: why the kernel denies ptrace of a process, and what to do about it.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ enum inject_tracer inject_tracer(pid_t tid)
 	return strcmp(comm, "xsprof") ? TRACER_OTHER : TRACER_XSPROF;
 }
 
-/* One that is traced, or ends, is refused with the errno of one that may not be traced. */
+/* ptrace() returns EPERM for traced and ending threads too: tell these apart. */
 int inject_refuse_traced(pid_t tid, char *why)
 {
 	long tracer = target_status(tid, "TracerPid:", 0);
@@ -44,13 +44,13 @@ int inject_refuse_traced(pid_t tid, char *why)
 	if (tracer <= 0)
 		return 0;
 	if (tracer == getpid())
-		return inject_refuse(why, -EAGAIN, "a thread of it does not stop: it waits for a "
-				     "disk (state D), or gets no CPU: try again");
+		return inject_refuse(why, -EAGAIN, "one of its threads does not stop: it waits for "
+				     "a disk (state D), or gets no CPU: try again");
 	if (inject_tracer(tid) == TRACER_XSPROF)
-		return inject_refuse(why, -EAGAIN, "another xsprof (process %ld) comes to it just "
-				     "now: try again", tracer);
-	return inject_refuse(why, -EBUSY, "process %ld traces it (a debugger, strace): one at a "
-			     "time can: end that first", tracer);
+		return inject_refuse(why, -EAGAIN, "another xsprof (process %ld) is attaching to "
+				     "it: try again", tracer);
+	return inject_refuse(why, -EBUSY, "process %ld traces it (a debugger, strace), and only "
+			     "one can: end that first", tracer);
 }
 
 int inject_refuse_ptrace(pid_t tid, int err, char *why)
@@ -66,16 +66,16 @@ int inject_refuse_ptrace(pid_t tid, int err, char *why)
 	(void)xsp_proc_line("/proc/sys/kernel/yama/ptrace_scope", line, sizeof(line));
 	scope = atoi(line);
 	if (scope == 3)
-		return inject_refuse(why, -EPERM, "kernel.yama.ptrace_scope is 3: no process may "
-				     "use ptrace until the next boot");
+		return inject_refuse(why, -EPERM, "kernel.yama.ptrace_scope is 3: ptrace is "
+				     "disabled until the next boot");
 	if (scope == 2)
 		return inject_refuse(why, -EPERM, "kernel.yama.ptrace_scope is 2: ptrace needs "
 				     "CAP_SYS_PTRACE: run xsprof as root");
 	if (scope == 1)
 		return inject_refuse(why, -EPERM, "kernel.yama.ptrace_scope is 1: only parents may "
-				     "look into a process: 'sysctl kernel.yama.ptrace_scope=0', or "
-				     "run xsprof as root (in a container: --cap-add SYS_PTRACE)");
-	return inject_refuse(why, -EPERM, "the kernel does not let us look into it: it has more "
-			     "rights than we have, does not want it (PR_SET_DUMPABLE), or a "
-			     "sandbox of ours forbids it (in a container: --cap-add SYS_PTRACE)");
+				     "trace a process: 'sysctl kernel.yama.ptrace_scope=0', or run "
+				     "xsprof as root (in a container: --cap-add SYS_PTRACE)");
+	return inject_refuse(why, -EPERM, "the kernel denies ptrace: it has more privileges than "
+			     "xsprof, is not dumpable (PR_SET_DUMPABLE), or a sandbox forbids it "
+			     "(in a container: --cap-add SYS_PTRACE)");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether a process is one that a library may be loaded into, by what the kernel says of it.
+ * Checks by /proc whether a library may be loaded into a process.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,8 +17,8 @@
 /* ---- filters of system calls ----------------------------------------------------------------- */
 
 /*
- * Who has more of them than we have was not given all of them by who started us both, as all
- * processes of a container are.
+ * Does the process have more seccomp filters than this one? Then it did not inherit all of them
+ * from a common parent, as processes of a container do.
  */
 static bool is_filtered(pid_t tid)
 {
@@ -46,9 +46,9 @@ static int check_filters(pid_t pid, char *why)
 		closedir(dir);
 	if (!filtered)
 		return 0;
-	return inject_refuse(why, -EPERM, "it filters its system calls (seccomp), and may be ended "
-			     "for one of ours: start it by 'xsprof record COMMAND', which has its "
-			     "libraries before the filter");
+	return inject_refuse(why, -EPERM, "it filters its system calls (seccomp), and the filter "
+			     "may kill it for one of xsprof's: start it with 'xsprof record "
+			     "COMMAND', which loads libraries before the filter");
 }
 
 /* ---- what it is ------------------------------------------------------------------------------ */
@@ -60,20 +60,18 @@ static int check_state(pid_t pid, char *why)
 	if (xsp_proc_stat(pid, &st))
 		return inject_refuse(why, -ESRCH, "there is no such process");
 	if (target_status(pid, "Tgid:", 0) != pid)
-		return inject_refuse(why, -ESRCH, "is a thread of process %ld: name that",
+		return inject_refuse(why, -ESRCH, "is a thread of process %ld: use that id",
 				     target_status(pid, "Tgid:", 0));
 	if (st.state == 'Z' && target_status(pid, "Threads:", 0) > 1)
-		return inject_refuse(why, -ESRCH, "its main thread has ended, and others run on: "
-				     "what Python's main thread is for cannot be done in it: start "
-				     "it by 'xsprof record COMMAND'");
+		return inject_refuse(why, -ESRCH, "its main thread has ended; recording needs "
+				     "Python's main thread: start it with 'xsprof record COMMAND'");
 	if (st.state == 'Z' || st.exiting)
 		return inject_refuse(why, -ESRCH, "it has ended, or is about to");
 	if (target_status(pid, "VmSize:", 0) < 0)
-		return inject_refuse(why, -ENOEXEC, "it is a thread of the kernel, and runs no "
-				     "program");
+		return inject_refuse(why, -ENOEXEC, "it is a kernel thread");
 	if (st.state == 'T' && target_status(pid, "TracerPid:", 0) <= 0)
-		return inject_refuse(why, -EPERM, "it is stopped (Ctrl-Z, SIGSTOP): 'kill -CONT "
-				     "%d' lets it go on, then try again", (int)pid);
+		return inject_refuse(why, -EPERM, "it is stopped (Ctrl-Z, SIGSTOP): continue it "
+				     "with 'kill -CONT %d', then try again", (int)pid);
 	return inject_refuse_traced(pid, why);
 }
 
@@ -84,18 +82,18 @@ static int check_user(pid_t pid, char *why)
 	char path[64];
 
 	if (geteuid() && euid >= 0 && euid != (long)geteuid())
-		return inject_refuse(why, -EPERM, "it is of another user (%ld): run xsprof as that "
-				     "user, or as root", euid);
-	/* Its rings are the user's own files: root's would be closed to it. */
+		return inject_refuse(why, -EPERM, "it belongs to another user (%ld): run xsprof as "
+				     "that user, or as root", euid);
+	/* Its rings are files of its user: it could not open root's. */
 	if (euid >= 0 && euid != (long)geteuid())
-		return inject_refuse(why, -EPERM, "it is of another user (%ld), who may not write "
-				     "where root's recordings are: run xsprof as that user", euid);
-	/* The kernel gives what is there to root then. */
+		return inject_refuse(why, -EPERM, "it belongs to another user (%ld), who cannot "
+				     "write into root's recordings: run xsprof as that user", euid);
+	/* For a process that is not dumpable these files belong to root. */
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	if (geteuid() && !stat(path, &st) && st.st_uid != geteuid())
-		return inject_refuse(why, -EPERM, "it does not want to be looked into, or its "
-				     "program may not be read (PR_SET_DUMPABLE is not 1): start it "
-				     "by 'xsprof record COMMAND'");
+		return inject_refuse(why, -EPERM, "it is not dumpable: PR_SET_DUMPABLE is not 1, "
+				     "or its program file is not readable: start it with 'xsprof "
+				     "record COMMAND'");
 	return 0;
 }
 
@@ -112,8 +110,8 @@ static int check_program(pid_t pid, char *why)
 	if (fd >= 0)
 		close(fd);
 	if (n == sizeof(head) && !memcmp(head, "\177ELF", 4) && head[4] != 2)
-		return inject_refuse(why, -ENOEXEC, "it is a program of 32 bits, and the libraries "
-				     "here are of 64");
+		return inject_refuse(why, -ENOEXEC, "it is a 32-bit program, and the libraries "
+				     "here are 64-bit");
 	return 0;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The process that something is to be loaded into: where the functions are that this needs.  It
- * stops nothing.
+ * Finds the addresses of the needed functions in the target process. It stops no thread.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +16,7 @@
 #include "inject/local.h"
 
 #define PYTHON_FROM	0x03090000u
-#define PYTHON_TO	0x030f0000u	/* the first that is not known */
+#define PYTHON_TO	0x030f0000u	/* the first unsupported version */
 
 bool target_read(const struct target *t, uint64_t from, void *to, size_t len)
 {
@@ -82,7 +81,7 @@ bool target_has_room(const struct target *t, uint64_t from, uint64_t to)
 	return has;
 }
 
-/* By the device as it is where a file is mapped: some file systems have another for stat(). */
+/* Compares the device number of the mapping: some file systems have another in stat(). */
 static bool is_mapped_as(int fd, const struct mapping *m)
 {
 	void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -100,7 +99,7 @@ static bool is_mapped_as(int fd, const struct mapping *m)
 	return same;
 }
 
-/* The file as the process sees it, if it is still the one that is mapped. */
+/* Opens the file as the process sees it, if it is still the mapped one. */
 static int open_mapped(pid_t pid, const struct mapping *m)
 {
 	struct stat st;
@@ -117,21 +116,21 @@ static int open_mapped(pid_t pid, const struct mapping *m)
 	return fd;
 }
 
-/* Symbols that are wanted of all files. */
+/* Symbols to find in all files. */
 enum { DLOPEN, DLSYM, DLERROR, ERRNO, SYSCALL, RUNTIME, INITIALIZED, PENDING, VERSION, NR_SYMBOLS };
 
 struct search {
 	struct target	*t;
-	bool		replaced;	/* a file is not there as it is mapped */
+	bool		replaced;	/* a mapped file was replaced or removed */
 	bool		musl;
 	bool		any;
 	bool		free_threaded;
-	bool		too_much;	/* more is in its files than is looked at */
-	uint64_t	budget;		/* bytes that are */
+	bool		too_much;	/* its files exceed the limit */
+	uint64_t	budget;		/* bytes that may still be read */
 	uint64_t	version;
 };
 
-/* From 3.13 on Python's state begins with what debuggers are to know of it. */
+/* From 3.13 on Python's state begins with data for debuggers. */
 static bool is_free_threaded(const struct target *t, uint64_t runtime)
 {
 	struct { char cookie[8]; uint64_t version, free_threaded; } head;
@@ -170,7 +169,7 @@ static void take_file(struct search *s, const struct mapping *m)
 	s->too_much |= err == -EFBIG;
 	if (!err) {
 		base = m->begin - begin;
-		/* The program may have functions of these names of its own. */
+		/* The program may define functions with these names. */
 		if (libc || !strncmp(name, "libdl", 5)) {
 			if (symbols[DLOPEN].value)
 				t->dlopen = base + symbols[DLOPEN].value;
@@ -211,7 +210,7 @@ static int look_at_maps(struct search *s, char *why)
 		return inject_refuse(why, -errno, "/proc/%d/maps: %s", (int)s->t->pid,
 				     strerror(errno));
 	while (!s->too_much && next_mapping(f, &m)) {
-		/* The first of each file is where it begins. */
+		/* The first mapping of each file is its base. */
 		if (*m.path != '/' || m.offset || !strcmp(m.path, last))
 			continue;
 		strcpy(last, m.path);
@@ -223,7 +222,7 @@ static int look_at_maps(struct search *s, char *why)
 
 /* ---- what forbids it ------------------------------------------------------------------------- */
 
-/* In another mount namespace the path may be that of nothing, or of something else. */
+/* In another mount namespace the path may not exist, or be another file. */
 static int check_library(pid_t pid, const char *library, char *why)
 {
 	struct stat here, there;
@@ -237,8 +236,9 @@ static int check_library(pid_t pid, const char *library, char *why)
 	if (fd == -EACCES || fd == -EPERM)
 		return inject_refuse_ptrace(pid, -fd, why);
 	if (fd < 0 || here.st_ino != there.st_ino || here.st_dev != there.st_dev)
-		return inject_refuse(why, -ENOENT, "it sees other files than we do (a container): "
-				     "%s is not there, or is another: run xsprof inside", library);
+		return inject_refuse(why, -ENOENT, "it has another file system (a container): %s "
+				     "is missing there, or is another file: run xsprof "
+				     "inside", library);
 	return 0;
 }
 
@@ -247,31 +247,31 @@ static int check_found(const struct search *s, char *why)
 	const struct target *t = s->t;
 
 	if (s->too_much)
-		return inject_refuse(why, -EFBIG, "the files that it has mapped are too many, or "
-				     "too large, to look for Python in them: start it by 'xsprof "
-				     "record COMMAND'");
+		return inject_refuse(why, -EFBIG, "it has mapped too many or too large files to "
+				     "search them for Python: start it with 'xsprof record "
+				     "COMMAND'");
 	if (!s->any && s->replaced)
-		return inject_refuse(why, -ESTALE, "no Python was found in it, and some files that "
-				     "it runs were replaced (an update): restart it");
+		return inject_refuse(why, -ESTALE, "no Python was found in it, and some of its "
+				     "files have been replaced (by an update): restart it");
 	if (!s->any)
-		return inject_refuse(why, -ENOEXEC, "there is no Python in it, or a static one "
+		return inject_refuse(why, -ENOEXEC, "it contains no Python, or a static one "
 				     "without symbols: load the kernel module (modprobe xsprof), "
-				     "or start it by 'xsprof record COMMAND'");
+				     "or start it with 'xsprof record COMMAND'");
 	if (s->musl)
 		return inject_refuse(why, -ENOEXEC, "its C library is musl, and the libraries here "
 				     "are for glibc");
 	if (s->version && (s->version < PYTHON_FROM || s->version >= PYTHON_TO))
-		return inject_refuse(why, -ENOTSUP, "its Python is %u.%u, and 3.9 to 3.14 are "
-				     "known", (unsigned int)(s->version >> 24),
+		return inject_refuse(why, -ENOTSUP, "its Python is %u.%u; supported are 3.9 to "
+				     "3.14", (unsigned int)(s->version >> 24),
 				     (unsigned int)(s->version >> 16 & 0xff));
 	if (s->free_threaded)
-		return inject_refuse(why, -ENOTSUP, "its Python is a free-threaded build, without "
-				     "the lock that tells which thread runs: run it by a build "
-				     "that has the GIL");
+		return inject_refuse(why, -ENOTSUP, "its Python is a free-threaded build: the GIL, "
+				     "which shows the running thread, is missing: run it with a "
+				     "build that has the GIL");
 	if (!t->dlopen || !t->dlsym || !t->dlerror || !t->errno_at || !t->restorer ||
 	    !t->system_call)
-		return inject_refuse(why, -ENOEXEC, "its C library is not one that is known: no "
-				     "dlopen() in it");
+		return inject_refuse(why, -ENOEXEC, "its C library is not supported: it has no "
+				     "dlopen()");
 	return 0;
 }
 

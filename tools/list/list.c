@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * `xsprof list`: the sessions of this user and who takes part in them, and the producers of the
- * device.  It only looks.
+ * `xsprof list`: lists the sessions of this user with their processes, and the producers of the
+ * device. It changes nothing.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "read/ring-guard.h"
 
 /**
- * struct account - what the rings of a producer say
+ * struct account - counts of the rings of a producer
  * @written: slots published
  * @unread: of these not yet taken by a recorder
  * @lost: records dropped
@@ -124,7 +124,7 @@ static void print_producers(const struct session_seen *seen)
 	closedir(dir);
 }
 
-/* So that a producer of the device can be told whose it is. */
+/* To find the session of a device producer. */
 static void remember(struct list_options *opts, const struct session_seen *seen, const char *pid)
 {
 	struct list_session *more;
@@ -176,7 +176,7 @@ int list_sessions(struct list_options *opts)
 	opts->shown = 0;
 	xsp_guard_install();
 	err = xsp_recording_user_dir(user, false, &object);
-	/* The folder is made by the first recording: before it there are no sessions. */
+	/* The first recording creates the directory: before that there are no sessions. */
 	if (err && !(err == -ENOENT && object == user))
 		return session_error(object, err);
 	if (!err)
@@ -192,11 +192,11 @@ static void help(void)
 {
 	puts("usage: xsprof list\n"
 	     "\n"
-	     "Lists your recordings that are running and those that a killed recorder\n"
-	     "left in memory, with their processes: slots written (32 bytes each), not\n"
-	     "yet read, and records lost. With the kernel module also the processes that\n"
-	     "have rings there: what 'xsprof record -p' can read, how they ended, and who\n"
-	     "records them.\n"
+	     "Lists your running recordings, and those that a killed recorder left in\n"
+	     "memory, with their processes: slots written (32 bytes each), slots not yet\n"
+	     "read, and records lost. With the kernel module also lists processes that\n"
+	     "have rings in it, which 'xsprof record -p' can read: how they ended, and\n"
+	     "their recorders.\n"
 	     "\n"
 	     "  -h, --help      this text\n"
 	     "  -V, --version   the version");
@@ -221,8 +221,8 @@ int cmd_list(int argc, char **argv)
 		return tool_usage("list", "%s: takes no arguments", argv[optind]);
 	status = list_sessions(&opts);
 	if (!status && !opts.shown) {
-		puts("no recording is running, none was left by a killed recorder, and no process "
-		     "has rings in the kernel");
+		puts("no recording is running, no killed recorder has left one, and no process has "
+		     "rings in the kernel");
 		session_say_sudo();
 	}
 	return status;

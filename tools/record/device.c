@@ -53,7 +53,7 @@ int record_device_open(struct record_options *opts, int *fd)
 			 "which 'modprobe xsprof' loads");
 		return 0;
 	}
-	tool_error("--backend=device: " XSPROF_DEVICE_PATH " %s; --backend=auto takes tmpfs "
+	tool_error("--backend=device: " XSPROF_DEVICE_PATH " %s; --backend=auto uses tmpfs "
 		   "instead", xsp_device_strerror(*fd));
 	return TOOL_USAGE;
 }

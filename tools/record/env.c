@@ -67,7 +67,8 @@ static int add_collector(const struct record_options *opts, const struct collect
 		theirs = NULL;
 	if (theirs && !c->chain) {
 		if (!opts->quiet)
-			tool_note("%s is set to %s and left so: %s calls are not recorded",
+			tool_note("%s is already set to %s, which is kept: %s calls are not "
+				  "recorded",
 				  c->variable, theirs, c->calls);
 		return 0;
 	}
@@ -105,8 +106,8 @@ static int add_opencl(const struct record_options *opts, char **env, size_t *n)
 
 	if (!library_find(LIBRARY_OPENCL, path, sizeof(path)) || strchr(path, ':')) {
 		if (!opts->quiet)
-			tool_note("%s was not found beside xsprof, or a folder above it has a "
-				  "colon in its name: OpenCL is not recorded", LIBRARY_OPENCL);
+			tool_note("%s was not found beside xsprof, or its path contains a colon: "
+				  "OpenCL is not recorded", LIBRARY_OPENCL);
 		return 0;
 	}
 	if (theirs && names_ours(theirs))
@@ -158,8 +159,8 @@ static int add_vulkan(const struct record_options *opts, char **env, size_t *n)
 
 	if (!library_find(LIBRARY_VULKAN, path, sizeof(path)) || strchr(path, ':')) {
 		if (!opts->quiet)
-			tool_note("%s was not found beside xsprof, or a folder above it has a "
-				  "colon in its name: Vulkan is not recorded", LIBRARY_VULKAN);
+			tool_note("%s was not found beside xsprof, or its path contains a colon: "
+				  "Vulkan is not recorded", LIBRARY_VULKAN);
 		return 0;
 	}
 	*strrchr(path, '/') = '\0';
@@ -175,8 +176,8 @@ static bool can_preload(const struct record_options *opts, const char *path, con
 	if (!strpbrk(path, ": "))
 		return true;
 	if (!opts->quiet)
-		tool_note("%s: cannot be preloaded from a folder with a blank or a colon in its "
-			  "name: %s not recorded", path, what);
+		tool_note("%s: cannot be preloaded: its path contains a blank or a colon: %s not "
+			  "recorded", path, what);
 	return false;
 }
 
@@ -257,7 +258,7 @@ static int add_python(const struct record_options *opts, char **env, size_t *n, 
 
 	if (!loaded) {
 		if ((opts->python_trace || opts->python_hz) && !opts->quiet)
-			tool_note("%s is not loaded: functions of Python are not recorded",
+			tool_note("%s is not loaded: Python functions are not recorded",
 				  LIBRARY_PYTHON);
 		*path = '\0';
 		return 0;

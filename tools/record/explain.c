@@ -22,24 +22,24 @@ void record_explain_nothing(const struct recording *r)
 		tool_note("no markers were recorded: %s is %s", r->opts.argv[0], refusal);
 	else if (ftrace_last_stats()->events && !r->stats.refused)
 		tool_note("no markers were recorded: 'xsprof report' shows where the time of "
-			  "threads went, if the events tell");
+			  "threads went, if the events include sched");
 	else if (attach_on(&r->opts.attach) && !r->stats.refused)
 		tool_note("nothing was recorded: no process reached a marker");
 	else if (attach_on(&r->opts.attach))
 		return;	/* exit_status() prints it */
 	else if (r->stats.refused)
-		tool_note("nothing was recorded: the processes that tried could not, see above");
+		tool_note("nothing was recorded: all processes that tried to join failed, see "
+			  "above");
 	else if (r->stats.producers)
-		tool_note("nothing was recorded: the command is ready for it but passed no "
-			  "marker%s",
+		tool_note("nothing was recorded: the command joined but executed no marker%s",
 			  r->opts.categories ? " of these categories" : "");
 	else if (backend && !strcmp(backend, "none"))
-		tool_note("nothing was recorded: XSPROF_BACKEND=none in the environment says so: "
-			  "unset it, or give --backend");
+		tool_note("nothing was recorded: XSPROF_BACKEND=none in the environment disables "
+			  "it: unset it, or use --backend");
 	else
 		tool_note("nothing was recorded: no process of the command with libxsprof-user%s%s "
-			  "reached the recorder (a container needs the recorder's /dev/shm; "
-			  "env -i and sudo clear LD_PRELOAD and what else collectors need; "
+			  "reached the recorder (a container needs the recorder's /dev/shm; env -i "
+			  "and sudo clear LD_PRELOAD and other variables that collectors need; "
 			  "GNU's libgomp makes no ITT calls, LLVM's and Intel's OpenMP do); "
 			  "'record -e sched' shows where the time of any program's threads goes",
 			  r->opts.torch && !strcmp(r->opts.torch, "off") ? "" : ", PyTorch",
@@ -50,9 +50,8 @@ void record_explain_nothing(const struct recording *r)
 void record_explain_gpu(const struct recording *r)
 {
 	if (r->opts.gpu && !r->stats.devices && !r->file_error)
-		tool_note("--gpu: no process of the command that is recorded used CUDA, "
-			  "OpenCL, Vulkan, Level Zero or ROCm, or its collector was told of no "
-			  "device: there is nothing of GPUs in %s",
+		tool_note("--gpu: no recorded process used CUDA, OpenCL, Vulkan, Level Zero or "
+			  "ROCm, or the collector found no device: %s has no GPU events",
 			  r->opts.output);
 }
 
@@ -67,8 +66,8 @@ void record_explain_modules(const struct recording *r)
 	for (uint32_t i = 0; i < 64 && *word; word += len + (word[len] == ',')) {
 		len = strcspn(word, ",");
 		if (len && !(r->stats.modules & 1ull << i))
-			tool_note("--python-trace: no function of '%.*s' was called: a module is "
-				  "named as it is imported, the program by its file's name without "
+			tool_note("--python-trace: no function of '%.*s' was called: name modules "
+				  "as in import, and the program by its file name without "
 				  ".py", (int)len, word);
 		i += len != 0;
 	}
@@ -82,27 +81,27 @@ void record_explain_losses(const struct recording *r)
 		return;
 	/* For these a larger buffer is no remedy. */
 	if (late)
-		tool_note("events were lost: %" PRIu64 " came while their process was just about "
-			  "to have rings (from handlers of signals, from children of vfork()), or "
-			  "lay in over 60 ranges of categories that are off: a marker at the start "
-			  "of each forked child, with signals blocked, helps against the former",
+		tool_note("events were lost: %" PRIu64 " came while their process was creating its "
+			  "rings (from signal handlers, from children of vfork()), or were nested "
+			  "in over 60 ranges of disabled categories: against the former, execute a "
+			  "marker at the start of each forked child, with signals blocked",
 			  late);
 	if (lost <= late)
 		return;
 	if (r->stats.no_room && r->stats.no_room != ENOSPC && r->stats.no_room != EDQUOT)
 		tool_note("events were lost: %s", xsp_drain_no_room(r->stats.no_room));
 	else if (r->full || r->stats.no_room)
-		tool_note("events were lost: the tmpfs of the rings was full: take a smaller "
-			  "--buffer-size (-b), or name a larger tmpfs in XSPROF_SHM_DIR");
+		tool_note("events were lost: the tmpfs of the rings was full: use a smaller "
+			  "--buffer-size (-b), or set XSPROF_SHM_DIR to a larger tmpfs");
 	else if (r->opts.mode && !strcmp(r->opts.mode, "overwrite"))
-		tool_note("events were overwritten before they were read: the latest are kept; "
-			  "a larger --buffer-size (-b) or fewer --categories keep more");
+		tool_note("events were overwritten before they were read: to keep more than the "
+			  "latest, use a larger --buffer-size (-b) or fewer --categories");
 	else if (r->small)
-		tool_note("events were lost: rings were full before they were read, and there was "
-			  "no room for larger ones: name a larger tmpfs in XSPROF_SHM_DIR, take "
+		tool_note("events were lost: rings filled up before they were read, and there was "
+			  "no space for larger ones: set XSPROF_SHM_DIR to a larger tmpfs, use "
 			  "fewer --categories, or -m overwrite to keep the latest");
 	else
-		tool_note("events were lost: rings were full before they were read: take a larger "
+		tool_note("events were lost: rings filled up before they were read: use a larger "
 			  "--buffer-size (-b), fewer --categories, %sor -m overwrite to keep the "
 			  "latest", r->opts.realtime ? "" : "--realtime if the CPUs are busy, ");
 }

@@ -23,10 +23,10 @@ static int take_flight(struct flight_options *flight, const char *arg)
 		return -1;
 	flight->last_ns = 0;
 	if (tool_parse_size(arg, &flight->size) || !flight->size)
-		return tool_usage("record", "--flight: '%s' is neither a size (16M: of each CPU's "
-				  "ring) nor a time (30s, 2m)", arg);
+		return tool_usage("record", "--flight: '%s' is neither a size of each CPU's ring "
+				  "(16M) nor a time (30s, 2m)", arg);
 	if (flight->size < XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE || flight->size > 1ull << 40)
-		return tool_usage("record", "--flight: '%s': a ring has from %uk to 1T", arg,
+		return tool_usage("record", "--flight: '%s': the size of a ring is %uk to 1T", arg,
 				  XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE >> 10);
 	return -1;
 }
@@ -40,10 +40,10 @@ int flight_option(struct flight_options *flight, int c, const char *arg)
 		return take_flight(flight, arg);
 	case FLIGHT_OPT_WATCH:
 		if (!*arg)
-			return tool_usage("record", "--watch: needs the name of a range");
+			return tool_usage("record", "--watch: the name of a range is missing");
 		if (flight->nr_watch == FLIGHT_WATCH_MAX)
-			return tool_usage("record", "--watch: %u names at most: use a pattern, "
-					  "'nccl*'", FLIGHT_WATCH_MAX);
+			return tool_usage("record", "--watch: more than %u names: use a pattern "
+					  "such as 'nccl*'", FLIGHT_WATCH_MAX);
 		flight->watch[flight->nr_watch++] = arg;
 		return -1;
 	case FLIGHT_OPT_STALL:
@@ -72,20 +72,21 @@ int flight_check(const struct record_options *opts)
 	if (!f->on)
 		return -1;
 	if (opts->sched && attach_on(&opts->attach))
-		return tool_usage("record", "--sched: of processes that run a flight recorder only "
-				  "takes what is there: leave out --flight, or start them by it");
+		return tool_usage("record", "--sched: a flight recorder cannot enable scheduler "
+				  "events in running processes: leave out --flight, or start the "
+				  "command with it");
 	if (f->stall_ns && !f->nr_watch)
 		return tool_usage("record", "--stall: needs --watch NAME");
 	if (opts->mode && strcmp(opts->mode, "overwrite"))
-		return tool_usage("record", "--mode %s: a flight recorder's rings overwrite the "
-				  "oldest", opts->mode);
+		return tool_usage("record", "--mode %s: a flight recorder always overwrites the "
+				  "oldest records", opts->mode);
 	if (opts->duration)
-		return tool_usage("record", "--duration: a flight recorder goes on until the "
-				  "command ends; the last part is what --flight=TIME keeps");
+		return tool_usage("record", "--duration: a flight recorder runs until the command "
+				  "ends; --flight=TIME keeps the last part");
 	if (opts->realtime)
-		return tool_usage("record", "--realtime: a flight recorder reads rings when "
-				  "something has happened, not all the time");
+		return tool_usage("record", "--realtime: a flight recorder reads rings only at "
+				  "triggers");
 	if (f->size && opts->buffer)
-		return tool_usage("record", "--buffer-size: --flight=SIZE says it");
+		return tool_usage("record", "--buffer-size: use --flight=SIZE");
 	return -1;
 }

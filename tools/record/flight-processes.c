@@ -204,7 +204,7 @@ void flight_processes_scan_last(struct flight *f)
 		flight_processes_scan(f);
 	while (f->folder && --steps);
 	if (f->folder)
-		tool_note("%s: too many names: not all were looked at", f->session.path);
+		tool_note("%s: too many names: some were not checked", f->session.path);
 	flight_processes_unscan(f);
 }
 
@@ -398,6 +398,6 @@ void flight_processes_unmet(struct flight *f)
 			watched_names(m->watched);
 	for (i = 0; i < f->watch.nr; i++)
 		if (!f->met[i])
-			tool_note("--watch: no process had a range called '%s': 'xsprof report' "
-				  "shows their names", f->watch.globs[i]);
+			tool_note("--watch: no process had a range named '%s': 'xsprof report' "
+				  "lists the names", f->watch.globs[i]);
 }

@@ -113,8 +113,8 @@ void flight_save_due(struct flight *f, uint64_t now)
 		return;
 	if (f->files == most) {
 		if (!f->refused++ && !f->opts->quiet)
-			tool_note("%s: and more to come: not written any more, %u files are "
-				  "there: --flight-files says how many may be", f->reason, most);
+			tool_note("%s: this and later triggers write no file: the limit of %u is "
+				  "reached (--flight-files)", f->reason, most);
 	} else if (snprintf(path, sizeof(path), "%s.%u.%s", f->opts->output, ++f->files, f->tag) >=
 		   (int)sizeof(path)) {
 		tool_error("%s: the path is too long", f->opts->output);

@@ -246,7 +246,7 @@ static int exit_status(const struct flight *f)
 	if (attach_on(&f->opts->attach))
 		return f->failed ? TOOL_FAILED : 0;
 	if (!f->launch.ended) {
-		tool_error("%s: still runs as process %d: no longer waited for",
+		tool_error("%s: still runs as process %d: not waiting any longer",
 			   f->opts->argv[0], (int)f->launch.pid);
 		return 128 + f->launch.last_signal;
 	}
@@ -298,9 +298,10 @@ static void explain_nothing(const struct flight *f)
 	if (refusal)
 		tool_note("nothing was recorded: %s is %s", f->opts->argv[0], refusal);
 	else if (attach_on(&f->opts->attach))
-		tool_note("nothing was recorded: no process came that loads libxsprof-user");
+		tool_note("nothing was recorded: no process with libxsprof-user joined");
 	else if (f->messages.nr)
-		tool_note("nothing was recorded: the processes that tried could not, see above");
+		tool_note("nothing was recorded: all processes that tried to join failed, see "
+			  "above");
 	else
 		tool_note("nothing was recorded: no process of the command with libxsprof-user "
 			  "reached the recorder (a container needs the recorder's /dev/shm)");

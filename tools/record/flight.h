@@ -25,13 +25,13 @@ enum flight_option {
 	{ "flight-files",  required_argument, NULL, FLIGHT_OPT_FILES }
 
 #define FLIGHT_HELP								\
-	"\nFlight recorder: nothing is read until something happens\n"		\
+	"\nFlight recorder: rings are read only at triggers\n"			\
 	"      --flight[=SIZE|TIME]  keep the last SIZE (16M) of each CPU's ring, or the last\n" \
 	"                          TIME (30s); written at the end, and into FILE.N.* when a\n" \
-	"                          process dies of a signal or a watched range stalls\n" \
-	"      --watch NAME        a range that must not stay open; 'nccl*' for several\n" \
-	"      --stall TIME        ... for longer than this (default 10s)\n"	\
-	"      --flight-files N    files of that kind at most (default 16)\n"
+	"                          signal kills a process or a watched range stalls\n" \
+	"      --watch NAME        watch ranges with this name, or pattern: 'nccl*'\n" \
+	"      --stall TIME        a watched range stalls after TIME (default 10s)\n"	\
+	"      --flight-files N    write at most N such files (default 16)\n"
 
 /**
  * flight_option - handle an option of FLIGHT_OPTIONS

@@ -43,8 +43,8 @@ int record_env_levelzero(const struct record_options *opts, char **env, size_t *
 
 	if (!library_find(LIBRARY_LEVELZERO, path, sizeof(path)) || strchr(path, ',')) {
 		if (!opts->quiet)
-			tool_note("%s was not found beside xsprof, or a folder above it has a "
-				  "comma in its name: Level Zero is not recorded",
+			tool_note("%s was not found beside xsprof, or its path contains a comma: "
+				  "Level Zero is not recorded",
 				  LIBRARY_LEVELZERO);
 		return 0;
 	}

@@ -88,8 +88,8 @@ static int load(struct recording *r, pid_t pid, const char *library)
 	if (!err)
 		return 0;
 	if (r->launch.asked)
-		return tool_error("process %d: not recorded: asked to end (signal %d) before that "
-				  "began", (int)pid, r->launch.last_signal),
+		return tool_error("process %d: not recorded: xsprof received signal %d before "
+				  "recording began", (int)pid, r->launch.last_signal),
 		       128 + r->launch.last_signal;
 	return tool_error("process %d: %s", (int)pid, why), TOOL_USAGE;
 }
@@ -103,17 +103,17 @@ int load_all(struct recording *r)
 	int status = 0;
 
 	if (!library_find(LIBRARY_PYTHON, library, sizeof(library)))
-		return tool_error("-p: %s was not found beside xsprof, and without the module it "
-				  "is loaded into the process", LIBRARY_PYTHON), TOOL_USAGE;
+		return tool_error("-p: %s was not found beside xsprof; without the module, xsprof "
+				  "loads it into the process", LIBRARY_PYTHON), TOOL_USAGE;
 	for (i = 0; i < a->nr && !status; i++) {
 		if (!xsp_proc_stat(a->pids[i], &st))
 			a->starts[i] = st.start_time;
 		status = load(r, a->pids[i], library);
 	}
 	if (!status && !r->opts.quiet)
-		tool_note("-p: what Python's threads do, its collections and the program's markers "
-			  "are recorded; not who waits for the GIL, which only a program shows "
-			  "that 'xsprof record' has started");
+		tool_note("-p: Python's stacks, its garbage collections and the program's markers "
+			  "are recorded; waits for the GIL are recorded only in programs started "
+			  "by 'xsprof record'");
 	return status;
 }
 
@@ -162,10 +162,10 @@ void load_end(const struct recording *r)
 		if (r->opts.quiet)
 			continue;
 		if (is_busy(a->pids[i]))
-			tool_note("process %d: our thread in it waits for Python's lock, and ends "
-				  "when it gets that", (int)a->pids[i]);
+			tool_note("process %d: xsprof's thread in it waits for the GIL, and ends "
+				  "when it gets it", (int)a->pids[i]);
 		else if (r->opts.verbose && !kill(a->pids[i], 0))
-			tool_note("process %d: runs as before; our libraries stay in its memory "
-				  "and do nothing", (int)a->pids[i]);
+			tool_note("process %d: runs as before; xsprof's libraries stay mapped and "
+				  "inactive", (int)a->pids[i]);
 	}
 }

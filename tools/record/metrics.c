@@ -81,11 +81,11 @@ int metrics_take(const char *text, const char **metrics)
 		n = strcspn(p, ",");
 		if (find(p, n) == WORDS && !is_name(p, n))
 			return tool_usage("record", "--metrics: '%.*s' is invalid: --metrics=help "
-					  "says which there are", (int)n, p);
+					  "lists the metrics", (int)n, p);
 	}
 	if (text && !*text)
-		return tool_usage("record", "--metrics=: names no metric: --metrics=help says "
-				  "which there are");
+		return tool_usage("record", "--metrics=: a metric is missing: --metrics=help lists "
+				  "the metrics");
 	*metrics = text ? text : DEFAULT;
 	return -1;
 }
@@ -96,7 +96,8 @@ int metrics_take_hz(const char *text, const char **hz)
 	unsigned long value = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
 
 	if (!value || value > HZ_MAX || *end)
-		return tool_usage("record", "--metrics-hz: '%s': samples a second, 1 to %u", text,
+		return tool_usage("record", "--metrics-hz: '%s': expected samples per second, 1 to "
+				  "%u", text,
 				  HZ_MAX);
 	*hz = text;
 	return -1;

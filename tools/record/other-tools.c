@@ -15,13 +15,13 @@ const char *record_other_tool(int c, const char *word)
 		const char	*here;
 	} options[] = {
 		{ 'F', "freq", "--python=HZ samples Python's stacks" },
-		{ 'g', "call-graph", "--python samples Python's stacks, --torch cstack has those "
-				     "of C and C++ of PyTorch's ops" },
+		{ 'g', "call-graph", "--python samples Python's stacks, --torch cstack records C "
+				     "and C++ stacks of PyTorch's ops" },
 		{ 't', "trace", "NVTX is recorded without an option, CUDA with --gpu, the kernel "
 				"with -e" },
 		{ 's', "sample", "--python samples Python's stacks" },
 		{ 0, "gpu-metrics-devices", "--metrics samples GPUs that the command uses" },
-		{ 0, "gpu-metrics-set", "--metrics=METRIC,... says which metrics are sampled" },
+		{ 0, "gpu-metrics-set", "--metrics=METRIC,... selects the metrics" },
 		{ 0, "gpu-metrics-frequency", "--metrics-hz HZ" },
 		{ 0, "stats", "'xsprof report' shows where the time went" },
 		{ 0, "rate", "--python=HZ samples Python's stacks" },

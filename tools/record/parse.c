@@ -60,7 +60,7 @@ static const struct option options[] = {
 	{ "no-collectors", no_argument,   NULL, OPT_NO_COLLECTORS },
 	{ "gpu",	 optional_argument,	    NULL, OPT_GPU },
 	{ "gpu-budget",	 required_argument, NULL, OPT_GPU_BUDGET },
-	{ "share",	 no_argument,	    NULL, OPT_SHARE },
+	{ "gpu-share",	 no_argument,	    NULL, OPT_SHARE },
 	{ "metrics",	 optional_argument, NULL, OPT_METRICS },
 	{ "metrics-by",	 required_argument, NULL, OPT_METRICS_BY },
 	{ "metrics-hz",	 required_argument, NULL, OPT_METRICS_HZ },
@@ -92,7 +92,7 @@ static int take_buffer(const char *text, uint64_t *bytes)
 		return tool_usage("record", "--buffer-size: '%s' is not a size: e.g. 512k, 16M, 1G",
 				  text);
 	if (*bytes < BUFFER_MIN || *bytes > BUFFER_MAX)
-		return tool_usage("record", "--buffer-size: '%s': from %uk to 1T", text,
+		return tool_usage("record", "--buffer-size: '%s': expected %uk to 1T", text,
 				  BUFFER_MIN >> 10);
 	return -1;
 }
@@ -122,7 +122,8 @@ static int take_hz(const char *text, uint32_t *hz)
 	if (text)
 		value = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
 	if (!value || value > PYTHON_HZ_MAX || (end && *end))
-		return tool_usage("record", "--python: '%s': times a second, 1 to %u", text,
+		return tool_usage("record", "--python: '%s': expected samples per second, 1 to "
+				  "%u", text,
 				  PYTHON_HZ_MAX);
 	*hz = (uint32_t)value;
 	return -1;
@@ -153,8 +154,8 @@ static int take_torch(const char *text, struct record_options *opts)
 			break;
 	}
 	if (wrong || (cstack && detail && !strcmp(detail, "off")))
-		return tool_usage("record", "--torch: '%s': names, shapes, all or off, cstack, or "
-				  "all,cstack and the like", text);
+		return tool_usage("record", "--torch: '%s': expected names, shapes, all or off; "
+				  "cstack; or both, e.g. all,cstack", text);
 	opts->torch = detail ? detail : "names";
 	opts->cstack = cstack;
 	return -1;
@@ -170,8 +171,8 @@ static int take_categories(const char *list, const char **categories)
 			size_t m = strcspn(q, ",");
 
 			if (*q == '-' && m == n + 1 && !strncmp(q + 1, p, n))
-				return tool_usage("record", "--categories: '%s': %.*s is asked "
-						  "for and left out", list, (int)n, p);
+				return tool_usage("record", "--categories: '%s': %.*s is both "
+						  "included and excluded", list, (int)n, p);
 			q += m;
 		}
 		p += n;
@@ -194,9 +195,9 @@ static int take_gpu(struct record_options *opts, const char *words)
 			if (strlen(known[i]) == n && !strncmp(known[i], p, n))
 				break;
 		if (i == sizeof(known) / sizeof(known[0]))
-			return tool_usage("record", "--gpu: '%.*s' is invalid: graphs, memory, "
-					  "managed, pools, jit, links, queued, or several of "
-					  "these with commas",
+			return tool_usage("record", "--gpu: '%.*s' is invalid: expected graphs, "
+					  "memory, managed, pools, jit, links, queued, or a "
+					  "comma-separated list of them",
 					  (int)n, p);
 	}
 	opts->gpu_what = words;
@@ -210,8 +211,8 @@ static int take_budget(struct record_options *opts, const char *text)
 
 	end += *end == '%';
 	if (end == text || *end || !(percent >= 0.1 && percent <= 100))
-		return tool_usage("record", "--gpu-budget: '%s' is invalid: 0.1 to 100, in per "
-				  "cent of one CPU", text);
+		return tool_usage("record", "--gpu-budget: '%s' is invalid: expected 0.1 to 100, "
+				  "percent of one CPU", text);
 	opts->gpu = true;
 	opts->gpu_budget = text;
 	return -1;
@@ -228,12 +229,12 @@ static int take(struct record_options *opts, int c, char **argv)
 	case 'o':
 		opts->output = optarg;
 		if (!*optarg)
-			return tool_usage("record", "--output: needs the name of a file");
+			return tool_usage("record", "--output: a file name is missing");
 		if (strcmp(optarg, "-"))
 			return output_name("record", optarg);
 		if (isatty(STDOUT_FILENO))
 			return tool_usage("record", "--output: standard output is a terminal: name "
-					  "a file, or read it by a pipe");
+					  "a file, or use a pipe");
 		opts->output = "/dev/stdout";
 		break;
 	case 'b':
@@ -293,7 +294,7 @@ static int take(struct record_options *opts, int c, char **argv)
 	case OPT_PYTHON_TRACE:
 		opts->python_trace = optarg ? optarg : "all";
 		if (!*opts->python_trace)
-			return tool_usage("record", "--python-trace=: names no module");
+			return tool_usage("record", "--python-trace=: a module is missing");
 		opts->python = true;
 		break;
 	case OPT_NO_PYTHON:
@@ -349,37 +350,37 @@ static int check_attach(const struct record_options *opts, int argc, char **argv
 	const char *which = opts->attach.all ? "all" : "pid";
 
 	if (opts->attach.all && opts->attach.nr)
-		return tool_usage("record", "--pid, --all: either some or all");
+		return tool_usage("record", "--pid, --all: cannot be combined");
 	if (optind < argc)
-		return tool_usage("record", "%s: a command beside --%s: start it on its own, then "
-				  "record it", argv[optind], which);
+		return tool_usage("record", "%s: a command cannot be combined with --%s: start it "
+				  "first, then record it", argv[optind], which);
 	if (nonsense)
-		return tool_usage("record", "--%s: the rings of processes that run are as they "
-				  "are; not with --%s", nonsense, which);
+		return tool_usage("record", "--%s: the rings of running processes cannot be "
+				  "changed; not with --%s", nonsense, which);
 	if (opts->gpu)
-		return tool_usage("record", "--gpu: CUDA looks for a collector when it is "
-				  "initialised, which was before; not with --%s", which);
+		return tool_usage("record", "--gpu: CUDA loads its collector only when it is "
+				  "initialised; not with --%s", which);
 	if (opts->python_trace)
-		return tool_usage("record", "--python-trace: functions are recorded of programs "
-				  "that xsprof starts: --python shows where they are; not with "
-				  "--%s", which);
+		return tool_usage("record", "--python-trace: only for programs that xsprof starts; "
+				  "use --python to sample running ones; not with --%s", which);
 	if (opts->python_native)
-		return tool_usage("record", "--python-native: frames of C are recorded of programs "
-				  "that xsprof starts; not with --%s", which);
-	if (opts->torch && strcmp(opts->torch, "off"))
-		return tool_usage("record", "--torch: ops are recorded of programs that xsprof "
+		return tool_usage("record", "--python-native: only for programs that xsprof "
 				  "starts; not with --%s", which);
+	if (opts->torch && strcmp(opts->torch, "off"))
+		return tool_usage("record", "--torch: only for programs that xsprof starts; not "
+				  "with --%s", which);
 	if (opts->python_hz && !opts->load)
-		return tool_usage("record", "--python: with --pid it can be had, not with --%s",
+		return tool_usage("record", "--python: works with --pid, not with --%s",
 				  opts->flight.on ? "flight" : which);
 	if (opts->load && !opts->python)
-		return tool_usage("record", "--no-python: without the module --pid is done by the "
-				  "library that records Python");
+		return tool_usage("record", "--no-python: without the module, --pid works through "
+				  "the library that records Python");
 	if (opts->load && opts->sched)
 		return tool_usage("record", "--sched: needs the kernel module");
 	if (!opts->load && opts->backend && !strcmp(opts->backend, "tmpfs"))
-		return tool_usage("record", "--backend tmpfs: --%s needs the module: only the "
-				  "device shows rings of processes that run", which);
+		return tool_usage("record", "--backend tmpfs: --%s needs the module: rings of "
+				  "running processes are accessible only through the "
+				  "device", which);
 	return -1;
 }
 
@@ -409,11 +410,10 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 	if (opts->kernel.tree && opts->attach.all)
 		return tool_usage("record", "--filter-tree: needs a command: not with --all");
 	if (opts->flight.on && !strcmp(opts->output, "/dev/stdout"))
-		return tool_usage("record", "--output: not standard output with --flight, which "
-				  "writes a file at each trigger: give a file name");
+		return tool_usage("record", "--output: --flight cannot write to standard output: "
+				  "it writes a file at each trigger: give a file name");
 	if (opts->flight.on && ftrace_wanted(&opts->kernel))
-		return tool_usage("record", "-e: not with --flight, which records no kernel "
-				  "events");
+		return tool_usage("record", "-e: --flight records no kernel events");
 	if (attach_on(&opts->attach)) {
 		opts->load = load_wanted(opts);
 		status = check_attach(opts, argc, argv);

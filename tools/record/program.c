@@ -22,8 +22,8 @@
 #define HEADERS_MAX	256u	/* limit of program headers read */
 
 #define ANOTHER_USER \
-	"a program that runs as another user or with more rights, and lets its caller load and " \
-	"set nothing: run xsprof itself as that user, with the command behind it as the command"
+	"a program that runs as another user or with more privileges, so that nothing can be " \
+	"preloaded into it: run xsprof itself as that user, with the actual command"
 
 /* Like the kernel: set-id bits have no effect on a "nosuid" mount. */
 static bool gains_rights(int fd, const struct stat *st)
@@ -61,10 +61,10 @@ static int has_linker(int fd, const Elf64_Ehdr *elf)
 static const char *elf_refusal(int fd, const Elf64_Ehdr *elf)
 {
 	if (elf->e_ident[EI_CLASS] != ELFCLASS64)
-		return "a program of 32 bits, and the libraries here are of 64";
+		return "a 32-bit program, and the libraries here are 64-bit";
 	if (has_linker(fd, elf) == 0)
-		return "statically linked: it has no markers but those of a libxsprof-user.a that "
-		       "it is linked with";
+		return "statically linked: only markers of a libxsprof-user.a linked into it are "
+		       "recorded";
 	return NULL;
 }
 

@@ -20,7 +20,7 @@ int realtime_take(const char *text, uint32_t *priority)
 	if (text)
 		value = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
 	if (!value || value > PRIORITY_MAX || (end && *end))
-		return tool_usage("record", "--realtime: '%s': a priority, 1 to %u", text,
+		return tool_usage("record", "--realtime: '%s': expected a priority, 1 to %u", text,
 				  PRIORITY_MAX);
 	*priority = (uint32_t)value;
 	return -1;
@@ -57,5 +57,5 @@ void realtime_begin(uint32_t priority)
 	int err = priority ? set(priority) : 0;
 
 	if (err)
-		tool_note("--realtime: %s: the recorder has an ordinary priority", strerror(-err));
+		tool_note("--realtime: %s: the recorder runs at normal priority", strerror(-err));
 }

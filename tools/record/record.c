@@ -67,9 +67,9 @@ static void start_tracing(struct recording *r, const pid_t *tasks, uint32_t nr)
 		xsp_drain_set_clocks(r->drain);
 		return;
 	}
-	tool_note("no events of the kernel are recorded: the tracer does not start: %s",
+	tool_note("no kernel events are recorded: cannot start the tracer: %s",
 		  strerror(-err));
-	xsp_cap_note(&r->cap, "no events of the kernel: the tracer did not start");
+	xsp_cap_note(&r->cap, "no kernel events: the tracer did not start");
 	/*
 	 * The held command has inherited the tracer's files, which cannot be removed until it
 	 * executes.
@@ -102,9 +102,9 @@ static int open_tracing(struct recording *r)
 	if (!ftrace_wanted(&r->opts.kernel))
 		return 0;
 	if (r->opts.kernel.tree && attach_on(&r->opts.attach) && ftrace_namespaced())
-		return tool_error("--filter-tree: in a pid namespace the kernel's numbers of "
-				  "processes that run already are not known: leave it out, or "
-				  "record from outside"), TOOL_USAGE;
+		return tool_error("--filter-tree: in a pid namespace, the kernel's ids of running "
+				  "processes are unknown: leave it out, or record from "
+				  "outside"), TOOL_USAGE;
 	return ftrace_open(&r->opts.kernel, &r->ftrace);
 }
 
@@ -122,14 +122,13 @@ static void sum_up_tracing(const struct recording *r)
 
 	if (!stats->cpus || r->opts.quiet)
 		return;
-	fprintf(stderr, "[ xsprof record: %" PRIu64 " events of the kernel on %u CPUs, %" PRIu64
+	fprintf(stderr, "[ xsprof record: %" PRIu64 " kernel events on %u CPUs, %" PRIu64
 		" lost ]\n", stats->events, stats->cpus, stats->lost);
 	if (stats->lost)
-		tool_note("events of the kernel were lost: its buffers were full before they were "
-			  "read: take a larger --trace-buffer (4M), fewer events (-e), or "
-			  "--filter-tree");
+		tool_note("kernel events were lost: its buffers filled up before they were read: "
+			  "use a larger --trace-buffer (4M), fewer events (-e), or --filter-tree");
 	if (stats->unsaved)
-		tool_note("%s of the kernel's events did not fit into the file",
+		tool_note("%s of kernel events did not fit into the file",
 			  tool_format_bytes(unsaved, sizeof(unsaved), stats->unsaved));
 }
 
@@ -162,8 +161,8 @@ static int start_command(struct recording *r)
 		r->launch.mark = ftrace_mark(r->ftrace);
 	}
 	if (is_same_file(r->fd, STDERR_FILENO))
-		return tool_error("%s: is standard error, where messages go: name a file, or send "
-				  "the two elsewhere", r->opts.output), TOOL_USAGE;
+		return tool_error("%s: is standard error, where messages go: name a file, or "
+				  "redirect one of the two", r->opts.output), TOOL_USAGE;
 	r->launch.data_out = is_same_file(r->fd, STDOUT_FILENO);
 	err = record_env(&r->opts, r->session.path, env);
 	if (!err)
@@ -296,8 +295,8 @@ static void sum_up(struct recording *r, uint32_t why)
 {
 	progress_clear(&r->progress);
 	if (r->file_error)
-		tool_error("%s: %s: the capture holds what was written before, %" PRIu64
-			   " events are not in it", r->opts.output, strerror(-r->file_error),
+		tool_error("%s: %s: the capture ends there, %" PRIu64
+			   " events are missing", r->opts.output, strerror(-r->file_error),
 			   r->stats.lost_records);
 	if (r->opts.quiet)
 		return;
@@ -309,8 +308,8 @@ static void sum_up(struct recording *r, uint32_t why)
 	if (why == WHY_DURATION && !r->launch.ended)
 		tool_note("the recording has ended, the command continues");
 	else if (why == WHY_ENDED && r->launch.children)
-		tool_note("processes that the command left running are recorded no longer: "
-			  "--wait-all waits for them");
+		tool_note("recording stopped, processes of the command still run: --wait-all waits "
+			  "for them");
 	progress_summary("record", &r->stats, "wrote", r->opts.output);
 	record_explain_losses(r);
 	sum_up_tracing(r);
@@ -341,12 +340,12 @@ static int exit_status(const struct recording *r)
 		return TOOL_FAILED;
 	/* Each of the processes has given a reason, unless it ended. */
 	if (attach_on(&r->opts.attach) && !r->stats.producers && r->stats.refused)
-		return tool_error("nothing was recorded: the processes could not be%s",
-				  r->opts.quiet ? ": without --quiet they say why" : "");
+		return tool_error("nothing was recorded: all processes failed%s",
+				  r->opts.quiet ? ": leave out --quiet to see why" : "");
 	if (attach_on(&r->opts.attach))
 		return lost(r) && !r->opts.allow_lost ? TOOL_LOST : 0;
 	if (!r->launch.ended) {
-		tool_error("%s: still runs as process %d: no longer waited for",
+		tool_error("%s: still runs as process %d: not waiting any longer",
 			   r->opts.argv[0], (int)r->launch.pid);
 		return 128 + r->launch.last_signal;
 	}

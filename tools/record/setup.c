@@ -103,7 +103,7 @@ static void join_command(const struct record_options *opts, char *buf, size_t si
 static int cannot_write(const struct recording *r, int err)
 {
 	tool_error("%s: cannot be written: %s: %s", r->opts.output, strerror(-err),
-		   err == -EFBIG ? "raise the limit of file sizes (ulimit -f)" :
+		   err == -EFBIG ? "raise the file size limit (ulimit -f)" :
 		   "name another file with -o");
 	return TOOL_USAGE;
 }
@@ -198,16 +198,16 @@ static void check_cgroup(struct recording *r, bool asked)
 	if (asked) {
 		tool_format_bytes(size, sizeof(size), rings_of(&r->opts, ring));
 		if (!r->opts.quiet)
-			tool_note("--buffer-size: full rings of one process may take %s, its "
-				  "memory cgroup may have %s: the kernel kills a process that "
-				  "needs more", size, have);
+			tool_note("--buffer-size: full rings of one process take up to %s, the "
+				  "limit of its memory cgroup is %s: the kernel kills processes "
+				  "above it", size, have);
 		return;
 	}
 	fit_rings(r, limit / CGROUP_SHARE);
 	tool_format_bytes(size, sizeof(size), r->opts.buffer);
 	if (!r->opts.quiet)
-		tool_note("the memory cgroup may have %s, rings included: rings of %s are used; "
-			  "--buffer-size (-b) allows others", have, size);
+		tool_note("the limit of the memory cgroup is %s, rings included: using rings of "
+			  "%s; --buffer-size (-b) sets another size", have, size);
 }
 
 /* No size was requested: use the largest rings that fit. */
@@ -219,8 +219,8 @@ static void choose_ring(struct recording *r, uint64_t room, const char *have)
 	r->small = true;
 	tool_format_bytes(size, sizeof(size), r->opts.buffer);
 	if (!r->opts.quiet)
-		tool_note("%s are free in the tmpfs of %s: rings of %s are used; a larger tmpfs, "
-			  "or another in XSPROF_SHM_DIR, allows larger ones", have,
+		tool_note("%s are free in the tmpfs of %s: using rings of %s; for larger ones use "
+			  "a larger tmpfs, or set XSPROF_SHM_DIR to another", have,
 			  r->session.path, size);
 }
 
@@ -265,13 +265,13 @@ int record_check_room(struct recording *r)
 	tool_format_bytes(need, sizeof(need), rings_of(&r->opts, ring));
 	largest_ring(r, room, fits, sizeof(fits));
 	if (r->opts.prefault)
-		return tool_error("--prefault: the rings of one process are %s, %s are free in the "
-				  "tmpfs of %s: take a smaller --buffer-size, up to %s", need, have,
+		return tool_error("--prefault: the rings of one process take %s, %s are free in "
+				  "the tmpfs of %s: use a --buffer-size of at most %s", need, have,
 				  r->session.path, fits), TOOL_USAGE;
 	if (!r->opts.quiet)
-		tool_note("--buffer-size: full rings of one process may take %s, %s are free in "
-			  "the tmpfs of %s, which is enough for rings of %s: what finds no room "
-			  "there is lost and counted", need, have, r->session.path, fits);
+		tool_note("--buffer-size: full rings of one process take up to %s, %s are free in "
+			  "the tmpfs of %s, enough for rings of %s: records that do not fit are "
+			  "lost and counted", need, have, r->session.path, fits);
 	return 0;
 }
 
@@ -309,8 +309,9 @@ static void add_notices(struct recording *r)
 	int err = xsp_drain_add_notices(r->drain, r->session.path);
 
 	if (err && !r->opts.quiet)
-		tool_note("processes that change their user or root folder and execute a program "
-			  "cannot say that they are not recorded: no socket: %s", strerror(-err));
+		tool_note("processes that change their user or root directory and execute a "
+			  "program cannot report that they are not recorded: no socket: "
+			  "%s", strerror(-err));
 }
 
 int record_make_capture(struct recording *r, const struct xsp_drain_ops *ops)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The file that a recovery writes: the capture of the recorder that was killed, as far as it came,
- * or a new one.
+ * The output file of a recovery: the incomplete capture of the killed recorder, or a new file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +17,7 @@
 #include "cli/tool.h"
 #include "recover/local.h"
 
-/* Does the session say that it was being drained into this very capture? */
+/* Is this the capture into which the session was drained? */
 static bool belongs(const struct session_seen *seen, const struct scan *scan)
 {
 	char want[64], have[33];
@@ -30,13 +29,13 @@ static bool belongs(const struct session_seen *seen, const struct scan *scan)
 	       !strcmp(want, have);
 }
 
-/* Return: the descriptor of the capture to go on with, scanned; -ENOENT there is none. */
+/* Return: a descriptor of the capture to continue, scanned; -ENOENT: there is none. */
 static int open_capture(struct scan *scan, const struct session_seen *seen, const char *path)
 {
 	struct stat st;
 	int fd, err;
 
-	/* Its folder may be another user's: whatever has the name by now. */
+	/* Its directory may be another user's: the name may now be any file. */
 	fd = xsp_regular_pin(AT_FDCWD, path, &st);
 	if (fd >= 0)
 		fd = xsp_regular_open(fd, O_RDWR);
@@ -46,7 +45,7 @@ static int open_capture(struct scan *scan, const struct session_seen *seen, cons
 	if (!err && !belongs(seen, scan))
 		err = -ENOENT;
 	if (err) {
-		/* All that was seen in it is another recording's, its end before all. */
+		/* The scanned contents belong to another recording, above all its end. */
 		scan_free(scan);
 		close(fd);
 		return err == -ENOEXEC || err == -EPROTONOSUPPORT ? -ENOENT : err;
@@ -73,8 +72,8 @@ static int copy_file(int from, int to, uint64_t size)
 }
 
 /*
- * What goes to no file that is known to be its own overwrites nothing: several may be recovered at
- * once, those of profiling sessions, which have no file, among them.
+ * Without a known capture an existing file is never overwritten: several sessions may be recovered
+ * at once, including profiling sessions, which have no file.
  */
 static void new_name(char *path, size_t size, const char *old)
 {
@@ -87,8 +86,8 @@ static void new_name(char *path, size_t size, const char *old)
 }
 
 /*
- * The capture that the session names, or that is FILE.old by now: a later recording to the same
- * FILE has moved it.  @path: set to which.  Return: as open_capture().
+ * Opens the capture that the session names, or FILE.old, if a later recording to the same FILE has
+ * renamed it. @path: set to its path. Return: as open_capture().
  */
 static int find_capture(struct scan *scan, const struct session_seen *seen, char *path,
 			size_t size)
@@ -109,7 +108,9 @@ static int find_capture(struct scan *scan, const struct session_seen *seen, char
 	return fd;
 }
 
-/* A new file: with what @capture has, if there is one.  Return: 0, or an exit status. */
+/*
+ * Creates a new file, with the contents of @capture, if there is one. Return: 0, or an exit status.
+ */
 static int fill_output(struct scan *scan, struct xsp_cap *cap, int capture, const char *path,
 		       int fd)
 {
@@ -127,9 +128,9 @@ static int fill_output(struct scan *scan, struct xsp_cap *cap, int capture, cons
 	}
 	if (!err)
 		return 0;
-	tool_error("%s: cannot be written: %s: make room and try again, or name another file "
+	tool_error("%s: cannot be written: %s: free some space and try again, or name another file "
 		   "with -o", path, strerror(-err));
-	/* Nothing has been taken out of memory: a part of a file is of no use. */
+	/* Nothing was removed from memory yet, so a partial file is useless. */
 	xsp_cap_free(cap);
 	output_drop(path, fd);
 	return TOOL_FAILED;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recovering from the device: the kernel keeps what a killed recorder had not read, and where it
- * had stopped.  It never switches a process off.
+ * Recovers from the device: the kernel keeps the records that a killed recorder had not read, and
+ * its position. It never stops the recording of a process.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const struct xsp_drain_ops ops = {
 	.say = tool_say,
 };
 
-/* Those that the capture has begun and not ended. */
+/* Adds producers that the capture has begun and not ended. */
 static int begun(const struct scan *scan, uint64_t **ids, uint32_t *nr)
 {
 	uint32_t i;
@@ -81,7 +81,7 @@ static int remove_one(void *data, const struct xsprof_info *info)
 	err = xsp_device_open_ring(&rf, r->fd, info->id, true);
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	/* One that lives goes with its process; until then nobody wants it to record. */
+	/* A living producer is removed with its process; until then its markers are disabled. */
 	if (info->state == XSPROF_STATE_LIVE)
 		err = xsp_ring_switch_off(&rf) ?: xsp_device_drop(&rf, true);
 	else
@@ -129,7 +129,8 @@ static int drain_into(struct xsp_cap *cap, struct attach *pids, int device, cons
 
 static int failed(const char *output, int err)
 {
-	return tool_error("%s: %s: make room and try again, or name another file with -o", output,
+	return tool_error("%s: %s: free some space and try again, or name another file with "
+			  "-o", output,
 			  strerror(-err));
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * `xsprof recover`: what a killed recorder left in its session's rings goes into the capture it
- * was writing, behind the last whole chunk, as if it had not been killed.  It never takes a
- * session from a recorder that lives, and removes one only when all of it is in a file, and was
- * read back from there.
+ * `xsprof recover`: appends the records that a killed recorder left in its session's rings to its
+ * capture, after the last whole chunk, as if it had not been killed. It never takes a session from
+ * a living recorder, and removes a session only after all of it is in a file and was read back.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,14 +25,14 @@
 /**
  * struct recovery - one run
  * @output: -o, or NULL for the capture the session names
- * @only: the sessions meant, up to NULL; NULL for all
- * @seen: which of them there are
+ * @only: the named sessions, terminated by NULL; NULL: all
+ * @seen: which of these exist
  * @delete: remove instead
  * @found: sessions with a dead recorder
- * @failed: of these not saved
- * @lost: records of some that were saved had been lost
+ * @failed: of these, not saved
+ * @lost: saved sessions had lost records
  * @allow_lost: exit with status 0 if records were lost
- * @scan: what the capture holds
+ * @scan: contents of the capture
  */
 struct recovery {
 	const char	*output;
@@ -73,8 +72,8 @@ static bool resume(void *data, const struct xsprof_ctl *ctl, uint32_t *number, u
 }
 
 /*
- * A recorder hands slots back to the writer when they are in the file: it may have been killed
- * in between, so the file can be further than the ring says, and never less.
+ * A recorder releases slots to the writer after they are in the file. It may have been killed in
+ * between: the file can be ahead of the ring's tail, never behind.
  */
 static void resume_ring(void *data, uint32_t number, uint32_t k, struct xsp_producer_ring *ring)
 {
@@ -83,8 +82,8 @@ static void resume_ring(void *data, uint32_t number, uint32_t k, struct xsp_prod
 
 	if (number >= r->scan.nr || k >= r->scan.producers[number].nr_rings) {
 		/*
-		 * The recorder read these slots, and its capture has none of them: there was no
-		 * room.  If the capture was not found, they may be in it.
+		 * The recorder read these slots, but its capture lacks them: the disk was full. If
+		 * the capture was not found, they may be in it.
 		 */
 		if (r->scan.chunks)
 			ring->bad = ring->tail - ring->skipped;
@@ -121,7 +120,7 @@ static int save(struct recovery *r, struct session_seen *seen)
 	if (err)
 		return err;
 	if (r->scan.ended) {
-		tool_note("%s: its recording is complete: nothing to add", path);
+		tool_note("%s: the capture is complete: nothing to add", path);
 		goto done;
 	}
 	xsp_cap_note(&cap, "the recorder was killed: what follows was recovered from memory");
@@ -137,10 +136,10 @@ static int save(struct recovery *r, struct session_seen *seen)
 	xsp_drain_close(drain);
 	unread = err ? 0 : recover_verify(fd, &cap);
 	if (unread)
-		err = tool_error("%s: %s: what was written cannot be read back: %s is kept", path,
+		err = tool_error("%s: %s: the written file cannot be read back: keeping %s", path,
 				 strerror(-unread), seen->s.path);
 	else if (err)
-		tool_error("%s: %s: the rest stays in %s: make room and try again, or name "
+		tool_error("%s: %s: the rest stays in %s: free some space and try again, or name "
 			   "another file with -o", path, strerror(-err), seen->s.path);
 	else
 		progress_summary("recover", &stats,
@@ -155,7 +154,7 @@ done:
 	return err;
 }
 
-/* As `xsprof list` prints it, or its last part. */
+/* A name as printed by `xsprof list`, or its last part. */
 static const char *last_part(const char *name)
 {
 	const char *slash = strrchr(name, '/');
@@ -176,7 +175,7 @@ static bool wanted(struct recovery *r, const char *name)
 	return any;
 }
 
-/* Return: how many of those that were named are not there, each after a message. */
+/* Prints a message for each named session that does not exist. Return: their number. */
 static unsigned int missing(const struct recovery *r)
 {
 	unsigned int n = 0;
@@ -202,7 +201,7 @@ static int visit(void *data, struct session_seen *seen)
 			return 0;
 		r->found++;
 		r->failed++;
-		tool_error("%s: its recorder lives and will save it itself", seen->name);
+		tool_error("%s: its recorder still runs, and saves it", seen->name);
 		return 0;
 	}
 	r->found++;
@@ -238,16 +237,17 @@ static void help(void)
 	     "Completes captures whose recorder was killed: appends the records that it had not\n"
 	     "read yet, which are still in memory. Without SESSION, completes all of them.\n"
 	     "\n"
-	     "  -o, --output FILE  write FILE, and leave the cut capture as it is\n"
-	     "  -l, --list         only list them\n"
+	     "  -o, --output FILE  write FILE, and leave the incomplete capture unchanged\n"
+	     "  -l, --list         only list such sessions\n"
 	     "      --delete       remove them; their records are lost\n"
-	     "  -p, --pid PID      save what the kernel module holds of these processes, ended or\n"
-	     "                     running, if they have no reader; into FILE (xsprof.data)\n"
+	     "  -p, --pid PID      save the records that the kernel module has of these\n"
+	     "                     processes, ended or running, without a reader; into FILE\n"
+	     "                     (xsprof.data)\n"
 	     "      --allow-lost   exit with status 0 if records were lost\n"
 	     "  -h, --help         this text\n"
 	     "  -V, --version      the version\n"
 	     "\n"
-	     "The records of a running program are saved up to now; it is not recorded any more.");
+	     "The records of a running program are saved up to now; its recording ends.");
 }
 
 static int run(struct recovery *r)
@@ -256,7 +256,7 @@ static int run(struct recovery *r)
 	const char *object;
 	int err;
 
-	/* A write that fails is an error to report, no reason to die. */
+	/* Failed writes are reported as errors, not by a signal. */
 	signal(SIGXFSZ, SIG_IGN);
 	xsp_guard_install();
 	err = xsp_recording_user_dir(user, false, &object);
@@ -319,8 +319,8 @@ int cmd_recover(int argc, char **argv)
 	}
 	if (attach_on(&pids)) {
 		if (optind < argc || only_list || r.delete)
-			return tool_usage("recover", "--pid: replaces the session; only --output "
-					  "can be given with it");
+			return tool_usage("recover", "--pid: cannot be combined with a session, or "
+					  "options other than --output");
 		status = recover_pids(&pids, r.output ? r.output : "xsprof.data", r.allow_lost);
 		attach_free(&pids);
 		return status;
@@ -328,13 +328,15 @@ int cmd_recover(int argc, char **argv)
 	if (optind < argc)
 		r.only = argv + optind;
 	if (r.output && optind + 1 < argc)
-		return tool_usage("recover", "--output: one session goes into %s, not %s too",
+		return tool_usage("recover", "--output: only one session can go into %s, not %s "
+				  "too",
 				  r.output, argv[optind + 1]);
 	if (r.output && !r.only && !only_list)
-		return tool_usage("recover", "--output: name the session that goes into %s",
+		return tool_usage("recover", "--output: several sessions: name the one that goes "
+				  "into %s",
 				  r.output);
 	if (only_list && r.only)
-		return tool_usage("recover", "%s: --list lists all that there are", r.only[0]);
+		return tool_usage("recover", "%s: --list takes no session", r.only[0]);
 	if (only_list) {
 		c = list_sessions(&list);
 		if (!c && !list.shown)

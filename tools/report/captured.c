@@ -137,11 +137,11 @@ void gpu_print_captured(const struct gpu_report *gpu)
 	if (gpu->nr_captured > limit)
 		printf("... and %" PRIu64 " more rows\n", gpu->nr_captured - limit);
 	if (gpu->unlisted_captured)
-		printf("# %" PRIu64 " parts of graphs are of more kinds than are listed\n",
+		printf("# %" PRIu64 " graph activities are not listed: too many kinds\n",
 		       gpu->unlisted_captured);
 	if (gpu->unknown_nodes)
-		printf("# %" PRIu64 " nodes of graphs are more than can be kept: what ran of them "
-		       "has no range\n", gpu->unknown_nodes);
+		printf("# %" PRIu64 " graph nodes exceed the limit: their activities have no "
+		       "range\n", gpu->unknown_nodes);
 }
 
 void gpu_json_captured(const struct gpu_report *gpu)

@@ -61,7 +61,7 @@ void report_print_sources(const struct cause_stats *stats)
 	const char *missing = NULL;
 	char ns[32];
 
-	fputs("# the time of threads, by what was recorded:", stdout);
+	fputs("# sources of thread times:", stdout);
 	for (size_t i = 0; i < NR_SOURCES; i++)
 		if (seen(stats, i))
 			printf(" %s", sources[i].word);
@@ -74,19 +74,19 @@ void report_print_sources(const struct cause_stats *stats)
 	}
 	puts(missing ? "" : " nothing");
 	if (stats->lost)
-		printf("# events of the kernel were lost in %" PRIu64 " places: times around them "
-		       "are unknown\n", stats->lost);
+		printf("# kernel events were lost in %" PRIu64 " places: times around these are "
+		       "unknown\n", stats->lost);
 	if (stats->after >= AFTER_SAID)
-		printf("# the kernel's events end %s earlier than the program's: times after that "
-		       "are unknown\n", tool_format_time(ns, sizeof(ns), stats->after));
+		printf("# kernel events end %s before the program's events: times after that are "
+		       "unknown\n", tool_format_time(ns, sizeof(ns), stats->after));
 	if (stats->missed)
-		printf("# at least %" PRIu64 " switches were not recorded: who had the CPU is "
-		       "taken from other events, or unknown\n", stats->missed);
+		printf("# at least %" PRIu64 " switches were not recorded: the task on a CPU is "
+		       "then inferred from other events, or unknown\n", stats->missed);
 	if (stats->forgotten)
-		printf("# the times of %" PRIu64 " ranges are unknown: they began before what is "
-		       "kept in memory\n", stats->forgotten);
+		printf("# the times of %" PRIu64 " ranges are unknown: they began before the "
+		       "kernel events kept in memory\n", stats->forgotten);
 	if (stats->refused)
-		puts("# more tasks than can be kept apart: the time of some is unknown");
+		puts("# too many tasks: the times of some are unknown");
 }
 
 static void cells_of(uint64_t wall, const struct cause_sum *sum, char cell[CAUSE_COLUMNS][32])
@@ -159,8 +159,8 @@ void report_print_cause(const struct report *report, struct xsp_group **rows, si
 	putchar('\n');
 	report_print_sources(stats);
 	if (none)
-		printf("# %zu %s of async ranges, a GPU or spans of no thread: without such "
-		       "times\n", none, none > 1 ? "rows above are" : "row above is");
+		printf("# %zu %s of async ranges, GPU activities or spans without a thread: no "
+		       "such times\n", none, none > 1 ? "rows above are" : "row above is");
 	if (!shown)
 		return;
 	printf("\n%s", bold ? "\033[1m" : "");

@@ -109,7 +109,7 @@ static void print_summary(const struct functions *f)
 	       s[XSPROF_SAMPLE_RUNS], s[XSPROF_SAMPLE_NATIVE], s[XSPROF_SAMPLE_LOCK],
 	       s[XSPROF_SAMPLE_OFF]);
 	printf("# missed: %" PRIu64 " samples could not be taken; %" PRIu64
-	       " stacks found no room, %" PRIu64 " are without their outermost functions\n\n",
+	       " stacks did not fit, %" PRIu64 " lack their outermost functions\n\n",
 	       s[XSPROF_SAMPLE_MISSED], f->no_stack, f->cut);
 }
 

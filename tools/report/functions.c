@@ -158,9 +158,9 @@ int functions_run(struct report *report)
 		f.hz = 0;
 	if (!status && !functions_all(f.samples) && !f.samples[XSPROF_SAMPLE_MISSED])
 		status = tool_error(xsp_filter_given(&report->filter) ?
-				    "%s: no sample matches the options: leave out --pid, --tid, "
+				    "%s: no sample matches the filters: leave out --pid, --tid, "
 				    "--from or --to" :
-				    "%s: holds no samples: record Python with --python",
+				    "%s: has no stack samples: record Python with --python",
 				    report->source.path);
 	if (!status) {
 		if (report->json)

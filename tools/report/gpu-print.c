@@ -103,7 +103,7 @@ static void print_rows(const struct gpu_report *gpu, uint32_t from, uint32_t to,
 		printf("... and %u more rows\n", to - from - n);
 }
 
-/* What a collector called it, behind its number. */
+/* Prints the collector's name of it, after its number. */
 static void print_name_of(const char *name)
 {
 	if (!name)
@@ -119,7 +119,7 @@ static void print_stream(const struct gpu_report *gpu, const struct gpu_stream *
 	uint64_t ns = gpu_busy_ns(s->busy);
 	char text[32];
 
-	/* What the driver does by itself is in none. */
+	/* Activities of the driver itself have no stream. */
 	if (s->stream == UINT32_MAX) {
 		fputs("#   in no stream", stdout);
 	} else {
@@ -149,7 +149,7 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	fputs("\n# ", stdout);
 	report_print_text(d->kind, strlen(d->kind), 0);
 	printf(" %u", d->number);
-	/* Where two are called by one number, what they are called by the system. */
+	/* The UUID too if two devices have the same number. */
 	for (uint32_t i = 0; i < gpu->nr_devices; i++) {
 		if (i != number && gpu->devices[i].number == d->number && *d->uuid) {
 			fputs(", ", stdout);
@@ -163,7 +163,7 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	}
 	printf(": busy for %s of %s%s (%.1f %%): kernels %s, copies %s, sets %s",
 	       tool_format_time(a, sizeof(a), all), tool_format_time(b, sizeof(b), span),
-	       d->unrecorded ? " that were recorded" : "",
+	       d->unrecorded ? " of recorded time" : "",
 	       percent(all, span), tool_format_time(c, sizeof(c), kernels),
 	       tool_format_time(e, sizeof(e), copies),
 	       tool_format_time((char[32]){ 0 }, 32, d->sets));
@@ -178,8 +178,8 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 		printf("; memory at most %s", tool_format_bytes((char[32]){ 0 }, 32, d->in_use));
 	putchar('\n');
 	if (late)
-		printf("#   up to %s of it are not counted as busy: they were told of long after "
-		       "others\n", tool_format_time(a, sizeof(a), late));
+		printf("#   up to %s more may be busy time: their activities were reported too "
+		       "late to be counted\n", tool_format_time(a, sizeof(a), late));
 	for (uint32_t i = 0; i < gpu->nr_streams; i++) {
 		const struct gpu_stream *s = &gpu->streams[i];
 
@@ -200,10 +200,11 @@ static void print_unrecorded(const struct gpu_report *gpu)
 		ns += gpu->unrecorded[i].ns;
 	if (!ns)
 		return;
-	printf("# devices were not recorded for %s, to cost less: nothing is known of these times",
+	printf("# devices were not recorded for %s, to reduce overhead: their activities then are "
+	       "unknown",
 	       tool_format_time(text, sizeof(text), ns));
 	if (gpu->nr_unrecorded > 1)
-		printf(" (of %u processes, together)", gpu->nr_unrecorded);
+		printf(" (sum of %u processes)", gpu->nr_unrecorded);
 	putchar('\n');
 }
 
@@ -217,14 +218,14 @@ void gpu_print(const struct gpu_report *gpu)
 		memset(&info, 0, sizeof(info));
 	fputs("# ", stdout);
 	report_print_text(report->source.path, strlen(report->source.path), 0);
-	printf(": %" PRIu64 " activities and calls of GPUs; lost: %" PRIu64 " records, %" PRIu64
+	printf(": %" PRIu64 " GPU activities and calls; lost: %" PRIu64 " records, %" PRIu64
 	       " slots overwritten\n", gpu->events, info.lost_records, info.lost_slots);
 	if (gpu->early)
 		printf("# %" PRIu64 " activit%s before the call that started %s: the clocks of "
-		       "device and host are apart by more than the delay\n", gpu->early,
+		       "device and host differ by more than the delay\n", gpu->early,
 		       gpu->early == 1 ? "y began" : "ies began", gpu->early == 1 ? "it" : "them");
 	if (gpu->unlisted)
-		printf("# %" PRIu64 " activities are of more streams or devices than are listed\n",
+		printf("# %" PRIu64 " activities are not listed: too many streams or devices\n",
 		       gpu->unlisted);
 	for (uint32_t i = 0; i < gpu->missed.nr; i++) {
 		printf("# not recorded: %" PRIu64 " ", gpu->missed.v[i].n);

@@ -13,7 +13,7 @@
 #include "report/gpu.h"
 
 #define BATCH	256u
-#define BITS	16u	/* of calls, and of activities whose call is not known yet */
+#define BITS	16u	/* of calls, and of activities whose call is not yet known */
 
 /* Whichever of the two comes first waits here for the other. */
 struct waiting {
@@ -108,8 +108,8 @@ static void add_delay(struct gpu_report *gpu, uint32_t row, uint64_t call, uint6
 }
 
 /*
- * Kernels of a graph share a call, and one of them has a delay: the earliest of those that are told
- * of before the call, else the first that is told of after it.
+ * Kernels of a graph share a call, and one of them has a delay: the earliest of those reported
+ * before the call, else the first reported after it.
  */
 static void match(struct reader *r, const struct xsprof_event *ev, uint32_t row)
 {
@@ -132,7 +132,7 @@ static void match(struct reader *r, const struct xsprof_event *ev, uint32_t row)
 	}
 }
 
-/* @begin, @end: what of it is in the window. */
+/* @begin, @end: its part in the window. */
 static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu_row *row,
 		     uint64_t begin, uint64_t end)
 {
@@ -201,7 +201,7 @@ static void add_unrecorded(struct gpu_report *gpu, uint32_t producer, uint64_t n
 	gpu->unrecorded[i].ns += ns;
 }
 
-/* Where several processes used it, when none of them recorded it is not known. */
+/* If several processes used it, the time in which none of them recorded it is unknown. */
 static uint64_t unrecorded(const struct gpu_report *gpu, uint32_t device)
 {
 	const struct gpu_stream *first = NULL;
@@ -359,11 +359,11 @@ int gpu_run(struct report *report)
 	r->gpu.report = report;
 	status = read_all(r);
 	if (!status && !r->gpu.events && !xsp_filter_given(&report->filter))
-		status = tool_error("%s: holds nothing of a GPU: it was not recorded with --gpu, "
-				    "or no process used CUDA (a CPU build of PyTorch, no driver), "
+		status = tool_error("%s: has no GPU events: it was not recorded with --gpu, or no "
+				    "process used CUDA (a CPU build of PyTorch, no driver), "
 				    "OpenCL, Vulkan, Level Zero or ROCm", report->source.path);
 	else if (!status && !r->gpu.events)
-		status = tool_error("%s: nothing of a GPU matches the options: leave out --name, "
+		status = tool_error("%s: no GPU event matches the filters: leave out --name, "
 				    "--category, --pid, --tid, --from or --to",
 				    report->source.path);
 	/* Of some threads or names alone it would not be known when a device was idle. */

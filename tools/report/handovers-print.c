@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints how threads shared Python's lock, as tables and as JSON.
+ * Prints how threads shared the GIL, as tables and as JSON.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -110,9 +110,9 @@ static void print_summary(const struct handovers *h)
 
 	fputs("# ", stdout);
 	report_print_text(h->report->source.path, strlen(h->report->source.path), 0);
-	printf(": threads waited for Python's lock %" PRIu64 " times, ", h->waits);
+	printf(": threads waited for the GIL %" PRIu64 " times, ", h->waits);
 	tool_format_time(text, sizeof(text), h->waited);
-	printf("%s in all", text);
+	printf("%s in total", text);
 	if (h->open)
 		printf("; %" PRIu64 " waits had no end", h->open);
 	putchar('\n');
@@ -120,8 +120,7 @@ static void print_summary(const struct handovers *h)
 		printf("# %" PRIu64 " waits are in no row: records were lost inside them\n",
 		       h->doubtful);
 	if (h->left_out)
-		printf("# %" PRIu64 " records are in no row: there are too many threads or "
-		       "locks\n",
+		printf("# %" PRIu64 " records are in no row: too many threads or locks\n",
 		       h->left_out);
 }
 

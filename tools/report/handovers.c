@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * xsprof report --gil: which threads waited for Python's lock, which thread held it meanwhile, and
- * which got it next. Reads the trace once, and keeps rows.
+ * xsprof report --gil: which threads waited for the GIL, which thread held it meanwhile, and which
+ * got it next. Reads the trace once, and keeps rows.
  *
  * A wait is divided among the threads that held the lock during it, so the times of a thread's
  * pairs add up to its waiting time. A wait with lost records inside is in no row: its end may be
@@ -369,10 +369,11 @@ int handovers_run(struct report *report)
 	status = read_all(h, pairer);
 	if (!status && !any(h))
 		status = tool_error(xsp_filter_given(&report->filter) ?
-				    "%s: no wait for Python's lock matches the options: leave out "
-				    "--pid, --tid, --from or --to" :
-				    "%s: holds no wait for Python's lock: no thread waited, no "
-				    "Python ran, or --no-python was given", report->source.path);
+				    "%s: no wait for the GIL matches the filters: leave out --pid, "
+				    "--tid, --from or --to" :
+				    "%s: has no waits for the GIL: no thread waited, no Python "
+				    "ran, or it was recorded with "
+				    "--no-python", report->source.path);
 	if (!status) {
 		ret = report->json ? handovers_print_json(h) : handovers_print(h);
 		status = ret ? tool_error("%s", strerror(-ret)) : tool_finish(0);

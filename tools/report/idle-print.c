@@ -23,12 +23,12 @@ static void put_word(const struct gpu_report *gpu, uint32_t word)
 static void put_why(const struct gpu_report *gpu, const struct gpu_idle_row *row)
 {
 	static const char *const texts[] = {
-		[GPU_IDLE_LAUNCHED] = "the next activity was launched, and had not begun",
+		[GPU_IDLE_LAUNCHED] = "the next activity was launched, but had not started",
 		[GPU_IDLE_CALL] = "nothing launched: the host was in the call ",
 		[GPU_IDLE_OFF_CPU] = "nothing launched: the host was off the CPU (",
 		[GPU_IDLE_RANGE] = "nothing launched: the host was in ",
 		[GPU_IDLE_NO_RANGE] = "nothing launched: the host was in no range",
-		[GPU_IDLE_UNKNOWN] = "unknown: the call of the next activity is not known",
+		[GPU_IDLE_UNKNOWN] = "unknown: the call that launched the next activity is unknown",
 		[GPU_IDLE_UNRECORDED] = "unknown: devices were not recorded",
 		[GPU_IDLE_OTHER] = "other reasons",
 		[GPU_IDLE_SHORT] = "not examined: shorter idle times",
@@ -104,7 +104,7 @@ void gpu_print_copies(const struct gpu_report *gpu)
 		putchar('\n');
 	}
 	if (gpu->unlisted_copies)
-		printf("# %" PRIu64 " copies are of more kinds than are listed\n",
+		printf("# %" PRIu64 " copies are not listed: too many kinds\n",
 		       gpu->unlisted_copies);
 }
 

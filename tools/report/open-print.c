@@ -78,7 +78,7 @@ static void put_end(const struct open_ranges *open, const struct open_show *show
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 
 	if (show->window) {
-		fputs("when the time shown was over", stdout);
+		fputs("at the end of the time shown", stdout);
 		return;
 	}
 	switch (p->how) {
@@ -107,7 +107,7 @@ static void put_end(const struct open_ranges *open, const struct open_show *show
 			fputs("when the recording ended", stdout);
 		break;
 	default:
-		fputs("at the end of what was recorded", stdout);
+		fputs("at the end of the recording", stdout);
 	}
 }
 
@@ -189,18 +189,18 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 		put_duration(open, inner->producer, inner->begin_ns, inner->end_ns);
 	put_around(open, s);
 	if (inner->holder) {
-		fputs("for the lock that ", stdout);
+		fputs("for the lock held by ", stdout);
 		put_thread(open, inner->producer, inner->holder);
-		fputs(" held ", stdout);
+		putchar(' ');
 	}
 	if (inner->doubt == OPEN_PAUSED)
-		fputs("when its markers were switched off: what it did since is not known", stdout);
+		fputs("when its markers were disabled: later events are unknown", stdout);
 	else if (inner->gone)
 		fputs("when the thread ended", stdout);
 	else
 		put_end(open, show, p);
 	if (inner->doubt == OPEN_LOST)
-		fputs("; uncertain: records that came after its begin are missing", stdout);
+		fputs("; uncertain: records after its begin are missing", stdout);
 	putchar('\n');
 }
 
@@ -282,12 +282,12 @@ static void print_silent(const struct open_ranges *open, const struct open_show 
 		fputs(" old ", stdout);
 		put_end(open, show, &p);
 		if (latest->lost)
-			fputs("; uncertain: records that came after it are missing", stdout);
+			fputs("; uncertain: records after it are missing", stdout);
 		putchar('\n');
 	}
 	if (more)
-		printf("... and %u more processes that were killed or wrote nothing for long: "
-		       "--open shows all\n", more);
+		printf("... and %u more processes that were killed, or stopped writing long before "
+		       "their end: --open shows all\n", more);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -330,7 +330,7 @@ void open_ranges_print(const struct open_ranges *open, const struct open_show *s
 	if (more)
 		printf("  ... and %zu more: --open shows all\n", more);
 	if (open->dropped + open->left_out)
-		printf("  ... and %" PRIu64 " more open ranges than can be kept\n",
+		printf("  ... and %" PRIu64 " more open ranges: too many to list\n",
 		       open->dropped + open->left_out);
 	/* Ranges that were not kept may be of any process. */
 	if (!open->dropped)

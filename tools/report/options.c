@@ -13,35 +13,34 @@
 void report_help(void)
 {
 	fputs("usage: xsprof report [options] [FILE]\n\n"
-	      "Where the time went: count, total, self, mean, min, p50, p99 and max of ranges.\n\n"
+	      "Shows where time went: count, total, self, mean, min, p50, p99, max of ranges.\n\n"
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
 	      "      --by LIST         rows by name (default; op is the same), thread, process,\n"
 	      "                        category, pattern (name with * for each number in it),\n"
 	      "                        shape (name and inputs), module or line (of PyTorch\n"
 	      "                        programs, recorded with --torch all), or several:\n"
-	      "                        module,name; or by function, where sampled threads\n"
-	      "                        were (recorded with --python); or by kernel, as --gpu\n"
+	      "                        module,name; or by function, of stack samples\n"
+	      "                        (recorded with --python); or by kernel, same as --gpu\n"
 	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
 	      "                        memory, flops, name\n"
-	      "  -n, --limit N         the first N rows only\n"
-	      "      --steps[=NAME]    what the time of each step of a training was for; steps\n"
-	      "                        end with Optimizer.step or where the program says, or are\n"
-	      "                        ranges of that name (or pattern)\n"
+	      "  -n, --limit N         only the first N rows\n"
+	      "      --steps[=NAME]    what each training step spent its time on; steps end at\n"
+	      "                        Optimizer.step or where the program marks them; with\n"
+	      "                        NAME, ranges of that name (or pattern) are the steps\n"
 	      "      --why NAME        the slowest ranges of that name (or pattern), and what\n"
-	      "                        each of them waited for; -n: how many (5)\n"
-	      "      --gaps            the longest times between the ranges of a thread, or the\n"
-	      "                        activities of a GPU's stream, and why; -n: how many (5)\n"
-	      "      --gpu             what GPUs did: how busy each was, kernels and copies, with\n"
-	      "                        the delay since their calls, and these calls (recorded\n"
-	      "                        with --gpu)\n"
-	      "      --gil             which threads waited for Python's lock, which had it\n"
-	      "                        meanwhile, and to which it went\n"
+	      "                        they waited for; -n: how many (5)\n"
+	      "      --gaps            the longest gaps between ranges of a thread, or between\n"
+	      "                        activities of a GPU stream, and why; -n: how many (5)\n"
+	      "      --gpu             GPUs: how busy they were; kernels and copies, and their\n"
+	      "                        delay since the launch; calls (recorded with --gpu)\n"
+	      "      --gil             threads that waited for the GIL, the threads that held it\n"
+	      "                        meanwhile, and the threads that got it\n"
 	      "      --include-uncertain\n"
-	      "                        count also the times of ranges inside which records\n"
+	      "                        also count the times of ranges inside which records\n"
 	      "                        were lost: their end may be that of another range\n"
-	      "      --open            what was open at the end, of all processes and threads;\n"
-	      "                        else of those that did not end by themselves\n"
-	      "      --no-open         no list of what was open\n"
+	      "      --open            list the ranges open at the end, of all processes and\n"
+	      "                        threads (default: only of those that ended abnormally)\n"
+	      "      --no-open         no list of open ranges\n"
 	      "      --json            as JSON, times in nanoseconds\n"
 	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
 	      "      --allow-lost      exit with status 0 if records were lost\n"
@@ -78,7 +77,7 @@ static int parse_by(struct report *report, char *text)
 		report->by |= 1u << i;
 	}
 	if ((report->by & REPORT_BY_PLACE) == REPORT_BY_PLACE)
-		return tool_usage("report", "--by: module or line, not both");
+		return tool_usage("report", "--by: module and line cannot be combined");
 	if (report->by & (REPORT_BY_PATTERN | REPORT_BY_SHAPE))
 		report->by |= REPORT_BY_NAME;
 	return -1;
@@ -180,42 +179,44 @@ int report_options(struct report *report, int argc, char **argv)
 	if (report->by_step && !report->step &&
 	    (optind + 1 < argc || (optind < argc && strcmp(argv[optind], "-") &&
 				   access(argv[optind], F_OK))))
-		return tool_usage("report", "--steps takes a name behind =: --steps=%s",
+		return tool_usage("report", "--steps: a name must follow '=': --steps=%s",
 				  argv[optind]);
 	if (report->why && optind == argc && !report->reading.input && !access(report->why, F_OK))
-		return tool_usage("report", "--why: takes a name before the file: --why=NAME %s",
+		return tool_usage("report", "--why: a name is missing before the file: --why=NAME "
+				  "%s",
 				  report->why);
 	ret = reading_file(&report->reading, argc, argv);
 	if (ret >= 0)
 		return ret;
 	if (!!report->why + report->gaps + report->by_step + report->gpu + report->gil > 1)
-		return tool_usage("report", "--why, --gaps, --steps, --gpu and --gil: one at a "
-				  "time");
+		return tool_usage("report", "--why, --gaps, --steps, --gpu and --gil: cannot be "
+				  "combined");
 	if ((report->gpu || report->gil) && (rows || report->uncertain))
-		return tool_usage("report", "%s: --by, --sort and --include-uncertain are for "
-				  "rows of ranges", report->gpu ? "--gpu" : "--gil");
+		return tool_usage("report", "%s: cannot be used with --by, --sort or "
+				  "--include-uncertain", report->gpu ? "--gpu" : "--gil");
 	if (report->gil && xsp_filter_names(&report->filter))
-		return tool_usage("report", "--gil: its rows are threads: --name and --category "
-				  "do not apply");
+		return tool_usage("report", "--gil: shows threads: cannot be used with --name or "
+				  "--category");
 	if (report->functions && sorted && report->sort != REPORT_SORT_TOTAL &&
 	    report->sort != REPORT_SORT_SELF && report->sort != REPORT_SORT_NAME)
-		return tool_usage("report", "--by function: sorted by self (default), total or "
-				  "name");
+		return tool_usage("report", "--by function: can be sorted by self (default), total "
+				  "or name");
 	if (report->functions && !sorted)
 		report->sort = REPORT_SORT_SELF;
 	if (report->functions && (report->uncertain || report->show.all))
-		return tool_usage("report", "--by function: --include-uncertain and --open are for "
-				  "rows of ranges");
+		return tool_usage("report", "--by function: cannot be used with "
+				  "--include-uncertain or --open");
 	if (report->step && !*report->step)
 		return tool_usage("report", "--steps=: a name is missing");
 	if (report->by_step && (rows || report->uncertain))
-		return tool_usage("report", "--steps: --by, --sort and --include-uncertain are for "
-				  "rows of ranges");
+		return tool_usage("report", "--steps: cannot be used with --by, --sort or "
+				  "--include-uncertain");
 	if (report->by_step && xsp_filter_names(&report->filter))
-		return tool_usage("report", "--steps: a step is made of all ranges of its thread; "
-				  "--steps=NAME takes ranges of that name for steps");
+		return tool_usage("report", "--steps: cannot be used with --name or --category: a "
+				  "step has all ranges of its thread; --steps=NAME uses ranges of "
+				  "that name as steps");
 	if (report->filter.cpu.n)
-		return tool_usage("report", "--cpu: a range may begin and end on different CPUs; "
-				  "use xsprof dump --cpu to see events by CPU");
+		return tool_usage("report", "--cpu: ranges can begin and end on different CPUs; "
+				  "use xsprof dump --cpu to see events of a CPU");
 	return -1;
 }

@@ -241,7 +241,7 @@ static void print_unrecorded(const struct report *report)
 		putchar('\n');
 	}
 	if (n > UNRECORDED_MAX)
-		printf("# lost: and %u more: 'xsprof info' shows them\n", n - UNRECORDED_MAX);
+		printf("# lost: %u more: 'xsprof info' shows them\n", n - UNRECORDED_MAX);
 }
 
 void report_print(struct report *report)
@@ -263,10 +263,10 @@ void report_print(struct report *report)
 	       report->events == 1 ? "" : "s",
 	       tool_format_time(span, sizeof(span), report_shown_ns(report)), info.producers,
 	       info.producers == 1 ? "" : "es",
-	       report->filter.any ? ", of which the options choose a part" : "");
+	       report->filter.any ? "; filtered" : "");
 	printf("# lost: %" PRIu64 " records, %" PRIu64 " slots overwritten; damaged: %" PRIu64
 	       " slots, %" PRIu64 " chunks%s\n", info.lost_records, info.lost_slots, info.bad_slots,
-	       info.bad_chunks, info.truncated ? "; the file is cut off" : "");
+	       info.bad_chunks, info.truncated ? "; the file is truncated" : "");
 	print_unrecorded(report);
 	/* In a snapshot this is the time for which the rings have all records. */
 	if (report->lossy_ns && report->lossy_ns < report->last_ns) {
@@ -291,7 +291,7 @@ void report_print(struct report *report)
 		       report->uncertain ? "their times are counted" :
 		       "without times (--include-uncertain counts them)");
 	if (report->samples)
-		printf("# samples: %" PRIu64 " of where threads were: --by function shows them\n",
+		printf("# samples: %" PRIu64 " stack samples: --by function shows them\n",
 		       report->samples);
 	if (report->steps) {
 		report_print_steps(report->steps);
@@ -305,21 +305,21 @@ void report_print(struct report *report)
 	else
 		print_ranges(report, rows, ranges, &width);
 	if (!n && !threads && xsp_filter_given(&report->filter))
-		puts("... nothing matches the options: leave out --name, --category, --pid, --tid, "
+		puts("... nothing matches the filters: leave out --name, --category, --pid, --tid, "
 		     "--from or --to");
 	else if (!n && !threads && !xsprof_trace_get_kernel(report->source.trace, &kernel))
-		puts("... no range, and no events of the scheduler, which tell where the time of "
-		     "threads went: record with -e sched");
+		puts("... no ranges, and no scheduler events, which show where the time of threads "
+		     "went: record with -e sched");
 	else if (!n && !threads && !report->events && info.truncated)
 		puts("... nothing was recorded yet: its recorder still runs, or was killed");
 	else if (!n && !threads && !report->events)
-		puts("... nothing was recorded: the message of 'xsprof record' said why; -e sched "
-		     "records where the time of any program's threads goes");
+		puts("... nothing was recorded: 'xsprof record' printed why; -e sched records "
+		     "where the time of any program's threads goes");
 	if (report->shapes)
 		report_print_left(report, ranges);
 	if (report->unsure)
-		printf("... and %" PRIu64 " open range%s that no row counts: the end of the "
-		       "process is known as an interval only%s\n", report->unsure,
+		printf("... and %" PRIu64 " open range%s not counted in any row: the end of the "
+		       "process is only known as an interval%s\n", report->unsure,
 		       report->unsure == 1 ? "" : "s",
 		       report->show.all ? "" : " (--open lists all open ranges)");
 	if (!threads)

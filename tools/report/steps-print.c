@@ -13,7 +13,7 @@
 #include "format/common/out.h"
 #include "report/steps.h"
 
-#define SHOWN		50u	/* rows of a thread, where no number is asked for */
+#define SHOWN		50u	/* rows of a thread, without -n */
 #define SLOW_SHOWN	5u
 
 static const struct {
@@ -95,7 +95,7 @@ static uint64_t excess_of(const struct report_step *step, const struct step_medi
 	return step->ns[phase] > m->ns[phase] ? step->ns[phase] - m->ns[phase] : 0;
 }
 
-/* What it has more of than others, by a tenth of what it is longer by. */
+/* Prints phases that are longer than the median by at least a tenth of the excess. */
 static void print_slow(const struct report_steps *steps, const struct report_step *step,
 		       const struct step_medians *m)
 {
@@ -106,14 +106,14 @@ static void print_slow(const struct report_steps *steps, const struct report_ste
 	bool idle, gil, named;
 
 	printf("step %" PRIu64 ": %s%s, the median is %s: ", step->number,
-	       step->how == STEP_ENDED ? "" : "not over after ",
+	       step->how == STEP_ENDED ? "" : "unfinished after ",
 	       tool_format_time(wall, sizeof(wall), steps_wall(step)),
 	       tool_format_time(usual, sizeof(usual), m->wall));
 	for (int i = 0; i < m->columns - 1; i++)
 		print_more(&sep, step->ns[i], m->ns[i], least, phases[i].text);
 	if (!*sep)
-		fputs(m->columns > 1 ? "of no phase much more" : "it has no ops", stdout);
-	fputs(step->told ? "" : "; what the thread did was not recorded (-e sched)", stdout);
+		fputs(m->columns > 1 ? "no phase stands out" : "it has no ops", stdout);
+	fputs(step->told ? "" : "; scheduler events were not recorded (-e sched)", stdout);
 	sep = "; the thread was ";
 	for (int i = 0; step->told && i < CAUSE_CLASSES; i++)
 		print_more(&sep, step->cause.v[i], m->cause[i], least, causes[i]);
@@ -121,9 +121,9 @@ static void print_slow(const struct report_steps *steps, const struct report_ste
 	if (!step->ranges)
 		return;
 	/*
-	 * A range is itself what was slow where it has no ops, and where the time is in none of
-	 * them.  Of others, where nothing ran that the program tells of, it is between what did;
-	 * of ranges that end where the step begins nothing is in it.
+	 * A range without ops, or with its time in none of them, is slow itself: --why. Else, if
+	 * the excess is in no op, it is in gaps between ranges: --gaps. A step without ranges has
+	 * nothing to look at.
 	 */
 	gil = step->told && step->cause.v[CAUSE_GIL] > m->cause[CAUSE_GIL] + excess / 3;
 	idle = step->told && excess_of(step, m, STEP_UNKNOWN) > excess / 2;
@@ -207,8 +207,8 @@ static void print_head(const struct report_steps *steps, const struct xsp_ranks 
 		fputs("each a range ", stdout);
 		by = steps->range;
 	} else {
-		fputs(!*by ? "as the program counts them" : th->passes ?
-		      "each until the backward pass is over that has " : "each until the end of ",
+		fputs(!*by ? "as counted by the program" : th->passes ?
+		      "each until the end of the backward pass with " : "each until the end of ",
 		      stdout);
 	}
 	report_print_text(by, strlen(by), 0);
@@ -219,7 +219,7 @@ static void print_head(const struct report_steps *steps, const struct xsp_ranks 
 	putchar('\n');
 }
 
-/* What is special about a step. */
+/* The remark for a step. */
 static const char *note_of(const struct report_step *step, const struct step_medians *m, char *buf,
 			   size_t size)
 {
@@ -228,14 +228,14 @@ static const char *note_of(const struct report_step *step, const struct step_med
 	if (step->how == STEP_PROCESS + XSPROF_HOW_RUNNING)
 		return "  not over at the end";
 	if (step->how >= STEP_PROCESS) {
-		snprintf(buf, size, "  not over when the process ended (%s)",
+		snprintf(buf, size, "  unfinished when the process ended (%s)",
 			 xsp_word_how(step->how - STEP_PROCESS));
 		return buf;
 	}
 	return step->how == STEP_RECORDING ? "  not over at the end" :
 	       step->uncertain ? "  uncertain: records were lost" :
-	       step->switched ? "  uncertain: markers were switched off or on" :
-	       step->first ? "  its begin is not known" : steps_is_slow(step, m) ? "  slow" : "";
+	       step->switched ? "  uncertain: markers were disabled or enabled" :
+	       step->first ? "  its begin is unknown" : steps_is_slow(step, m) ? "  slow" : "";
 }
 
 static void print_table(const struct report_steps *steps, const struct xsp_ranks *ranks,
@@ -261,7 +261,7 @@ static void print_table(const struct report_steps *steps, const struct xsp_ranks
 		printf("  %*s", (int)wide[c], head_of(c));
 	puts(bold ? "\033[0m" : "");
 	for (i = 0; i < n; i++) {
-		/* Where it hangs is shown however many there are. */
+		/* A hanging step is always shown. */
 		if (i >= limit && list[i].how == STEP_ENDED)
 			continue;
 		steps_print_begin(steps, &list[i]);
@@ -277,12 +277,12 @@ static void print_table(const struct report_steps *steps, const struct xsp_ranks
 		putchar('\n');
 	}
 	if (m.nr < 3)
-		puts("# too few whole steps to tell slow ones from others");
+		puts("# too few complete steps to find slow ones");
 	for (i = 0; i < n; i++)
 		doubt += list[i].uncertain || list[i].switched;
 	if (doubt)
-		printf("# uncertain: %zu of these steps, which may be several each: numbers behind "
-		       "them may be too low\n", doubt);
+		printf("# uncertain: %zu of these steps, each of which may be several: their "
+		       "numbers may be too low\n", doubt);
 	print_slow_ones(steps, list, n, &m);
 	steps_print_usage(steps, list, n, n < limit ? n : (size_t)limit);
 }
@@ -303,23 +303,23 @@ void report_print_steps(const struct report_steps *steps)
 	}
 	xsp_ranks_free(ranks);
 	if (!steps->nr && steps->filtered)
-		printf("\n... none of %" PRIu64 " steps matches the options: leave out --pid, "
+		printf("\n... none of %" PRIu64 " steps matches the filters: leave out --pid, "
 		       "--tid, --from or --to\n", steps->filtered);
 	else if (!steps->nr)
 		puts(steps->range ? "\n... no range of that name ended: 'xsprof report' lists "
 		     "the names" :
 		     "\n... no step: no range Optimizer.step#* ended, and the program counted "
-		     "none; --steps=NAME takes ranges of that name for steps");
+		     "none; --steps=NAME uses ranges of that name as steps");
 	if (steps->doubtful)
-		printf("... and %" PRIu64 " ranges of that name that are in no row: records were "
-		       "lost inside them\n", steps->doubtful);
+		printf("... and %" PRIu64 " ranges of that name without a row: records were lost "
+		       "inside them\n", steps->doubtful);
 	if (steps->beside)
-		printf("... and %" PRIu64 " ranges of that name that are in no row: another was "
-		       "open when they began or ended\n", steps->beside);
+		printf("... and %" PRIu64 " ranges of that name without a row: another was open "
+		       "when they began or ended\n", steps->beside);
 	if (steps->dropped)
-		printf("... and %" PRIu64 " later steps, which are in no row\n", steps->dropped);
+		printf("... and %" PRIu64 " later steps without a row\n", steps->dropped);
 	if (steps->refused)
-		printf("... and %" PRIu64 " ranges that there was no room for: their time is in "
-		       "the phase around them\n",
+		printf("... and %" PRIu64 " ranges that did not fit: their time is in the phase "
+		       "around them\n",
 		       steps->refused);
 }

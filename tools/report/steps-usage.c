@@ -64,7 +64,7 @@ void steps_print_usage(const struct report_steps *steps, const struct report_ste
 		any |= known[k] = is_known(list, n, k);
 	if (!any)
 		return;
-	puts("\n# memory that the process had allocated, as its allocators counted it");
+	puts("\n# memory allocated by the process, as counted by its allocators");
 	print_heads(known);
 	for (size_t i = 0; i < shown; i++) {
 		steps_print_begin(steps, &list[i]);
@@ -76,8 +76,8 @@ void steps_print_usage(const struct report_steps *steps, const struct report_ste
 			print_cell(bytes->known, bytes->peak, kinds[k].peak);
 			print_cell(bytes->known, bytes->end, kinds[k].end);
 		}
-		puts(list[i].uncertain ? "  records were lost: it may have been more" :
-		     list[i].switched ? "  markers were off: it may have been more" : "");
+		puts(list[i].uncertain ? "  records were lost: may have been more" :
+		     list[i].switched ? "  markers were disabled: may have been more" : "");
 	}
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A table of threads, where a capture has what the scheduler did and no range: how long each ran,
- * waited and slept, and how often it left a CPU.  It has the threads of the recorded programs
- * where the capture tells which these are, else all.
+ * A table of threads, for captures with scheduler events and no ranges: how long each ran, waited
+ * and slept, and how often it was switched away. It has the threads of the recorded programs, if
+ * the capture shows which these are, else all.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,13 +24,13 @@ struct thread_row {
 };
 
 /**
- * struct thread_table - rows, while they are collected
- * @report: of which report
- * @rows: those that are shown
- * @nr: how many
- * @room: for so many there is memory
+ * struct thread_table - collected rows
+ * @report: the report
+ * @rows: the rows to show
+ * @nr: their number
+ * @room: capacity of @rows
  * @others: threads of other programs
- * @other_ns: how long these ran
+ * @other_ns: their time on CPUs
  * @failed: no memory
  */
 struct thread_table {
@@ -243,23 +243,23 @@ void report_print_threads(const struct report *report)
 	size_t shown = table.nr < report->reading.limit ? table.nr : report->reading.limit;
 	char ns[32];
 
-	printf("# no range%s: where the time of threads went, as the scheduler's events tell\n",
-	       xsp_filter_given(&report->filter) ? " matches the options" : "s");
+	printf("# no range%s: where the time of threads went, by scheduler events\n",
+	       xsp_filter_given(&report->filter) ? " matches the filters" : "s");
 	report_print_sources(cause_get_stats(report->cause));
 	putchar('\n');
 	if (shown)
 		print_rows(report, &table, shown);
 	else if (!table.others && xsp_filter_given(&report->filter))
-		puts("... nothing matches the options: leave out --name, --category, --pid, --tid, "
+		puts("... nothing matches the filters: leave out --name, --category, --pid, --tid, "
 		     "--from or --to");
 	if (table.nr > shown)
 		printf("... and %zu more rows\n", table.nr - shown);
 	if (table.others)
-		printf("... and %" PRIu64 " thread%s of other programs, which ran for %s: --pid or "
-		       "--tid shows them\n", table.others, table.others == 1 ? "" : "s",
+		printf("... and %" PRIu64 " thread%s of other programs ran for %s: --pid or --tid "
+		       "shows them\n", table.others, table.others == 1 ? "" : "s",
 		       tool_format_time(ns, sizeof(ns), table.other_ns));
 	if (table.failed)
-		puts("... and threads for which there is no memory");
+		puts("... more threads left out: out of memory");
 	free(table.rows);
 }
 

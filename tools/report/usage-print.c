@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What ranges used, as a table below that of their times with the same rows, and as JSON: bytes
- * that they allocated less those that they freed, as PyTorch's key_averages() has them, and FLOPs.
- * It never counts anything.
+ * Prints the usage of ranges, as a table below that of their times with the same rows, and as JSON:
+ * bytes allocated minus bytes freed, as in PyTorch's key_averages(), and FLOPs. It counts nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -104,23 +103,23 @@ static void print_left(const struct report *report)
 		putchar('\n');
 	}
 	if (usage->doubtful) {
-		fputs("... and in ranges without times, because records were lost or it is not "
-		      "known when their processes ended: ", stdout);
+		fputs("... and in ranges without times, because records were lost or the end of "
+		      "their processes is unknown: ", stdout);
 		print_kinds(usage->doubt.self);
 		printf(", %" PRIu64 " FLOPs\n", usage->doubt.flops);
 	}
 	if (usage->crowded)
-		printf("... and %" PRIu64 " allocations in ranges that there was no room for\n",
+		printf("... and %" PRIu64 " allocations in ranges that did not fit\n",
 		       usage->crowded);
 	if (usage->counted)
-		puts("# FLOPs are of products of matrices, 2D convolutions, additions and "
-		     "multiplications: other ops, as convolution_backward, have none");
+		puts("# FLOPs count matrix products, 2D convolutions, additions and "
+		     "multiplications: other ops, such as convolution_backward, have none");
 	if (usage->counted && usage->uncounted)
-		printf("... the FLOPs of %" PRIu64 " op%s are not known: inputs were not recorded "
-		       "as the formula takes them\n", usage->uncounted,
+		printf("... the FLOPs of %" PRIu64 " op%s are unknown: their inputs were not "
+		       "recorded, or not in the form that the formula needs\n", usage->uncounted,
 		       usage->uncounted == 1 ? "" : "s");
 	if (usage->memory && is_lossy(report))
-		puts("# records were lost: allocations may be missing in these numbers, or frees");
+		puts("# records were lost: allocations or frees may be missing from these numbers");
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -174,8 +173,7 @@ void report_print_usage(const struct report *report, struct xsp_group **rows, si
 		return;
 	putchar('\n');
 	if (usage->memory)
-		puts("# memory: bytes that were allocated less those that were freed, inside of "
-		     "ranges");
+		puts("# memory: bytes allocated minus bytes freed, in ranges");
 	for (i = 0; i < n && !any_used(rows[i]); i++)
 		;
 	if (i < n)
@@ -188,7 +186,7 @@ static bool is_cpu(const struct usage_failed *failed)
 	return failed->mem.device >> 16 == 0;
 }
 
-/* PyTorch's allocator for CPUs says 0: it does not know. */
+/* PyTorch's CPU allocator reports 0: unknown. */
 static bool has_reserved(const struct usage_failed *failed)
 {
 	return failed->mem.reserved || !is_cpu(failed);

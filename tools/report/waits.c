@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long threads waited for synchronization objects, as the program told it: from where it said
- * that it was about to wait to where it had the object, or gave up.  It keeps what is under way in
- * a table of fixed size, and counts what finds no place there.
+ * Waits of threads for synchronization objects, as reported by the program: from the announcement
+ * of a wait until the object was acquired or the wait given up. Current waits are in a table of
+ * fixed size; those that do not fit are counted.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,14 +22,14 @@ struct waiting {
 	uint64_t	key;
 	uint64_t	since;
 	uint32_t	producer;
-	uint32_t	epoch;		/* of that producer */
+	uint32_t	epoch;		/* of its producer */
 };
 
 /**
- * struct report_waits - waits under way
- * @places: by thread and object
- * @epochs: of producers: what was under way where records were lost is not known
- * @crowded: waits that lost their place to another wait
+ * struct report_waits - current waits
+ * @places: the waits, by thread and object
+ * @epochs: of producers: current waits are unknown after lost records
+ * @crowded: waits replaced by another one
  */
 struct report_waits {
 	struct waiting	places[PLACES];
@@ -147,9 +147,9 @@ void report_print_waits(const struct report *report, struct xsp_group **rows, si
 		return;
 	}
 	qsort(waits, nr, sizeof(*waits), by_total);
-	puts("\n# waits for synchronization objects, as the program told them");
+	puts("\n# waits for synchronization objects, as reported by the program");
 	if (report->waits->crowded)
-		printf("# %" PRIu64 " waits are not counted: too many at once\n",
+		printf("# %" PRIu64 " waits are not counted: too many at a time\n",
 		       report->waits->crowded);
 	printf("\n%s%10s  %12s  %12s  %12s  %12s  ", bold ? "\033[1m" : "", "Waits", "Total",
 	       "Mean", "Min", "Max");

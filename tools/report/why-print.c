@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How reasons look for people: "12.400 ms: 9.800 ms runnable on CPU 1 behind kworker/1:2-45; ...".
- * It never counts anything.
+ * Prints reasons as text: "12.400 ms: 9.800 ms runnable on CPU 1 behind kworker/1:2-45; ...". It
+ * counts nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "report/why-local.h"
 
 #define SHOWN	12u	/* causes of a window */
-#define MANY	3u	/* causes of a class that nobody adds up in the head */
+#define MANY	3u	/* with more causes of a class than this, their sum is printed too */
 
 static void put(const char *s)
 {
@@ -97,7 +97,7 @@ static void put_runnable(const struct why_item *item)
 		fputs(", and others after it", stdout);
 }
 
-/* ", 150.1 ms of it", where another one or more had the rest. */
+/* ", 150.1 ms of it", if others had the rest. */
 static void put_part(const struct why_link *link)
 {
 	if (link->who_ns >= link->ns - link->ns / 100)
@@ -303,7 +303,7 @@ static void put_window(const struct why *why, const struct why_window *w)
 	for (uint32_t i = 0; i < w->nr_items; i++) {
 		const struct why_item *item = &w->items[i];
 
-		/* What takes no hundredth of it explains nothing. */
+		/* Causes below 1 % explain nothing. */
 		if (shown && (shown == SHOWN || item->ns < wall / 100)) {
 			rest += item->ns;
 			longest = item->ns > longest ? item->ns : longest;
@@ -348,12 +348,12 @@ void why_print(const struct why *why)
 	if (xsprof_trace_get_kernel(why->report->source.trace, &kernel))
 		kernel.error_ns = 0;
 	if (kernel.error_ns == UINT64_MAX)
-		puts("# the error between clocks of markers and kernel is not known");
+		puts("# the error between the clocks of markers and kernel is unknown");
 	else if (kernel.error_ns)
 		printf("# clocks of markers and kernel agree to %" PRIu64 " ns\n", kernel.error_ns);
 	if (!why->nr && why->report->gaps)
 		puts("... no gap: a gap is between two outermost ranges of a thread, other than "
-		     "waits for Python's lock and its collections");
+		     "GIL waits and garbage collections");
 	for (uint32_t i = 0; i < why->nr; i++) {
 		printf("\n%u. ", i + 1);
 		put_window(why, &why->windows[i]);

@@ -161,7 +161,7 @@ static int read_all(struct why *why, int (*event)(void *data, const struct xspro
 			why->report->devices |= evs[i].type == XSPROF_REC_GPU;
 			if (evs[i].ns > why->report->filter.to_ns) {
 				why->report->show.window = true;
-				/* Activities of devices are told of late. */
+				/* Activities of devices are reported late. */
 				if (!why->report->devices)
 					return 0;
 				if (evs[i].type != XSPROF_REC_GPU)
@@ -228,7 +228,7 @@ static int choose_all(struct why *why)
 	return ret < 0 ? tool_error("%s: %s", report->source.path, strerror(-ret)) : status;
 }
 
-/* What is told of windows up to the end of the tracer's events is told before that end. */
+/* Segments of windows up to the end of the tracer's events are emitted before that end. */
 static void end_at(struct why *why, uint64_t ns)
 {
 	uint64_t until = cause_reader_until(why->reader);
@@ -326,28 +326,28 @@ static int check(const struct why *why)
 	const char *path = why->report->source.path;
 
 	if (!cause_get_stats(why->cause)->switches)
-		return tool_error("%s: holds no events of the scheduler, which would tell why: "
-				  "record with -e sched (as root), and with --irq --syscalls "
-				  "--faults for more; or with --sched where the module is", path);
+		return tool_error("%s: has no scheduler events, which show why: record with -e "
+				  "sched (as root), and with --irq --syscalls --faults for more; "
+				  "or with --sched if the module is loaded", path);
 	if (!why->nr && !why->report->gaps && why->report->nr_uncertain)
-		return tool_error("%s: records were lost inside all ranges of a thread called "
-				  "'%s': --include-uncertain shows them", path, why->report->why);
+		return tool_error("%s: records were lost inside all ranges named '%s' of threads: "
+				  "--include-uncertain shows them", path, why->report->why);
 	if (!why->nr && !why->report->gaps && why->off_thread)
-		return tool_error("%s: all ranges called '%s' are async ranges, activities or "
-				  "calls of GPUs, or spans, of which no thread's waits are "
-				  "known: name a range of a thread; xsprof report shows those "
-				  "that there are", path, why->report->why);
+		return tool_error("%s: all ranges named '%s' are async ranges, GPU activities or "
+				  "calls, or spans, for which waits of threads are unknown: name a "
+				  "range of a thread; 'xsprof report' lists "
+				  "them", path, why->report->why);
 	if (!why->nr && !why->report->gaps && why->waits)
-		return tool_error("%s: '%s' is called what threads wait for, and no range: "
-				  "xsprof report has a table of such waits; --why takes the "
-				  "range that a thread was in", path, why->report->why);
+		return tool_error("%s: '%s' names waits for an object, not a range: 'xsprof "
+				  "report' has a table of such waits; --why needs the range that a "
+				  "thread was in", path, why->report->why);
 	if (!why->nr && !why->report->gaps && why->filtered)
-		return tool_error("%s: none of the %" PRIu64 " ranges called '%s' matches the "
-				  "other options: leave out --name, --category, --pid, --tid, "
-				  "--from or --to", path, why->filtered, why->report->why);
+		return tool_error("%s: none of the %" PRIu64 " ranges named '%s' matches the "
+				  "filters: leave out --name, --category, --pid, --tid, --from or "
+				  "--to", path, why->filtered, why->report->why);
 	if (!why->nr && !why->report->gaps)
-		return tool_error("%s: no range of a thread is called '%s': xsprof report shows "
-				  "those that there are", path, why->report->why);
+		return tool_error("%s: no range of a thread is named '%s': 'xsprof report' lists "
+				  "them", path, why->report->why);
 	return 0;
 }
 

@@ -134,12 +134,12 @@ static void print_modules_left(const struct report_modules *modules, const char 
 	uint64_t unlinked = report_modules_unlinked(modules);
 
 	if (!report_modules_any(modules))
-		printf("... no %s were recorded: record --torch=all has those of ops that Python "
-		       "calls; of a C++ program record --torch=cstack has stacks, for dump -f "
+		printf("... no %s were recorded: use record --torch=all for ops called by Python; "
+		       "for a C++ program, record --torch=cstack records stacks, for dump -f "
 		       "kineto\n", what);
 	if (unlinked)
-		printf("... the %s of %" PRIu64 " backward ops are not known: their forward ops "
-		       "were not recorded, or are too long ago\n", what, unlinked);
+		printf("... the %s of %" PRIu64 " backward ops are unknown: their forward ops were "
+		       "not recorded, or are too long ago\n", what, unlinked);
 }
 
 void report_print_left(const struct report *report, bool ranges)
@@ -150,11 +150,12 @@ void report_print_left(const struct report *report, bool ranges)
 		print_modules_left(report_shapes_modules(report->shapes),
 				   report->by & REPORT_BY_LINE ? "lines" : "modules");
 	if (ranges && report->by & REPORT_BY_SHAPE && !report_shapes_any(report->shapes))
-		puts("... no inputs were recorded, so rows are by name: record --torch=shapes has "
-		     "those of PyTorch's ops");
+		puts("... no inputs were recorded, so rows are by name: record --torch=shapes "
+		     "records those of PyTorch's ops");
 	if (crowded)
-		printf("... what %" PRIu64 " ops had as inputs, modules or lines found no room: "
-		       "these are in rows '...', or by name\n", crowded);
+		printf("... inputs, modules or lines of "
+		       "%" PRIu64 " ops did not fit: these ops are in rows '...', or by "
+		       "name\n", crowded);
 }
 
 static uint64_t name_key(const struct xsp_group *row)

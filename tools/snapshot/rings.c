@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the rings of a producer hold, for a snapshot: copied in one go, checked, and stored.
+ * Copies the rings of a producer for a snapshot: reads each in one go, checks and stores it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,17 +11,17 @@
 #include "read/peek-ring.h"
 #include "snapshot/rings.h"
 
-#define TRIES		8		/* to catch a ring before it is overwritten whole */
+#define TRIES		8		/* to copy a ring before all of it is overwritten */
 
 /**
  * struct reading - a ring being read
- * @s: where to
- * @p: whose
- * @k: its number
+ * @s: the snapshot
+ * @p: the producer
+ * @k: number of the ring
  * @pos: next slot
- * @head: where it ended when the names were not yet read
+ * @head: its head before the names were read
  * @first: ticks of the oldest record that was stored
- * @part: older ones are not there
+ * @part: older records are missing
  * @last: ticks of the latest record
  */
 struct reading {
@@ -69,7 +69,7 @@ static void store_slots(struct reading *r, const struct xsprof_rec *slots, size_
 		i += good;
 		if (i == n)
 			break;
-		/* No record begins here: where the next does is known of blocks only. */
+		/* No record begins here: continue at the next block, which begins with a record. */
 		rest = XSPROF_BLOCK_SLOTS - ((r->pos + i) & (XSPROF_BLOCK_SLOTS - 1));
 		if (rest > n - i)
 			rest = n - i;
@@ -78,7 +78,7 @@ static void store_slots(struct reading *r, const struct xsprof_rec *slots, size_
 	}
 }
 
-/* Slots of one piece: it ends with a block, and so with a record. */
+/* Slots of one piece, which ends with a block, and so with a record. */
 static size_t cut(uint64_t pos, uint64_t end, uint64_t most)
 {
 	if (end - pos <= most)
@@ -99,7 +99,7 @@ static void store_piece(struct reading *r, size_t n)
 	}
 }
 
-/* Where the last @slots before @head begin, at a block, or @low if that is later. */
+/* The begin of the last @slots before @head, at a block; or @low, if that is later. */
 static uint64_t newest(uint64_t low, uint64_t head, uint64_t slots)
 {
 	uint64_t from = head > slots ? head - slots : 0;
@@ -108,7 +108,7 @@ static uint64_t newest(uint64_t low, uint64_t head, uint64_t slots)
 	return from > low && from < head ? from : low;
 }
 
-/* Names are stored by a pass that reads no ring. */
+/* A pass that reads no ring stores names. */
 static void read_names(struct snapshot *s, struct xsp_producer *p)
 {
 	struct xsp_pass names = { .all = true, .most = UINT64_MAX, .min_slots = UINT64_MAX };
@@ -120,13 +120,13 @@ static void read_names(struct snapshot *s, struct xsp_producer *p)
 }
 
 /*
- * Copied in one go as far as there is room, and stored afterwards: the longer that takes, the
- * more a writer overtakes.
+ * Copies as much as fits in one go, and stores it afterwards: the longer the copy takes, the more a
+ * writer overwrites.
  *
- * @tries: so often a writer went once around meanwhile.  Each time half as much is tried: a copy of
- * what another CPU writes may be slower than its writer.  And r->head is newer than the names that
- * were stored.  Those of the records up to it are in the arena since before it was read, and stand
- * before them in the capture; they are stored when the records are safe.
+ * @tries: how often a writer went around the whole ring meanwhile. Each time half as much is tried:
+ * copying memory that another CPU writes may be slower than its writer. r->head is then newer than
+ * the stored names. The names of the records up to it are in the arena since before it was read,
+ * and must come before them in the capture; they are stored as soon as the records are copied.
  *
  * Return: 0, or -errno.
  */
@@ -149,18 +149,18 @@ static int read_ring(struct reading *r, uint64_t since, unsigned int tries)
 		low = r->head;
 	if (low > r->pos)
 		r->pos = low;
-	/* Of a DISCARD ring a recorder has what lies before, or a writer has counted it. */
+	/* In a DISCARD ring, earlier records were read by a recorder, or counted by the writer. */
 	if (!discard) {
 		ring->skipped += r->pos - before;
 		ring->before = ring->skipped;
 	}
-	/* What is older than was asked for is left out, and not lost. */
+	/* Records older than requested are left out, and not lost. */
 	if (since && r->head > r->pos)
 		r->pos = peek_since(&r->p->rf, r->k, r->pos, r->head, since);
 	r->part |= r->pos > 0;
-	/* More than twice around it goes for a writer that plays with its counters only. */
+	/* Only a writer that forges its counters is more than two rounds ahead. */
 	while (r->pos < r->head && !r->s->st.error && copied < most) {
-		/* Nothing was ever written there, whatever its counters say. */
+		/* Nothing was ever written there, whatever its counters claim. */
 		uint64_t hole = xsp_ring_hole(&r->p->rf, r->k, r->pos, r->head - r->pos);
 
 		if (hole) {
@@ -189,7 +189,9 @@ static int read_ring(struct reading *r, uint64_t since, unsigned int tries)
 
 /* ---- a producer ---------------------------------------------------------------------------- */
 
-/* CLOCK_MONOTONIC as ticks of the producer's clock, by what it was told at attach and now. */
+/*
+ * Converts CLOCK_MONOTONIC to ticks of the producer's clock, by its sync points at attach and now.
+ */
 static uint64_t ticks_at(const struct xsp_producer *p, uint64_t ns)
 {
 	const struct xsprof_sync *then = &p->rf.ctl.attach;
@@ -205,7 +207,7 @@ static uint64_t ticks_at(const struct xsp_producer *p, uint64_t ns)
 	return now.ticks - (uint64_t)((double)(now.mono - ns) * rate);
 }
 
-/* The ring holds all that was written to it in the last so many ns, and not all before. */
+/* Notes that the ring is complete for the last so many ns, but not before. */
 static void note_reach(struct snapshot *s, const struct xsp_producer *p, uint64_t first)
 {
 	const struct xsprof_sync *then = &p->rf.ctl.attach;
@@ -229,7 +231,7 @@ static void read_one(struct reading *r, uint64_t since)
 
 	for (tries = 0; !err && tries < TRIES; tries++) {
 		err = read_ring(r, since, tries);
-		/* A writer as fast as this went once around meanwhile: what it has now, then. */
+		/* A fast writer went around the whole ring meanwhile: read its present contents. */
 		if (err || ring->read || r->s->st.error)
 			break;
 		r->head = xsp_ring_head(&r->p->rf, r->k);
@@ -237,14 +239,14 @@ static void read_one(struct reading *r, uint64_t since)
 			break;
 	}
 	if (err)
-		xsp_store_note(&r->s->st, "%s: ring %u: %s: left out from slot %llu on",
+		xsp_store_note(&r->s->st, "%s: ring %u: %s: slots from %llu on are left out",
 			       r->p->name, r->k,
 			       err == -EPROTO ? "has inconsistent counters" : xsp_ctl_strerror(err),
 			       (unsigned long long)r->pos);
 }
 
 /*
- * Names are in the arena before the first record that bears them is published: heads first, then
+ * Names are in the arena before the first record with them is published: read heads first, then
  * names, then slots up to those heads.
  */
 void snapshot_read_rings(struct snapshot *s, struct xsp_producer *p, uint64_t *last)
@@ -258,7 +260,7 @@ void snapshot_read_rings(struct snapshot *s, struct xsp_producer *p, uint64_t *l
 		return;
 	}
 	for (k = 0; k < p->rf.rings; k++) {
-		/* What others have read is in other files. */
+		/* Records read by recorders are in their files. */
 		memset(&p->rings[k], 0, sizeof(p->rings[k]));
 		if (xsp_ring_ready(&p->rf, k))
 			heads[k] = xsp_ring_head(&p->rf, k);
@@ -272,7 +274,7 @@ void snapshot_read_rings(struct snapshot *s, struct xsp_producer *p, uint64_t *l
 		if (r.part && r.first)
 			note_reach(s, p, r.first);
 	}
-	/* Of each ring the last block is there, however old. */
+	/* The last block of each ring is always included, however old. */
 	s->old += *last && *last < since;
 	xsp_producer_threads(&s->st, p, false);
 	free(heads);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * `xsprof snapshot`: what the rings of this user's processes hold now, live or ended, into a
- * capture.  It never consumes: recorders and programs do not notice.
+ * `xsprof snapshot`: copies the present contents of the rings of this user's processes, live or
+ * ended, into a capture. It consumes nothing, and does not affect recorders and programs.
  */
 #include <errno.h>
 #include <signal.h>
@@ -16,13 +16,13 @@
 #include "snapshot/snapshot.h"
 
 /**
- * struct asked - what was asked for
+ * struct asked - the request
  * @snap: the snapshot
  * @opts: its options
- * @who: of which processes
+ * @who: the processes
  * @quiet: errors only
  * @allow_lost: exit with status 0 if records were lost
- * @left_out: files that could not be taken
+ * @left_out: files that could not be read
  */
 struct asked {
 	struct snapshot		snap;
@@ -39,19 +39,19 @@ static void help(void)
 {
 	puts("usage: xsprof snapshot [options]\n"
 	     "\n"
-	     "Copies what the rings of your processes hold now into a capture: of running\n"
-	     "processes, and of ended ones that no recorder has read yet. Nothing is consumed,\n"
-	     "no process is stopped, and a recorder is not disturbed.\n"
+	     "Copies the current contents of your processes' rings into a capture: of running\n"
+	     "processes, and of ended ones that no recorder has read yet. Consumes nothing,\n"
+	     "stops no process, and does not disturb a recorder.\n"
 	     "\n"
 	     "  -o, --output FILE       write FILE (default xsprof.data; an existing one is\n"
 	     "                          renamed to FILE.old); - is standard output\n"
-	     "  -p, --pid PID[,PID...]  of these processes only\n"
-	     "  -a, --all               also of other users, as far as you may read them (needs\n"
-	     "                          the module)\n"
-	     "  -l, --last TIME         only the last part: 5, 2.5, 500ms, 2m\n"
+	     "  -p, --pid PID[,PID...]  only these processes\n"
+	     "  -a, --all               also those processes of other users that you may read\n"
+	     "                          (needs the module)\n"
+	     "  -l, --last TIME         only the last TIME: 5, 2.5, 500ms, 2m\n"
 	     "  -z, --compress[=LEVEL]  compress with zstd, LEVEL 1 to 19 (default 3)\n"
 	     "      --allow-lost        exit with status 0 if records were lost\n"
-	     "  -q, --quiet             say nothing but errors\n"
+	     "  -q, --quiet             print only errors\n"
 	     "  -h, --help              this text\n"
 	     "  -V, --version           the version\n"
 	     "\n"
@@ -67,7 +67,7 @@ static int add(void *data, const struct found *found)
 		err = snapshot_add_device(&asked->snap, found->device, found->info->id);
 	else
 		err = snapshot_add_file(&asked->snap, found->dirfd, found->name, NULL);
-	/* One that its recorder took away meanwhile is in the recorder's file. */
+	/* If its recorder removed it meanwhile, its records are in the recorder's file. */
 	if (err && err != -ENOENT && asked->left_out++ < LEFT_OUT_SAID)
 		tool_note("%s/%s: left out: %s", found->path, found->name, xsp_ctl_strerror(err));
 	return 0;
@@ -78,7 +78,7 @@ static int run(struct asked *asked)
 	int status;
 	bool lost;
 
-	/* A write that fails is an error to report, no reason to die. */
+	/* Failed writes are reported as errors, not by a signal. */
 	signal(SIGXFSZ, SIG_IGN);
 	if (xsp_guard_install())
 		return tool_error("signals: %s", strerror(errno));
@@ -91,15 +91,15 @@ static int run(struct asked *asked)
 	if (!status)
 		status = attach_check_met(&asked->who);
 	if (!status && !asked->snap.number)
-		status = tool_error("no process of yours has rings: start one under "
-				    "'xsprof record'");
+		status = tool_error("none of your processes has rings: start one with 'xsprof "
+				    "record'");
 	if (status) {
 		snapshot_drop(&asked->snap);
 		return status;
 	}
 	if (asked->snap.old && !asked->quiet)
-		tool_note("--last: %u of %u processes wrote nothing in that time: the latest "
-			  "records before it are taken", asked->snap.old, asked->snap.number);
+		tool_note("--last: %u of %u processes wrote nothing in that time: their latest "
+			  "records before it are saved", asked->snap.old, asked->snap.number);
 	lost = asked->snap.lost_records || asked->snap.bad_slots;
 	status = snapshot_end(&asked->snap, "snapshot", asked->quiet);
 	return status || !lost || asked->allow_lost ? status : TOOL_LOST;
@@ -110,13 +110,13 @@ static int take(struct asked *asked, int c, char **argv, const struct option *op
 	switch (c) {
 	case 'o':
 		if (!*optarg)
-			return tool_usage("snapshot", "--output: needs the name of a file");
+			return tool_usage("snapshot", "--output: a file name is missing");
 		asked->opts.path = optarg;
 		if (strcmp(optarg, "-"))
 			return output_name("snapshot", optarg);
 		if (isatty(STDOUT_FILENO))
 			return tool_usage("snapshot", "--output: standard output is a terminal: "
-					  "name a file, or read it by a pipe");
+					  "name a file, or use a pipe");
 		asked->opts.path = "/dev/stdout";
 		break;
 	case 'p':

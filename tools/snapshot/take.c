@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Making a snapshot: names, slots, the account and the end of each producer.  Which producers is
- * for others to say; points.c has the clocks,
- * rings.c reads the rings.
+ * Takes a snapshot: names, slots, counts and the end of each producer. The caller chooses the
+ * producers; points.c has the clocks, rings.c reads the rings.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 #include "snapshot/points.h"
 #include "snapshot/rings.h"
 
-#define BULK_SLOTS	((32u << 20) >> XSPROF_SLOT_SHIFT)	/* copied in one go at most */
+#define BULK_SLOTS	((32u << 20) >> XSPROF_SLOT_SHIFT)	/* limit of one copy */
 
 int snapshot_begin(struct snapshot *s, const struct snapshot_options *opts)
 {
@@ -62,7 +61,7 @@ int snapshot_begin(struct snapshot *s, const struct snapshot_options *opts)
 	return 0;
 }
 
-/* A ring's worth of slots, within reason. */
+/* A buffer for the slots of a ring, up to a limit. */
 static int make_room(struct snapshot *s, uint64_t slots)
 {
 	struct xsprof_rec *more;
@@ -80,7 +79,7 @@ static int make_room(struct snapshot *s, uint64_t slots)
 	return 0;
 }
 
-/* Nobody saw it end: it lived when it wrote its last record. */
+/* Its end was not seen: it lived when it wrote its last record. */
 static void find_end(struct snapshot *s, struct xsp_producer *p, uint64_t last,
 		     struct xsprof_cap_exit *exit)
 {
@@ -93,7 +92,7 @@ static void find_end(struct snapshot *s, struct xsp_producer *p, uint64_t last,
 		exit->lived = exit->ticks;
 		return;
 	}
-	/* Nobody saw the end: how long before now it was is not known. */
+	/* The end was not seen: it may have been any time before now. */
 	exit->lived = 0;
 	if (said && said >= last)
 		exit->ticks = said;
@@ -101,7 +100,7 @@ static void find_end(struct snapshot *s, struct xsp_producer *p, uint64_t last,
 		exit->ticks = last;
 }
 
-/* What a producer holds now; it is freed.  @ended: how it ended, NULL: to be found out. */
+/* Adds the present contents of a producer, and frees it. @ended: how it ended, NULL: find out. */
 static void add_producer(struct snapshot *s, struct xsp_producer *p,
 			 const struct xsprof_cap_exit *ended)
 {
@@ -109,7 +108,7 @@ static void add_producer(struct snapshot *s, struct xsp_producer *p,
 	uint64_t last = 0, skipped, bad;
 
 	if (make_room(s, xsp_ring_most_slots(&p->rf))) {
-		xsp_store_note(&s->st, "%s: no memory for its rings: left out", p->name);
+		xsp_store_note(&s->st, "%s: left out: no memory for its rings", p->name);
 		xsp_producer_free(p);
 		return;
 	}
@@ -152,7 +151,7 @@ int snapshot_add_device(struct snapshot *s, int fd, uint64_t id)
 	err = xsp_producer_open_device(&s->st, fd, id, false, &s->number, &p);
 	if (err)
 		return err;
-	/* The kernel's own points, of all the time since somebody recorded: once. */
+	/* Adds the kernel's own points, which reach back to the first recorder: once. */
 	if (!s->kernel_syncs) {
 		struct xsprof_sync *syncs = malloc(XSP_DEVICE_SYNCS * sizeof(*syncs));
 
@@ -210,16 +209,16 @@ int snapshot_end(struct snapshot *s, const char *verb, bool quiet)
 	err = s->st.error ? s->st.error : s->cap.error;
 	stats.bytes = s->cap.size;
 	free_all(s);
-	/* Errors that a file system keeps until now, NFS and quotas among them. */
+	/* Reports errors that file systems delay until close(), such as NFS and quotas. */
 	if (close(s->fd) && !err)
 		err = -errno;
 	if (err)
-		return tool_error("%s: %s: it holds what was written before", s->path,
+		return tool_error("%s: %s: the file is incomplete", s->path,
 				  strerror(-err));
 	if (!quiet)
 		progress_summary(verb, &stats, "wrote", s->path);
 	if (!quiet && s->reach_ns)
-		fprintf(stderr, "[ xsprof %s: it has all records of the last %s, and some of those "
-			"before ]\n", verb, tool_format_time(reach, sizeof(reach), s->reach_ns));
+		fprintf(stderr, "[ xsprof %s: complete for the last %s, and some earlier records "
+			"]\n", verb, tool_format_time(reach, sizeof(reach), s->reach_ns));
 	return 0;
 }

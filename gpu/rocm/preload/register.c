@@ -63,8 +63,8 @@ static int can_load(register_fn next)
 		tried = 1;
 		loads = load_sdk((const void *)next);
 		if (!loads)
-			(void)dprintf(STDERR_FILENO, "xsprof: %s of ROCm cannot be loaded: what "
-				      "its devices do is not recorded\n", SDK);
+			(void)dprintf(STDERR_FILENO, "xsprof: %s of ROCm cannot be loaded: its "
+				      "device activities are not recorded\n", SDK);
 	}
 	return loads;
 }

@@ -42,8 +42,8 @@ bool cpython_find(void)
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
 		symbol = python_symbol(symbols[i].name);
 		if (!symbol) {
-			collect_say("Python has no %s: its collections and functions are not "
-				    "recorded", symbols[i].name);
+			collect_say("Python has no %s: its garbage collections and functions are "
+				    "not recorded", symbols[i].name);
 			return false;
 		}
 		memcpy(symbols[i].to, &symbol, sizeof(symbol));

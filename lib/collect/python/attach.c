@@ -141,8 +141,8 @@ static bool join(void)
 			    "running (xsprof.profile(), 'xsprof ctl'): try again when it has "
 			    "ended");
 	else if (err == -EBUSY)
-		collect_say("this process cannot be recorded: another recorder, or the program "
-			    "itself by XSPROF_RECORD, records it already");
+		collect_say("this process cannot be recorded: it is already being recorded, by "
+			    "another recorder or by itself (XSPROF_RECORD)");
 	else if (err && err != -ENOTCONN && err != -ENOENT)
 		collect_say("this process cannot be recorded: %s", strerror(-err));
 	return !err;
@@ -163,8 +163,8 @@ static bool find(int category)
 	python_tasks_again();
 	found = python_sample_find();
 	if (found && !python_seen_find()) {
-		collect_say("Python: its lock or its threads are not as they are expected to be: "
-			    "its frames are not recorded");
+		collect_say("Python: unexpected layout of its GIL or threads: its frames are not "
+			    "recorded");
 		found = false;
 	}
 	python_gc_begin(category);
@@ -278,7 +278,7 @@ static void forked_parent(void)
 			nanosleep(&moment, NULL);
 		return;
 	}
-	collect_say("no thread that looks where Python's are: its frames are recorded no longer");
+	collect_say("no sampling thread: Python's frames are no longer recorded");
 	python_ask_end();
 	python_user.leave();
 	__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);

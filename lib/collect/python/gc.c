@@ -113,8 +113,8 @@ void python_gc_begin(int category)
 	function = list ? cpython.new_function(&method, NULL, NULL) : NULL;
 	if (!function || cpython.append(list, function)) {
 		cpython.err_clear();
-		collect_say("Python does not let us be one of gc.callbacks: its collections are "
-			    "not recorded");
+		collect_say("Python: cannot add to gc.callbacks: its garbage collections are not "
+			    "recorded");
 		cpython_drop(function);
 		function = NULL;
 	}

@@ -112,7 +112,7 @@ static bool prepare(const void *caller)
 	lock_key = python_user.name(0, XSPROF_GIL_KEY_LOCK);
 	/* A free-threaded build: the rest depends on threads that take the GIL. */
 	if (python_is_free_threaded())
-		collect_say("Python: a free-threaded build: while its global lock is off its "
+		collect_say("Python: a free-threaded build: while the GIL is off, its garbage "
 			    "collections and functions are not recorded");
 	/* If it fails, waits in a forked child have the parent's thread id. */
 	if (__register_atfork)

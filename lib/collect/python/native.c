@@ -55,11 +55,11 @@ static bool find_eval(void)
 static const char *why_not(void)
 {
 #ifndef __x86_64__
-	return "this machine's registers in a signal's handler are not known";
+	return "registers in a signal handler are not supported on this architecture";
 #else
 	if (!unwind_init() || !unwind_object(&known, &known.own.start, &known.own.end))
 		return "the C library lacks _dl_find_object() (glibc 2.35 has it)";
-	return find_eval() ? NULL : "the evaluator is not among this build's symbols";
+	return find_eval() ? NULL : "this build has no symbol for the evaluator";
 #endif
 }
 
@@ -82,7 +82,7 @@ void python_native_init(int category)
 void python_native_off(const char *why)
 {
 	python_native = false;
-	collect_say("Python: %s: frames of C are not recorded", why);
+	collect_say("Python: %s: C frames are not recorded", why);
 }
 
 /* Counts from 1 on. */

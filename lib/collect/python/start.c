@@ -29,9 +29,9 @@ const char *python_sample_why_not(void)
 	const char *(*version)(void);
 
 	if (!python_find(&version, "Py_GetVersion", NULL) || !python_functions_find())
-		return "this version lacks functions that are needed (3.9 has them)";
+		return "this version lacks required functions (3.9 has them)";
 	if (strstr(version(), "free-threading"))
-		return "this build has no lock that tells which thread runs";
+		return "this build has no GIL, which shows the running thread";
 	return NULL;
 }
 
@@ -86,8 +86,8 @@ static const char *why_not_found(void)
 		python.err_clear();
 	if (calls_by_trampolines)
 		return "-X perf or PYTHONPERFSUPPORT calls functions through trampolines, which "
-		       "hide the callers: run it without";
-	return "frames are not as they are expected to be";
+		       "hide the callers: run it without them";
+	return "unexpected layout of frames";
 }
 
 bool python_sample_find(void)
@@ -107,7 +107,7 @@ bool python_sample_find(void)
 		collect_say("Python: %s: its frames are not recorded", why_not_found());
 	} else if (python_native && !python_bounds_find()) {
 		python.err_clear();
-		python_native_off("it does not show which functions C has called");
+		python_native_off("it does not mark functions called by C");
 	}
 	python.err_restore(type, value, trace);
 	return found;
@@ -182,6 +182,6 @@ void python_sample_forked(void)
 static __attribute__((destructor)) void ends(void)
 {
 	if (!met && !python_late && asked_hz() && dlsym(RTLD_DEFAULT, "Py_GetVersion"))
-		collect_say("Python: no lock was seen that tells which thread runs, as of builds "
-			    "without one and of versions before 3.7: its frames are not recorded");
+		collect_say("Python: no GIL found, as in free-threaded builds and versions before "
+			    "3.7: its frames are not recorded");
 }

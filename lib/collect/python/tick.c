@@ -162,9 +162,8 @@ static struct python_entry *ask(struct python_entry *entry, uint64_t now)
 		return NULL;
 	if (!python_ask_ready()) {
 		if (!ticker.mute)
-			collect_say("the program uses all signals by which a Python thread could "
-				    "be asked where it is: threads are only sampled while they "
-				    "wait");
+			collect_say("the program uses all signals that could interrupt Python "
+				    "threads: threads are only sampled while they wait");
 		ticker.mute = true;
 		missed(tid, 1);
 		return entry;
@@ -270,8 +269,8 @@ static void tick(uint64_t now)
 	python_tasks_look(now);
 	if (python_crowded && !ticker.mute_crowd) {
 		ticker.mute_crowd = true;
-		collect_say("Python has more than %u threads: of the others at most that which "
-			    "has the lock is looked at", PYTHON_THREADS);
+		collect_say("Python has more than %u threads: of the others, only the one that "
+			    "holds the GIL is sampled", PYTHON_THREADS);
 	}
 }
 
@@ -309,8 +308,8 @@ static void ticks(bool (*goes_on)(void))
 			continue;
 		}
 		if (sample_peek_refused()) {
-			collect_say("process_vm_readv() is refused from now on: %s: frames of "
-				    "Python are not recorded any more",
+			collect_say("process_vm_readv() now fails: %s: Python frames are no longer "
+				    "recorded",
 				    strerror(sample_peek_refused()));
 			python_sampling = false;
 			break;
@@ -390,7 +389,7 @@ bool python_ticker_make(void)
 	ticker.tid = 0;
 	err = python_thread_make(&ticker.thread, STACK, run, NULL);
 	if (err) {
-		collect_say("no thread that looks where Python's are: %s: its frames are not "
+		collect_say("no sampling thread: %s: Python's frames are not "
 			    "recorded", strerror(err));
 		python_sampling = false;
 		return false;

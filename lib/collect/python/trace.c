@@ -377,13 +377,12 @@ void python_trace_begin(void)
 	if (!monitoring)
 		cpython.err_clear();
 	if (monitoring && !monitor(monitoring)) {
-		collect_say("Python: sys.monitoring has no room for one more tool: functions are "
-			    "not recorded");
+		collect_say("Python: sys.monitoring has no free tool id: functions are not "
+			    "recorded");
 	} else if (!monitoring) {
 		sys = module;
 		if (!profile())
-			collect_say("Python: functions are recorded of 3.9 and newer, and not of "
-				    "this version");
+			collect_say("Python: recording functions needs Python 3.9 or newer");
 	}
 	cpython_drop(monitoring);
 }

@@ -28,7 +28,7 @@ static bool find(const struct symbol *symbols, size_t nr, const char *what)
 	for (size_t i = 0; i < nr; i++) {
 		symbol = library ? dlsym(library, symbols[i].name) : NULL;
 		if (!symbol) {
-			collect_say("%s: not what a Python needs to be recorded: %s not", LIBRARY,
+			collect_say("%s: not found, or too old: %s not recorded", LIBRARY,
 				    what);
 			return false;
 		}
@@ -72,7 +72,7 @@ bool python_user_can_state(void)
 {
 	const struct symbol fact = { &python_user.fact, "xsprof_fact" };
 
-	return find(&fact, 1, "which of its modules were called is");
+	return find(&fact, 1, "calls of its modules are");
 }
 
 bool python_user_can_join(void)
@@ -82,5 +82,5 @@ bool python_user_can_join(void)
 		{ &python_user.leave, "xsprof_leave" },
 	};
 
-	return find(symbols, sizeof(symbols) / sizeof(symbols[0]), "a process that runs is");
+	return find(symbols, sizeof(symbols) / sizeof(symbols[0]), "a running process is");
 }

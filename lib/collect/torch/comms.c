@@ -128,8 +128,8 @@ void torch_comms_read(const void *fn, struct torch_comms *comms)
 	if (__atomic_load_n(&seen, __ATOMIC_RELAXED) < ENOUGH) {
 		if (!is_map(map)) {
 			if (!__atomic_exchange_n(&differs, true, __ATOMIC_RELAXED))
-				collect_say("PyTorch: what collectives are of is not what it was "
-					  "expected to be: they are recorded without it");
+				collect_say("PyTorch: unexpected layout of collectives' metadata: "
+					  "they are recorded without it");
 			/*
 			 * Leak the map: it is not what we expected, so it cannot be freed safely.
 			 */

@@ -88,13 +88,13 @@ static bool prepare(void)
 	if (torch_detail == TORCH_OFF || torch_user_open())
 		return false;
 	if (torch_api_find()) {
-		collect_say("PyTorch: this version lacks functions that observers need: its ops "
-			  "are not recorded");
+		collect_say("PyTorch: this version lacks functions for observers: its ops are not "
+			  "recorded");
 		return false;
 	}
 	wrong = torch_layout_find();
 	if (wrong) {
-		collect_say("PyTorch: %s is not where it was expected: its ops are not recorded",
+		collect_say("PyTorch: unexpected location of %s: its ops are not recorded",
 			  wrong);
 		return false;
 	}
@@ -257,7 +257,7 @@ TORCH_EXPORT int xsprof_torch_attach(void)
 	find_lines();
 	err = torch_late_bind();
 	if (err)
-		collect_say("PyTorch: it was loaded before, and its calls cannot be bound anew: "
+		collect_say("PyTorch: it was loaded earlier, and its calls cannot be redirected: "
 			    "its ops are not recorded");
 	return err;
 }

@@ -116,8 +116,8 @@ void torch_keywords_read(const void *fn, struct torch_keywords *to)
 	if (__atomic_load_n(&seen, __ATOMIC_RELAXED) < ENOUGH) {
 		if (!is_map(map)) {
 			if (!__atomic_exchange_n(&differs, true, __ATOMIC_RELAXED))
-				collect_say("PyTorch: keyword values of ops are not what they were "
-					  "expected to be: ops are recorded without them");
+				collect_say("PyTorch: unexpected layout of ops' keyword values: "
+					  "ops are recorded without them");
 			return;
 		}
 		torch_strings_find();

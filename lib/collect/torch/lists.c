@@ -278,8 +278,8 @@ static void give_up(void)
 	int before = __atomic_exchange_n(&torch_lists, TORCH_DIFFERS, __ATOMIC_RELEASE);
 
 	if (before != TORCH_DIFFERS)
-		collect_say("PyTorch: lists are not what they were expected to be: they and bools "
-			  "are recorded without what is in them");
+		collect_say("PyTorch: unexpected layout of lists: they and bools are recorded "
+			  "without their contents");
 }
 
 bool torch_lists_compare(const void *fn)

@@ -20,9 +20,9 @@ void torch_native_init(int category)
 		return;
 	}
 	if (!torch_sees_unloads()) {
-		collect_say("PyTorch: libxsprof-torch.so is not the first library that has "
-			    "dlclose(): ops are recorded without their native stacks: name it "
-			    "first in LD_PRELOAD");
+		collect_say("PyTorch: libxsprof-torch.so is not the first library with dlclose(): "
+			    "ops are recorded without their native stacks: put it first in "
+			    "LD_PRELOAD");
 		return;
 	}
 	torch_native_known.cut = torch_user.name(category, "[more native frames]");

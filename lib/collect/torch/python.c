@@ -194,13 +194,13 @@ bool torch_python_init(int category)
 	if (!python_find(&version, "Py_GetVersion", NULL))
 		return false;
 	if (!python_functions_find()) {
-		collect_say("Python: this version lacks functions that are needed (3.9 has them): "
-			  "ops are recorded without their lines and modules");
+		collect_say("Python: this version lacks required functions (3.9 has them): ops are "
+			  "recorded without their lines and modules");
 		return false;
 	}
 	if (strstr(version(), "free-threading")) {
-		collect_say("Python: of a build without its global lock ops are recorded without "
-			  "their lines and modules");
+		collect_say("Python: a build without the GIL: ops are recorded without their lines "
+			  "and modules");
 		return false;
 	}
 	state = python.this_state();
@@ -208,8 +208,8 @@ bool torch_python_init(int category)
 		return false;
 	/* A debug build adds fields to each object: the known offsets do not apply. */
 	if (strcmp(torch_ptr(python.code_type, PYTHON_TYPE_NAME), "code")) {
-		collect_say("Python: objects are not as they are expected to be: ops are recorded "
-			  "without their lines and modules");
+		collect_say("Python: unexpected layout of objects: ops are recorded without their "
+			  "lines and modules");
 		return false;
 	}
 	python_frames_init(category);
@@ -219,7 +219,7 @@ bool torch_python_init(int category)
 	python.err_restore(type, value, trace);
 	__atomic_store_n(&ready, found, __ATOMIC_RELEASE);
 	if (!found)
-		collect_say("Python: frames are not as they are expected to be: ops are recorded "
-			  "without their lines and modules");
+		collect_say("Python: unexpected layout of frames: ops are recorded without their "
+			  "lines and modules");
 	return found;
 }

@@ -56,8 +56,8 @@ static void give_up(const char *what)
 	int before = __atomic_exchange_n(&torch_verified, TORCH_DIFFERS, __ATOMIC_RELEASE);
 
 	if (before != TORCH_DIFFERS)
-		collect_say("PyTorch: %s is not where it was expected: ops are recorded without "
-			  "their inputs", what);
+		collect_say("PyTorch: unexpected location of %s: ops are recorded without their "
+			  "inputs", what);
 }
 
 static bool verify(const void *fn, uint32_t arguments)

@@ -20,7 +20,7 @@ extern "C" {
 #define XSPROF_KFIELD_DYNAMIC	0x8u	/* a __data_loc word: offset and length of the data */
 
 /**
- * struct xsprof_kernel_field - a field of an event of the kernel
+ * struct xsprof_kernel_field - a field of a kernel event
  * @name: its name
  * @type: as the kernel writes it
  * @offset: bytes from the event's start

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a Perfetto trace says of itself: clocks, the system, how exact it is and what is missing.
+ * Metadata of a Perfetto trace: clocks, the system, clock errors and losses.
  */
 #include "format/perfetto/meta.h"
 #include "format/perfetto/names.h"
 #include "format/perfetto/packet.h"
 
-/* A later jump of the clocks against each other is a suspend, no error of reading them. */
+/* A larger jump between the clocks is a suspend, not a reading error. */
 #define SUSPEND_NS	1000000
 
 /* ---- clocks -------------------------------------------------------------------------------- */
@@ -18,14 +18,14 @@ static char *put_clock(char *p, uint32_t id, uint64_t ns)
 {
 	char *start;
 
-	/* Beyond it is no time that a clock of ours tells. */
+	/* No clock has a later time. */
 	if (!ns || ns > INT64_MAX)
 		return p;
 	start = wire_open(p, CLOCK);
 	return wire_close(start, wire_u64(wire_u64(start, CLOCK_ID, id), CLOCK_TIME, ns));
 }
 
-/* All clocks at a point.  The first says by which of them the trace is. */
+/* All clocks at a sync point. The first packet sets the trace's clock. */
 static void put_snapshot(struct xsp_out *out, const struct xsprof_sync *sync)
 {
 	struct perfetto *pf = pf_of(out);
@@ -41,7 +41,7 @@ static void put_snapshot(struct xsp_out *out, const struct xsprof_sync *sync)
 	pf->last_ns = sync->mono;
 }
 
-/* The next point later than the latest.  Return: false when there is none. */
+/* Finds the next point later than the latest. Return: false: there is none. */
 static bool next_point(struct xsp_out *out, struct xsprof_sync *sync)
 {
 	struct perfetto *pf = pf_of(out);
@@ -55,9 +55,9 @@ static bool next_point(struct xsp_out *out, struct xsprof_sync *sync)
 }
 
 /*
- * Clocks of a point are read one after the other: what is between two of them jumps by a little
- * from point to point.  The kernel's events are written by CLOCK_BOOTTIME and turned back by the
- * reader, so this one is kept, but for a suspend, by which it only gains.
+ * The clocks of a point are read one after the other, so that the difference of two clocks varies
+ * slightly between points. Kernel events are written with CLOCK_BOOTTIME and converted back by the
+ * reader, so this difference is kept constant, except across a suspend, which only increases it.
  */
 static void take_boot(struct perfetto *pf, const struct xsprof_sync *sync, bool first)
 {
@@ -104,7 +104,7 @@ static void put_system(struct xsp_out *out)
 	const char *release = xsprof_trace_host_fact(out->trace, "kernel");
 	char *p, *system, *name;
 
-	/* What states of tasks mean depends on it. */
+	/* The meaning of task states depends on it. */
 	if (xsprof_trace_get_kernel(out->trace, &kernel) == 0 && *kernel.release)
 		release = kernel.release;
 	system = wire_open(pf_packet_open(out, 0, PF_MARKERS, 0), PF_SYSTEM);
@@ -116,7 +116,7 @@ static void put_system(struct xsp_out *out)
 	pf_packet_close(out, wire_close(system, p));
 }
 
-/* A writer whose first packet says that it interned nothing. */
+/* Begins a writer: its first packet says that nothing is interned. */
 static void first_packet(struct xsp_out *out, uint32_t sequence)
 {
 	pf_packet_close(out, wire_u64(pf_packet_open(out, 0, sequence, PF_CLEARED), PF_FIRST, 1));
@@ -153,7 +153,7 @@ static char *put_word(char *p, const char *key, const char *word)
 	return wire_close(start, pf_put_string(pf_put_string(start, KEY, key), STRING, word));
 }
 
-/* As otherData of Chrome's JSON. */
+/* Like otherData of Chrome's JSON. */
 void pf_end(struct xsp_out *out)
 {
 	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
@@ -193,8 +193,8 @@ void pf_end(struct xsp_out *out)
 }
 
 /*
- * A loss is told by a writer of its own: what it says of the packet before makes readers forget
- * what that writer interned, which here is nothing.
+ * Losses have their own writer: the flag for dropped packets makes readers forget what that writer
+ * interned, which is nothing here.
  */
 void pf_lost(struct xsp_out *out, const struct xsprof_event *ev)
 {
@@ -221,7 +221,7 @@ void pf_lost(struct xsp_out *out, const struct xsprof_event *ev)
 		else
 			p = pf_arg_u64(out, p, ev->flags & XSPROF_EVF_SLOTS ?
 				       "times 32 bytes of the kernel's events" :
-				       "events of the kernel", ev->value);
+				       "kernel events", ev->value);
 	}
 	out->buf.p = wire_close(packet, wire_close(event, p));
 }

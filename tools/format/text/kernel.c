@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of the kernel's tracer in the columns of the text format: as trace-cmd report and the
- * kernel's own trace file have them, between the markers.
+ * Kernel events in the columns of the text format, as in trace-cmd report and the kernel's trace
+ * file, between the markers.
  */
 #include "format/text/local.h"
 #include "text/put.h"
 
-/* The name right-aligned to 16, the id left-aligned to 8: as threads of programs. */
+/* The name right-aligned to 16, the id left-aligned to 8, like threads of programs. */
 static char *put_task(struct xsp_out *out, uint32_t tid, char *p)
 {
 	const char *comm = xsp_kernel_comm(out->kernel, tid);
@@ -33,11 +33,11 @@ static char *put_lost(const struct xsprof_event *ev, char *p)
 {
 	p = put_lit(p, "lost:     ");
 	if (ev->flags & XSPROF_EVF_UNKNOWN)
-		return put_lit(p, "events of the kernel, number not known");
+		return put_lit(p, "kernel events, number not known");
 	p = put_u64(p, ev->value);
 	if (ev->flags & XSPROF_EVF_SLOTS)
 		return put_lit(p, " times 32 bytes of the kernel's events");
-	return put_lit(p, " events of the kernel");
+	return put_lit(p, " kernel events");
 }
 
 _Static_assert(XSP_KERNEL_ROOM + 4096 <= XSP_BUF_ROOM, "a line, with its task and place");
