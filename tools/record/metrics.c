@@ -25,15 +25,15 @@ static const struct {
 	uint32_t	of;
 	const char	*what;
 } words[] = {
-	{ DEFAULT, OF_BOTH, "all of the following that the GPU has, and can measure at one time" },
-	{ "gpu", OF_DEVICES, "time in which its engine for kernels and graphics was active (%)" },
+	{ DEFAULT, OF_BOTH, "all of the following that the GPU has and can measure at once" },
+	{ "gpu", OF_DEVICES, "time during which the compute and graphics engine was active (%)" },
 	{ "sm", OF_BOTH, "SMs that had a warp (%, the mean of all SMs)" },
 	{ "occupancy", OF_KERNELS, "warps of SMs that had any (% of the most possible)" },
-	{ "tensor", OF_BOTH, "time in which tensor cores were active (% of all SMs)" },
-	{ "dram", OF_BOTH, "read from and written to the device's memory (% of the peak)" },
+	{ "tensor", OF_BOTH, "time during which tensor cores were active (% of all SMs)" },
+	{ "dram", OF_BOTH, "device memory reads and writes (% of the peak)" },
 	{ "nvlink", OF_DEVICES, "received and sent over NVLink (GB/s, all links)" },
 	{ "pcie", OF_DEVICES, "received and sent over PCI Express (GB/s)" },
-	{ "issue", OF_BOTH, "instructions that were issued (% of the peak)" },
+	{ "issue", OF_BOTH, "instructions issued (% of the peak)" },
 };
 
 #define WORDS	(sizeof(words) / sizeof(words[0]))
@@ -46,10 +46,10 @@ static int print_words(void)
 		       words[i].of == OF_DEVICES ? "; not by kernel" :
 		       words[i].of == OF_KERNELS ? "; by kernel only" : "");
 	puts("\nWith --metrics-by=kernel they are of each kernel, which then runs alone.\n"
-	     "A name of CUPTI does as well, with all of its parts: "
+	     "Full CUPTI metric names work too: "
 	     "sm__warps_active.avg.pct_of_peak_sustained_active.\n"
-	     "Which a GPU has is known where it is: a program that is recorded says which of\n"
-	     "those asked for it has not. Nsight Compute lists them for any chip:\n"
+	     "Metrics depend on the GPU: a recorded program reports those that its GPU lacks.\n"
+	     "Nsight Compute lists the metrics of each chip:\n"
 	     "  ncu --query-metrics-collection pmsampling --query-metrics --chip gh100\n"
 	     "and those of kernels without --query-metrics-collection pmsampling.");
 	return tool_finish(0);
