@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * What the files of the CUPTI collector share.  From bottom to top:
- *
  *	library.c	finds CUPTI
  *	texts.c		texts that records point to
  *	pool.c		the buffers that CUPTI fills

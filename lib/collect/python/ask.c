@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/python/native.h"
 #include "collect/python/sample.h"
 
 enum { IDLE, ASKED, BUSY, GOOD, RECORDED, BAD, NONE, LEFT };

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "collect/python/native.h"
 #include "collect/python/sample.h"
 
 #define SPAN	128u	/* bytes of a frame that are searched */

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "collect/python/native.h"
 #include "collect/python/sample.h"
 
 struct python_bounds python_bounds;	/* set by bounds.c */

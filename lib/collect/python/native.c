@@ -26,6 +26,7 @@
 #include <ucontext.h>
 
 #include "collect/common/say.h"
+#include "collect/python/native.h"
 #include "collect/python/sample.h"
 
 /* Weak: not every C library has it, and we are loaded into programs of all of them. */

@@ -12,6 +12,7 @@
  * ticking thread reads them when the answer has come. A thread that has not answered for some
  * ticks, or has taken the GIL meanwhile, gets its samples without native frames.
  */
+#include "collect/python/native.h"
 #include "collect/python/sample.h"
 
 enum { IDLE, ASKED, BUSY, GOOD, LEFT };

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "collect/python/native.h"
 #include "collect/python/sample.h"
 
 #define FUNCTIONS	(PYTHON_DEPTH + 1)	/* and a task */

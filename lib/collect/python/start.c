@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collect/common/say.h"
+#include "collect/python/native.h"
 #include "collect/python/sample.h"
 
 enum { OFF, NEW, BUSY, ASKED, READY };

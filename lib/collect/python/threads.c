@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collect/python/native.h"
 #include "collect/python/sample.h"
 
 struct python_entry python_entries[PYTHON_THREADS];

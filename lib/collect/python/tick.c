@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "collect/common/say.h"
+#include "collect/python/native.h"
 #include "collect/python/sample.h"
 
 #define SECOND	1000000000ull
