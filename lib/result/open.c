@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/losses.h"
 #include "decode/source.h"
 #include "result/absence.h"
 #include "result/frames.h"
@@ -208,6 +209,16 @@ void xsprof_result_free(struct xsprof_result *r)
 uint64_t xsprof_result_start_ns(const struct xsprof_result *r)
 {
 	return xsr_real(r, r->opts.from_ns ? r->opts.from_ns : r->info.first_ns);
+}
+
+uint64_t xsprof_result_lost(const struct xsprof_result *r, uint64_t *slots)
+{
+	struct xsp_losses losses;
+
+	xsp_losses_of(r->trace, &losses);
+	if (slots)
+		*slots = losses.slots;
+	return losses.records;
 }
 
 const char *xsprof_result_error(const struct xsprof_result *r)

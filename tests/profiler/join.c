@@ -96,6 +96,7 @@ static void end_lost(unsigned int n, int lost)
 {
 	struct xsprof_result *r;
 	unsigned int ops = 0;
+	uint64_t slots = 1;
 	const char *json;
 	char text[64];
 
@@ -103,6 +104,8 @@ static void end_lost(unsigned int n, int lost)
 	if (!r)
 		return;
 	if (lost >= 0) {
+		CHECK_EQ(xsprof_result_lost(r, &slots), lost);
+		CHECK_EQ(slots, 0);
 		json = saved(r);
 		snprintf(text, sizeof(text), "\"xsprof_lost_records\": %d,", lost);
 		CHECK(strstr(json, text));

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import re
+import subprocess
 import sys
 import threading
 import warnings
@@ -231,6 +232,31 @@ def others():
     assert os.waitpid(child, 0)[1] == 0
 
 
+LOSES = """
+import xsprof
+with xsprof.profile() as prof:
+    for _ in range(100000):
+        with xsprof.record_function("x"):
+            pass
+print(sum(row.count for row in prof.key_averages()))
+"""
+
+
+def losses():
+    # A ring that is too small keeps the newest records, and the user is told what is missing.
+    for size in "4k", "64M":
+        done = subprocess.run([sys.executable, "-c", LOSES], check=True, universal_newlines=True,
+                              env=dict(os.environ, XSPROF_BUFFER_SIZE=size),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        told = re.search(r"of this profile the oldest (\d+) kB were overwritten: use "
+                         "XSPROF_BUFFER_SIZE=64M", done.stderr)
+        if size == "4k":
+            missing = 100000 - int(done.stdout)
+            assert missing > 0 and told and int(told.group(1)) * 1000 >= missing * 32, done
+        else:
+            assert int(done.stdout) == 100000 and not done.stderr, done
+
+
 def variables():
     """Each variable that a message names is read by the library or by the package."""
     folder = os.path.dirname(xsprof.__file__)
@@ -249,6 +275,6 @@ def variables():
     assert not unread, unread
 
 
-for part in (basics, tables, schedules, threads, others, variables):
+for part in (basics, tables, schedules, threads, others, losses, variables):
     part()
 assert "torch" not in sys.modules

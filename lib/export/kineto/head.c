@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "decode/clocks.h"
+#include "decode/losses.h"
 #include "decode/rank.h"
 #include "export/kineto/local.h"
 #include "text/json-valid.h"
@@ -298,23 +299,14 @@ uint64_t xsr_kineto_left_out(const struct xsr_kineto *k)
 	return xsp_tracks_stats(k->tracks)->deep + k->left_out;
 }
 
-/* Counts of lost records: of the session alone, where its recorder says so (session_lost). */
 static void put_lost(struct xsr_kineto *k)
 {
-	struct xsprof_trace_info info = { .size_of = sizeof(info) };
-	const char *own = xsprof_trace_host_fact(k->w.trace, "session_lost");
-	uint64_t records, slots, bad;
+	struct xsp_losses losses;
 
-	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
-		memset(&info, 0, sizeof(info));
-	if (!own || sscanf(own, "%" SCNu64 " %" SCNu64 " %" SCNu64, &records, &slots, &bad) != 3) {
-		records = info.lost_records;
-		slots = info.lost_slots;
-		bad = info.bad_slots;
-	}
-	put_number(k, "xsprof_lost_records", records);
-	put_number(k, "xsprof_lost_slots", slots);
-	put_number(k, "xsprof_bad_slots", bad);
+	xsp_losses_of(k->w.trace, &losses);
+	put_number(k, "xsprof_lost_records", losses.records);
+	put_number(k, "xsprof_lost_slots", losses.slots);
+	put_number(k, "xsprof_bad_slots", losses.bad_slots);
 }
 
 void xsr_kineto_tail(struct xsr_kineto *k, const char *name)

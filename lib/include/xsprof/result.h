@@ -91,6 +91,19 @@ void xsprof_result_free(struct xsprof_result *result);
 /* ns of CLOCK_REALTIME at which the trace began. */
 uint64_t xsprof_result_start_ns(const struct xsprof_result *result);
 
+/**
+ * xsprof_result_lost() - how much of what was recorded is missing
+ * @result: result
+ * @slots: set to the number of slots of 32 bytes, one or more of them a record, that were
+ *	overwritten before they were read: the oldest of a session whose buffer was too small. NULL
+ *	is allowed
+ *
+ * Of a session what was lost during it, in all threads; of a capture all that it counts.
+ *
+ * Return: number of records lost otherwise.
+ */
+uint64_t xsprof_result_lost(const struct xsprof_result *result, uint64_t *slots);
+
 /* Why the last call for this result failed, as a message valid until the next call; "" if none. */
 const char *xsprof_result_error(const struct xsprof_result *result);
 

@@ -13,6 +13,8 @@ from .events import CPU, EventList, FunctionEvent
 library = _lib.load(_lib.TRACE)
 quick = _lib.load(_lib.TRACE, holds_gil=True)
 
+SLOT = 32   #: bytes
+
 #: enum xsprof_event_kind
 OP, ANNOTATION, INSTANT, MEMORY, OUT_OF_MEMORY, VULKAN = 0, 1, 2, 3, 4, 5
 OVERHEAD = 12
@@ -51,6 +53,7 @@ def _accessors(result: Any, names: str) -> List[Tuple[str, Any, List[Any]]]:
 _functions: List[Tuple[str, Any, List[Any]]] = [
     ("xsprof_result_free", None, [c_void_p]),
     ("xsprof_result_start_ns", c_uint64, [c_void_p]),
+    ("xsprof_result_lost", c_uint64, [c_void_p, POINTER(c_uint64)]),
     ("xsprof_result_error", c_char_p, [c_void_p]),
     ("xsprof_result_event", c_void_p, [c_void_p, c_uint64]),
     ("xsprof_event_frame", c_char_p, [c_void_p, c_size_t]),
@@ -94,6 +97,12 @@ class Result:
         if getattr(self, "_handle", None):
             quick.xsprof_result_free(self._handle)
             self._handle = None
+
+    def lost(self) -> Tuple[int, int]:
+        """How many records were lost, and how many bytes were overwritten unread."""
+        slots = c_uint64()
+        records = quick.xsprof_result_lost(self._handle, slots)
+        return records, slots.value * SLOT
 
     def check(self, err: int, what: str) -> int:
         """Raise what a call said."""

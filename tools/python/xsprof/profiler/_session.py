@@ -193,7 +193,6 @@ class Session:
             profile_memory=memory, with_stack=stack, with_flops=flops, with_modules=modules,
             experimental=ctypes.pointer(self.experimental),
             trace_id=trace_id.encode() if trace_id else None)
-        self.lost = 0
         self.reads_inputs = shapes or flops
 
     def prepare(self) -> None:
@@ -213,13 +212,11 @@ class Session:
         err = _calls.xsprof_enable_profiler(self.config, self.activities, 0)
         if err < 0:
             raise _lib.error(err, "profile", _CURES)
-        self.lost = _marker.stats()["lost"]
 
     def end(self) -> Result:
         """What was recorded."""
         if self.activities & CUDA:
             device.settle()
-        lost = _marker.stats()["lost"] - self.lost
         handle = c_void_p()
         err = _waiting.xsprof_disable_profiler(handle)
         if handle and err < 0:
@@ -227,10 +224,15 @@ class Session:
                 _lib.error(err, "profile", _CURES)), stacklevel=4)
         elif err < 0:
             raise _lib.error(err, "profile", _CURES)
-        if lost:
-            warnings.warn("xsprof: {} records of this profile were lost: use "
-                          "XSPROF_BUFFER_SIZE=64M".format(lost), stacklevel=4)
-        return Result(handle)
+        result = Result(handle)
+        records, overwritten = result.lost()
+        missing = ["{} records were lost".format(records)] if records else []
+        if overwritten:
+            missing.append("the oldest {} kB were overwritten".format(-(-overwritten // 1000)))
+        if missing:
+            warnings.warn("xsprof: of this profile {}: use XSPROF_BUFFER_SIZE=64M".format(
+                " and ".join(missing)), stacklevel=4)
+        return result
 
 
 def toggle(on: bool, activities: int) -> None:
