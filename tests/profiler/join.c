@@ -96,8 +96,8 @@ static void end_lost(unsigned int n, int lost)
 {
 	struct xsprof_result *r;
 	unsigned int ops = 0;
-	uint64_t slots = 1;
 	const char *json;
+	uint64_t slots;
 	char text[64];
 
 	CHECK_EQ(xsprof_disable_profiler(&r), 0);
@@ -109,7 +109,6 @@ static void end_lost(unsigned int n, int lost)
 		json = saved(r);
 		snprintf(text, sizeof(text), "\"xsprof_lost_records\": %d,", lost);
 		CHECK(strstr(json, text));
-		CHECK(strstr(json, "\"xsprof_lost_slots\": 0,"));
 	}
 	for (int64_t i = 0; i < xsprof_result_nr_events(r); i++)
 		ops += !strcmp(xsprof_event_name(xsprof_result_event(r, (uint64_t)i)), "op");
