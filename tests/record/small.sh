@@ -41,7 +41,7 @@ is "$name: refused by the environment's size" $rc 2
 rings=$(($(getconf _NPROCESSORS_CONF) + 1))
 run "$xsprof" record --prefault -b $((4000 / rings))k -o s.data -- "$marker" 10 1 0
 is "$name: refused as the size is rounded up" $rc 2
-fits=$(sed -n 's/.*up to \([0-9]*[kM]\)$/\1/p' err)
+fits=$(sed -n 's/.*at most \([0-9]*[kM]\)$/\1/p' err)
 run "$xsprof" record --prefault -b "$fits" -o s.data -- "$marker" 10 1 0
 is "$name: rings of $fits, which it names, fit" "$rc $(recorded)" "0 20"
 
