@@ -14,7 +14,7 @@
 #	@kernels=A,B	on these only		@not=A,B	not on these
 #	@clock=C,D	tsc, hpet, default (tsc): a boot of each
 #	@smp=N @mem=S			a boot with other than 2 CPUs, 1G
-#	@one-insn @one-thread @icount	a boot with this option of boot.sh
+#	@one-insn @one-thread @icount @nodes	a boot with this option of boot.sh
 #	@full		in tier full only
 #	@half=N		in a run of tier quick that has a turn: on debug, where N, 0 or 1, is
 #			what the commit says (turn.sh), else on 6.1; other kernels have both
@@ -89,7 +89,7 @@ plan()
 			@clock=*) clocks=${word#*=} ;;
 			@smp=*) smp=${word#*=} ;;
 			@mem=*) mem=${word#*=} ;;
-			@one-insn|@one-thread|@icount) mode=--${word#@} ;;
+			@one-insn|@one-thread|@icount|@nodes) mode=--${word#@} ;;
 			@*) echo "matrix.sh: programs.list: $word: no such word" >&2; return 1 ;;
 			*) command+=("$word") ;;
 			esac

@@ -30,6 +30,7 @@
 #  --one-thread	all virtual CPUs in one thread of the emulator, in turn. Its fault with text
 #		that the kernel patches (ghost.sh) cannot occur then, but neither can what
 #		takes two CPUs at the same instant.
+#  --nodes	each virtual CPU has a memory node of its own. x86 only
 #  --icount	the guest's clocks count its instructions, a nanosecond each, and jump to the next
 #		timer while it sleeps. What the host does meanwhile does not show in its times. For
 #		one CPU: the time of others would pass while it waits for its turn. x86 only
@@ -51,7 +52,7 @@ set -u
 . "$vm_src/qemu.sh"
 . "$vm_src/guest.sh"
 
-kernel=6.1 smp=2 mem=1G one_insn='' one_thread='' icount=''
+kernel=6.1 smp=2 mem=1G one_insn='' one_thread='' icount='' nodes=''
 vm_limit='' clock='' append='' libs='' dmesg='' gate=y
 vm_modules=()
 while [ $# -gt 0 ]; do
@@ -59,6 +60,7 @@ while [ $# -gt 0 ]; do
 	--one-insn) one_insn=y ;;
 	--one-thread) one_thread=y ;;
 	--icount) icount=y ;;
+	--nodes) nodes=y ;;
 	--with-libs) libs=y ;;
 	--no-gate) gate= ;;
 	--kernel|--smp|--mem|--limit|--clock|--append|--module|--dmesg)
@@ -112,6 +114,7 @@ arm64:*) vm_die "--clock $clock: arm64 has one clock" ;;
 *) vm_die "--clock $clock: it is tsc or hpet" ;;
 esac
 
+[ "$nodes:$k_arch" != y:aarch64 ] || vm_die "--nodes: for x86 kernels only"
 vm_files=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
 	[ -r "$1" ] || vm_die "$1: cannot be read"
@@ -154,6 +157,15 @@ aarch64)
 	debug|kcsan) bus=isa ;;	# they have no PCI: debug.config
 	*) machine+=(-device virtio-serial-pci) ;;
 	esac
+	if [ -n "$nodes" ]; then
+		each=$(($(numfmt --from=iec "$mem") / smp))
+		for ((i = 0; i < smp; i++)); do
+			machine+=(-object "memory-backend-ram,id=node$i,size=$each"
+				-numa "node,nodeid=$i,cpus=$i,memdev=node$i")
+		done
+		# CPUs of one socket have one node: the kernel complains otherwise.
+		smp+=,sockets=$smp
+	fi
 	drivers=(virtio/virtio_ring virtio/virtio virtio/virtio_pci_legacy_dev
 		virtio/virtio_pci_modern_dev virtio/virtio_pci char/virtio_console) ;;
 esac
