@@ -271,8 +271,22 @@ def check_own():
     got, events = record(path("program"), "own", collectors=None)
     equal(got.stdout.split(), ["number", "99", "index", "-28", "kind", "-22"],
           "a program that is its own collector: a number, and what has none")
-    equal([(e["name"], e["device"]) for e in of(events, "kernel")], [("own_kernel", 99)],
-          "its activity")
+    equal([(e["name"], e["device"]) for e in of(events, "kernel")],
+          [("own_kernel", 99), ("wide_kernel", 99), ("long_kernel", 99)], "its activities")
+    numbers = {"k%u" % i: i for i in range(1, 30)}
+    want = {"own_kernel": {}, "wide_kernel": dict(numbers, k0=0),
+            "long_kernel": dict(numbers, text="x" * 899)}
+    for form in "chrome", "kineto":
+        trace = json.loads(run([XSPROF, "dump", "-f", form, CAPTURE]).stdout)["traceEvents"]
+        got = {e["name"]: {k: v for k, v in e["args"].items() if k == "text" or k[1:].isdigit()}
+               for e in trace if e["name"] in want}
+        equal(got, want, f"{form}: arguments of several records are the activity's")
+        equal([e for e in trace if e["name"] == "args"], [], f"{form}: and no events")
+    run([XSPROF, "dump", "-f", "perfetto", "-o", path("x.pftrace"), CAPTURE])
+    with open(path("x.pftrace"), "rb") as f:
+        got = f.read()
+    equal((got.count(b"\x04args"), got.count(b"\x03k29"), got.count(b"x" * 899)), (0, 1, 1),
+          "perfetto: the same")
     equal(json.loads(facts()[0]["device.99"]),
           {"id": 99, "kind": "npu", "name": "Own NPU3", "cores": 7, "maker": "us"},
           "what JSON would escape is left out")

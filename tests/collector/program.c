@@ -51,6 +51,25 @@ static void step(uint64_t i)
 	xsprof_op_end();
 }
 
+/* An activity whose arguments take several records, and one whose first argument is too long. */
+static void put_wide(struct xsprof_device_activity *a)
+{
+	struct xsprof_kv kv[30];
+	char text[900], key[8];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (uint32_t i = 0; i < 30; i++) {
+		snprintf(key, sizeof(key), "k%u", i);
+		kv[i] = xsprof_u64(xsprof_name(key), i);
+	}
+	a->name = XSPROF_NAME("wide_kernel");
+	xsprof_device_activity(a, kv, 30);
+	kv[0] = xsprof_str(XSPROF_NAME("text"), text);
+	a->name = XSPROF_NAME("long_kernel");
+	xsprof_device_activity(a, kv, 30);
+}
+
 /* As a backend of PyTorch's PrivateUse1 may: no thread, no plug-in. */
 static int own(void)
 {
@@ -79,6 +98,7 @@ static int own(void)
 	a.begin = xsprof_now();
 	a.end = xsprof_now();
 	xsprof_device_activity(&a, NULL, 0);
+	put_wide(&a);
 	return xsprof_context_name(a.device, 5, "five") ||
 	       xsprof_stream_name(a.device, 5, 6, "six");
 }

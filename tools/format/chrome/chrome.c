@@ -120,6 +120,26 @@ static char scope_of(const struct xsprof_event *ev)
 	return ev->aux < 3 ? scopes[ev->aux] : 't';
 }
 
+/* What has its own times. */
+static void put_timed(struct xsp_out *out, const struct xsp_view *view)
+{
+	const struct xsprof_event *ev = view->ev;
+
+	/* Its kernels show it as "captured in". */
+	if (ev->type == XSPROF_REC_GPU && ev->aux == XSPROF_GPU_NODE) {
+		out->merged++;
+		return;
+	}
+	if (ev->type == XSPROF_REC_GPU && ev->aux == XSPROF_GPU_METRICS) {
+		put_metrics(out, view);
+		return;
+	}
+	if (ev->type == XSPROF_REC_GPU &&
+	    (ev->aux == XSPROF_GPU_ALLOC || ev->aux == XSPROF_GPU_FREE))
+		put_in_use(out, view);
+	chrome_put_range(out, view);
+}
+
 /* Records that waited for their continuation are complete. */
 static void put_held(struct xsp_out *out, struct xsp_track *thread)
 {
@@ -130,7 +150,10 @@ static void put_held(struct xsp_out *out, struct xsp_track *thread)
 		return;
 	view.ev = &held->ev;
 	view.name = held->name;
-	chrome_instant(out, &view, scope_of(&held->ev), NULL, &held->range);
+	if (held->ev.rec)
+		put_timed(out, &view);
+	else
+		chrome_instant(out, &view, scope_of(&held->ev), NULL, &held->range);
 	fmt_held_done(out, held);
 }
 
@@ -194,22 +217,10 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 		chrome_put_end(out, view);
 		break;
 	case XSPROF_REC_GPU:
-		/* Its kernels show it as "captured in". */
-		if (view->ev->aux == XSPROF_GPU_NODE) {
-			out->merged++;
-			break;
-		}
-		if (view->ev->aux == XSPROF_GPU_METRICS) {
-			put_metrics(out, view);
-			break;
-		}
-		if (view->ev->aux == XSPROF_GPU_ALLOC || view->ev->aux == XSPROF_GPU_FREE)
-			put_in_use(out, view);
-		chrome_put_range(out, view);
-		break;
 	case XSPROF_REC_COMPLETE:
 	case XSPROF_REC_SPAN:
-		chrome_put_range(out, view);
+		if (!fmt_hold_range(view))
+			put_timed(out, view);
 		break;
 	case XSPROF_REC_INSTANT:
 		if (!fmt_hold(out, view, chrome_note_args))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An instant whose arguments continue in the next records of its thread. The arguments are
+ * An event whose arguments continue in the next records of its thread. The arguments are
  * collected; then the output writes all of it.
  */
 #ifndef XSPROF_OUT_HELD_H
@@ -9,15 +9,19 @@
 #include "format/common/out.h"
 
 /**
- * struct fmt_held - an instant that waits, the private data of its thread
- * @range: not a range: its note has the arguments so far
- * @ev: the instant, without its record
+ * struct fmt_held - an event that waits, the private data of its thread
+ * @range: not a range: its note has the arguments of an instant so far
+ * @ev: the event; an instant is without its record
+ * @record: record of an event that is no instant, with the arguments so far
+ * @room: bytes for it
  * @name: its name
- * @used: an instant waits
+ * @used: an event waits
  */
 struct fmt_held {
 	struct xsp_range	range;
 	struct xsprof_event	ev;
+	char			*record;
+	size_t			room;
 	uint32_t		name;
 	bool			used;
 };
@@ -26,12 +30,14 @@ struct fmt_held {
 typedef bool (*fmt_note)(struct xsp_out *out, const struct xsprof_event *ev,
 			 struct xsp_range *range);
 
-/* Return: false: write it now. */
+/* An instant. Return: false: write it now. */
 bool fmt_hold(struct xsp_out *out, const struct xsp_view *view, fmt_note note);
+/* An event with its own times. Return: false: write it now. */
+bool fmt_hold_range(const struct xsp_view *view);
 /* An event without arguments that must wait for the next event. Return: false without memory. */
 bool fmt_hold_plain(const struct xsp_view *view);
 /*
- * Late arguments. Return: true: they belong to an instant that waits; @whole is set if no more will
+ * Late arguments. Return: true: they belong to an event that waits; @whole is set if no more will
  * come.
  */
 bool fmt_held_add(struct xsp_out *out, const struct xsp_view *view, fmt_note note, bool *whole);

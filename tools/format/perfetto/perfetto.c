@@ -116,6 +116,26 @@ static uint64_t scope_track(struct xsp_out *out, const struct xsprof_event *ev, 
 	return 0;
 }
 
+/* What has its own times. */
+static void put_timed(struct xsp_out *out, const struct xsp_view *view)
+{
+	const struct xsprof_event *ev = view->ev;
+
+	/* Its kernels show it as "captured in". */
+	if (ev->type == XSPROF_REC_GPU && ev->aux == XSPROF_GPU_NODE) {
+		out->merged++;
+		return;
+	}
+	if (ev->type == XSPROF_REC_GPU && ev->aux == XSPROF_GPU_METRICS) {
+		put_metrics(out, ev);
+		return;
+	}
+	if (ev->type == XSPROF_REC_GPU &&
+	    (ev->aux == XSPROF_GPU_ALLOC || ev->aux == XSPROF_GPU_FREE))
+		put_in_use(out, ev);
+	pf_put_range(out, view);
+}
+
 /* Records that waited for their continuation are complete. */
 static void put_held(struct xsp_out *out, struct xsp_track *thread)
 {
@@ -126,7 +146,10 @@ static void put_held(struct xsp_out *out, struct xsp_track *thread)
 		return;
 	view.ev = &held->ev;
 	view.name = held->name;
-	pf_instant(out, &view, scope_track(out, view.ev, view.ev->aux), held->range.note);
+	if (held->ev.rec)
+		put_timed(out, &view);
+	else
+		pf_instant(out, &view, scope_track(out, view.ev, view.ev->aux), held->range.note);
 	fmt_held_done(out, held);
 }
 
@@ -162,22 +185,10 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 		pf_put_end(out, view);
 		break;
 	case XSPROF_REC_GPU:
-		/* Its kernels show it as "captured in". */
-		if (ev->aux == XSPROF_GPU_NODE) {
-			out->merged++;
-			break;
-		}
-		if (ev->aux == XSPROF_GPU_METRICS) {
-			put_metrics(out, ev);
-			break;
-		}
-		if (ev->aux == XSPROF_GPU_ALLOC || ev->aux == XSPROF_GPU_FREE)
-			put_in_use(out, ev);
-		pf_put_range(out, view);
-		break;
 	case XSPROF_REC_COMPLETE:
 	case XSPROF_REC_SPAN:
-		pf_put_range(out, view);
+		if (!fmt_hold_range(view))
+			put_timed(out, view);
 		break;
 	case XSPROF_REC_INSTANT:
 		if (!fmt_hold(out, view, pf_note_args))
