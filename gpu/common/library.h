@@ -104,7 +104,8 @@ static inline void *gpu_library_find(const struct gpu_library *l)
 	for (size_t i = 0; l->installed[i] && !lib; i++)
 		lib = gpu_library_in(l, l->installed[i]);
 	if (!lib)
-		xsprof_say("%s: name it in %s; %s is not recorded", l->hint, l->variable, l->what);
+		xsprof_say("%s: set %s to its path; %s is not recorded", l->hint, l->variable,
+			   l->what);
 	return lib;
 }
 

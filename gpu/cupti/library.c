@@ -50,7 +50,7 @@ static void *beside_runtime(const struct gpu_library *l)
 static const struct gpu_library where = {
 	.variable = "XSPROF_CUPTI", .what = "the GPU", .names = names, .nr = ARRAY_SIZE(names),
 	.beside = beside_runtime, .installed = installed,
-	.hint = "no libcupti was found (it is part of CUDA's toolkit, and of PyTorch's wheels)",
+	.hint = "no libcupti was found (it is part of the CUDA toolkit, and of PyTorch's wheels)",
 };
 
 /* Return: the name of a function that is missing, or NULL. */

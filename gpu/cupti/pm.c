@@ -46,8 +46,8 @@ static bool find(const struct function *functions, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		symbol = cupti_version < CUPTI_SAMPLES ? NULL : cupti_symbol(functions[i].name);
 		if (!symbol) {
-			xsprof_say("this libcupti (version %u) does not read counters of GPUs, "
-				   "that of CUDA 12.6 and newer does: their metrics are not "
+			xsprof_say("this libcupti (version %u) cannot read GPU counters, which "
+				   "needs CUDA 12.6 or newer: metrics are not "
 				   "recorded", cupti_version);
 			return false;
 		}
@@ -124,18 +124,18 @@ static const char *cure(int err)
 	switch (err) {
 	case CUPTI_NO_PRIVILEGE:
 	case CUPTI_NO_PRIVILEGE_VGPU:
-		return ": the driver lets root alone read a GPU's counters (ERR_NVGPUCTRPERM; its "
-		       "option NVreg_RestrictProfilingToAdminUsers=0 lets all)";
+		return ": the driver allows only root to read GPU counters (ERR_NVGPUCTRPERM; its "
+		       "option NVreg_RestrictProfilingToAdminUsers=0 allows all users)";
 	case CUPTI_INVALID_OPERATION:
 	case CUPTI_HARDWARE_BUSY:
-		return ": another profiler or a monitor has its counters (dcgmi profiling --pause "
-		       "makes DCGM give them back)";
+		return ": another profiler or a monitor uses its counters (dcgmi profiling --pause "
+		       "makes DCGM release them)";
 	case CUPTI_NOT_INITIALIZED:
-		return ": libnvperf_host.so and libnvperf_target.so have to be beside libcupti";
+		return ": libnvperf_host.so and libnvperf_target.so must be beside libcupti";
 	case CUPTI_NO_MIG:
-		return ": it is divided by MIG";
+		return ": it is partitioned by MIG";
 	case CUPTI_NO_VGPU:
-		return ": it is a virtual one, whose host allows that or not";
+		return ": it is a virtual GPU, whose host must allow it";
 	case CUPTI_NO_CONFIDENTIAL:
 		return ": confidential computing is on, which does not allow that";
 	default:

@@ -37,7 +37,7 @@ static void *beside_runtime(const struct gpu_library *l)
 static const struct gpu_library where = {
 	.variable = "XSPROF_PTI", .what = "Level Zero", .names = names, .nr = ARRAY_SIZE(names),
 	.beside = beside_runtime, .installed = installed,
-	.hint = "no libpti_view.so.1 was found (it is Intel's PTI, part of oneAPI, and Python's "
+	.hint = "no libpti_view.so.1 was found (Intel's PTI, part of oneAPI and of the Python "
 		"package intel-pti)",
 };
 

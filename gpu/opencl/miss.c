@@ -13,7 +13,7 @@ struct xsprof_miss opencl_misses[OPENCL_NR_MISSES] = {
 	[OPENCL_MISS_QUEUES]	= { .text = "commands of queues or devices beyond the limit" },
 	[OPENCL_MISS_PLATFORMS]	= {
 		.text = "functions of extensions, of further platforms" },
-	[OPENCL_MISS_EXIT]	= { .text = "commands, as the program ended" },
+	[OPENCL_MISS_EXIT]	= { .text = "commands, because the program ended" },
 };
 
 /* What it does is set where its thread is started. */

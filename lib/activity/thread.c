@@ -198,7 +198,7 @@ static void at_exit(void *data)
 	if (k->c.gave_up)
 		k->c.gave_up(k->c.data);
 	xsp_misses_show(k, true);
-	xsp_say("%s did not give the last activities of its devices within %u s: they are not "
+	xsp_say("%s did not deliver the last activities of its devices within %u s: they are not "
 		"recorded", k->c.name, EXIT_S);
 }
 

@@ -197,8 +197,7 @@ int xsp_device_pause(const struct xsp_ring_file *rf, bool pause)
 int xsp_ring_switch_off(const struct xsp_ring_file *rf)
 {
 	struct xsprof_ctl *ctl = xsp_ring_ctl(rf);
-
-	uint64_t runs = XSPROF_PROFILE_RUNS;
+	__u64 runs = XSPROF_PROFILE_RUNS;
 
 	if (rf->device)
 		return xsp_device_pause(rf, true);

@@ -199,7 +199,7 @@ def check_options():
           [0, True], "--metrics=help: which there are")
     for option, why in (("--metrics=tensors", "'tensors' is invalid: --metrics=help"),
                         ("--metrics=", "a metric is missing"),
-                        ("--metrics-hz=10", "only with --metrics")):
+                        ("--metrics-hz=10", "--metrics-hz needs --metrics")):
         got = run("record", option, "-o", CAPTURE, "--", "true")
         equal([got.returncode, why in got.stderr], [2, True], f"{option} is refused")
     for hz in ("0", "100001", "1k", "-1", ""):

@@ -14,7 +14,7 @@ from opencllib import record, run, said, seen
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(DIR.name, "hostile")
 ERRORS = "not recorded: commands that ended with an error"
-AT_END = "not recorded: commands, as the program ended"
+AT_END = "not recorded: commands, because the program ended"
 
 
 def check(name, what, missing, *more, graphs=0):

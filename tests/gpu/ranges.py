@@ -126,8 +126,8 @@ def check_chosen():
     equal([metrics(k) for k in kernels[:2]],
           [{"DRAM read (%)": 40 + i, "DRAM write (%)": 50 + i, "lts__t_sector_hit_rate.pct": 70 + i}
            for i in range(2)], "--metrics=...: those; one without a value is left out")
-    equal(lines(got)[0], "GPU 1 (SI100) has no metric a__b.c: xsprof record --metrics=help says "
-          "which there are", "what is not known is named")
+    equal(lines(got)[0], "GPU 1 (SI100) has no metric a__b.c: xsprof record --metrics=help "
+          "lists the metrics", "what is not known is named")
     every = "sm,occupancy,tensor,dram,issue,lts__t_sector_hit_rate.pct"
     got, seen, kernels, _ = record(metrics=f"--metrics={every}")
     equal([{passes(k) for k in kernels}, {len(metrics(k)) for k in kernels}, seen["wrong"],
@@ -146,12 +146,12 @@ def check_threads():
 
 
 def check_refused():
-    for what, why in (("root", "(35): the driver lets root alone read a GPU's counters "
+    for what, why in (("root", "(35): the driver allows only root to read GPU counters "
                                "(ERR_NVGPUCTRPERM; its option NVreg_RestrictProfilingToAdmin"),
-                      ("start-root", "(35): the driver lets root alone"),
-                      ("mig", "(43): it is divided by MIG"),
-                      ("virtual", "(33): it is a virtual one, whose host allows that or not"),
-                      ("busy", "(26): another profiler or a monitor has its counters")):
+                      ("start-root", "(35): the driver allows only root"),
+                      ("mig", "(43): it is partitioned by MIG"),
+                      ("virtual", "(33): it is a virtual GPU, whose host must allow it"),
+                      ("busy", "(26): another profiler or a monitor uses its counters")):
         got, seen, kernels, events = record(what, 20)
         said = [line for line in lines(got) if line != ALONE]
         equal([[why in line for line in said], len(kernels), gpulib.missed(events), seen["wrong"],
@@ -159,7 +159,7 @@ def check_refused():
               [[True], 20, {UNMEASURED: 20}, 0, {None}],
               f"{what}: one line with the reason; kernels are recorded, and counted as unmeasured")
     got, seen, kernels, events = record(STAND_IN_VERSION="1204")
-    equal([["that of CUDA 12.6 and newer does" in line for line in lines(got)], len(kernels),
+    equal([["needs CUDA 12.6 or newer" in line for line in lines(got)], len(kernels),
            gpulib.missed(events)], [[True], 10, {UNMEASURED: 10}], "CUDA 12.4 measures none")
     for version in ("1206", "1208", "1305"):
         got, seen, kernels, events = record(STAND_IN_VERSION=version)
@@ -206,7 +206,7 @@ def check_lifetime():
 
 
 def check_options():
-    for options, why in ((("--metrics-by=kernel",), "--metrics-by: of what metrics are: needs"),
+    for options, why in ((("--metrics-by=kernel",), "--metrics-by needs --metrics"),
                          (("--metrics", "--metrics-by=range"), "neither device nor kernel"),
                          (("--metrics", "--metrics-by=kernel", "--metrics-hz=10"),
                           "--metrics-hz: of kernels metrics are not sampled"),
