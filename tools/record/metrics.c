@@ -118,7 +118,7 @@ int metrics_check(const char *metrics, const char *by, const char *hz, const cha
 	size_t n, i;
 
 	if (!metrics && (hz || by))
-		return tool_usage("record", "%s needs --metrics", hz ? "--metrics-hz" : "--metrics-by");
+		return tool_usage("record", "--metrics-%s needs --metrics", hz ? "hz" : "by");
 	if (kernels && hz)
 		return tool_usage("record", "--metrics-hz: of kernels metrics are not sampled: "
 				  "not with --metrics-by=kernel");
