@@ -236,7 +236,7 @@ static void files(const char *capture, const char *dir)
 	is(xsprof_result_save(result, dir) == -EISDIR, "a directory");
 	is(xsprof_result_save(result, "") == -EINVAL, "no name");
 	is(xsprof_result_save(result, "/dev/full") == -ENOSPC &&
-	   strstr(xsprof_result_error(result), "room"), "a full device, and what to do");
+	   strstr(xsprof_result_error(result), "space"), "a full device, and what to do");
 	snprintf(path, sizeof(path), "%s/t.json", dir);
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0 || write(fd, "old", 3) != 3)
