@@ -237,6 +237,8 @@ replaced()
 {
 	local boot
 
+	# What the one before has said must not end the loop below.
+	: > "$work/err"
 	XSPROF_VM_LOCKUP=4 "$here/boot.sh" --kernel "$kernel" "$1" -- \
 		insmod ./canary.ko bug="$2" 2> "$work/err" &
 	boot=$!
