@@ -24,12 +24,12 @@ static atomic64_t events;		/* number of attaches and ends */
 static void wake_worker(struct work_struct *work);
 static DECLARE_DELAYED_WORK(wake_work, wake_worker);
 
-/* CLOCK_MONOTONIC from which on who waits may be woken again, ns. */
+/* CLOCK_MONOTONIC before which waiters are not woken again, ns. */
 static atomic64_t wake_next;
 
 /*
- * It is time that nobody is charged for, so that it is bounded: about a tenth of a CPU, however
- * many wait.  Nobody is told later than by a second for that.
+ * No user is charged for the time of this worker, so it is limited to about a tenth of a CPU,
+ * however many descriptors wait. The delay that results is at most a second.
  */
 static void wake_worker(struct work_struct *work)
 {
@@ -41,9 +41,9 @@ static void wake_worker(struct work_struct *work)
 }
 
 /*
- * Any user may wait on as many descriptors as it has: who attaches or ends does not pay for
- * waking them all.  Who comes to wait sees the count, or is there before the work begins: queueing
- * orders the count before that, also where the work was queued already.
+ * Any user may poll on all of its descriptors: the caller, which attaches or ends, does not wake
+ * them itself. A poll that begins meanwhile sees the count, or is in the queue before the work
+ * runs: queueing work is a full barrier after the count, also if it was queued already.
  */
 static void tell(void)
 {

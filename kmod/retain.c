@@ -11,7 +11,7 @@
 
 #include "xsprof.h"
 
-#define LOOKS	64	/* at so many producers with readers in one hold of the lock */
+#define LOOKS	64	/* producers with readers examined in one hold of the lock */
 
 static LIST_HEAD(ended);		/* those kept, oldest first */
 static u64 nr_kept;
@@ -273,15 +273,15 @@ void xsp_retain_trim(void)
 	mod_delayed_work(xsp_wq, &trim_work, 0);
 }
 
-/* References come from here, under xsp_registry_lock, or from one that is there. */
+/* References are taken under xsp_registry_lock, or from an existing one. */
 static bool may_go(const struct xsp_producer *p, const struct mem_cgroup *memcg)
 {
 	return kref_read(&p->ref) == 1 && (!memcg || p->payer.memcg == memcg);
 }
 
 /*
- * The next of the account's after @last, NULL for the oldest: one that may go, or the last one of
- * a hold of xsp_registry_lock.
+ * The account's next producer after @last, from the oldest if that is NULL: one that may be
+ * dropped, or the last one to examine in this hold of xsp_registry_lock. NULL: no more.
  */
 static struct xsp_producer *look_on(const struct xsp_account *account, struct xsp_producer *last,
 				    const struct mem_cgroup *memcg)
@@ -297,9 +297,8 @@ static struct xsp_producer *look_on(const struct xsp_account *account, struct xs
 
 /*
  * Drops the account's oldest ended producer to make room for a live one; with @memcg, the oldest in
- * that memory cgroup.  Producers with readers are left alone.  There may be thousands of them, and
- * who asks may be anybody, again and again: the lock is let go between them.  Return: memory was
- * freed.
+ * that memory cgroup. Producers with readers are skipped. There may be thousands of them, and any
+ * user may cause this again and again: the lock is released in between. Return: memory was freed.
  */
 static bool reclaim(struct xsp_account *account, const struct mem_cgroup *memcg)
 {
@@ -308,7 +307,7 @@ static bool reclaim(struct xsp_account *account, const struct mem_cgroup *memcg)
 
 	do {
 		mutex_lock(&xsp_registry_lock);
-		/* Where we were has gone meanwhile: that is memory as well. */
+		/* @last was dropped meanwhile: that freed memory too. */
 		freed = last && !is_kept(last);
 		p = freed ? NULL : look_on(account, last, memcg);
 		if (p && may_go(p, memcg)) {

@@ -66,7 +66,7 @@ err_undo:
 	return ERR_PTR(-ENOMEM);
 }
 
-/* The memory cgroup may be full of what is kept: that goes first. */
+/* The memory cgroup may be full of kept records: they are freed first. */
 static struct xsp_sched *alloc_sched_with_room(struct xsp_producer *p)
 {
 	struct xsp_sched *s;

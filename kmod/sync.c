@@ -35,7 +35,7 @@ struct xsp_conversion {
 };
 
 static DEFINE_MUTEX(update_lock);	/* a page has one writer: of the newest sync point */
-static DEFINE_MUTEX(lock);		/* inside it; of what follows */
+static DEFINE_MUTEX(lock);		/* nests inside it; protects the following */
 static struct xsprof_sync *syncs;	/* oldest first */
 static unsigned int nr_syncs;
 static bool last_kept;			/* the last one is not to be replaced */
@@ -219,8 +219,8 @@ static void update(struct xsp_producer *p, const struct xsp_conversion *to)
 }
 
 /*
- * A sync point, and all pages by it.  There may be thousands of producers: other tasks of this CPU
- * run in between.  One that attaches meanwhile has a sync point of its own.
+ * Takes a sync point, and updates all pages from it. There may be thousands of producers: other
+ * tasks of this CPU run in between. One that attaches meanwhile takes its own sync point.
  */
 static void update_all(bool keep)
 {

@@ -17,7 +17,7 @@
  *	managed.c	unified memory
  *	links.c		how devices are connected
  *	nodes.c		who made the nodes of graphs
- *	values.c	metrics of kernels whose records have not come yet
+ *	values.c	metrics of kernels that CUPTI has not reported yet
  *	record.c	CUPTI's records into ours
  *	probe.c		how long launches take
  *	pm.c		CUPTI's functions for counters of the hardware

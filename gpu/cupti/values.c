@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Metrics of kernels whose records have not come yet: threads of the program put them here when
+ * Metrics of kernels that CUPTI has not reported yet: threads of the program put them here when
  * their launch is over, and the collector's thread takes them when it reads the kernel's record.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Entry point of programs whose loader has no layers: by what is preloaded, which has the
- * functions that we take under their own names, and calls ours in their place.
+ * Entry point for programs whose OpenCL loader has no layers: the preloaded library exports the
+ * functions under their own names, and calls the collector's in their place.
  */
 #include "gpu/opencl/local.h"
 

@@ -111,7 +111,6 @@ _Static_assert(CUPTI_CONTEXT_ENDS == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTIN
 _Static_assert(CUPTI_NO_CONFIDENTIAL == CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, "result");
 #endif
 
-
 /* ---- what the collector calls ---------------------------------------------------------------- */
 
 static uint32_t said;

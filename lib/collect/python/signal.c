@@ -17,23 +17,33 @@
 /* The field of /proc/PID/stat with the pending signals, see proc(5). */
 #define STAT_SIGNAL	31
 
-/*
- * What is pending and what is blocked of signals 1 to 31. /proc/PID/status has the same for all
- * signals, and takes twice the time.
- */
-static bool read_masks(uint32_t tid, unsigned long *pending, unsigned long *blocked)
+/* A file of the thread in /proc, as far as there is room. Return: false: there is none. */
+static bool read_file(uint32_t tid, const char *name, char *text, size_t room)
 {
-	char path[48], text[1024], *at;
+	char path[48];
 	ssize_t size;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%u/stat", tid);
+	snprintf(path, sizeof(path), "/proc/self/task/%u/%s", tid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	size = read(fd, text, sizeof(text) - 1);
+	size = read(fd, text, room - 1);
 	close(fd);
 	text[size > 0 ? size : 0] = '\0';
+	return true;
+}
+
+/*
+ * Signals 1 to 31 that are pending, and that are blocked. /proc/PID/status has all signals, and
+ * takes twice the time.
+ */
+static bool read_masks(uint32_t tid, unsigned long *pending, unsigned long *blocked)
+{
+	char text[1024], *at;
+
+	if (!read_file(tid, "stat", text, sizeof(text)))
+		return false;
 	/* Field 2 is the thread's name in parentheses, which may have some of its own. */
 	at = strrchr(text, ')');
 	for (int field = 2; at && field < STAT_SIGNAL; field++)
@@ -44,17 +54,10 @@ static bool read_masks(uint32_t tid, unsigned long *pending, unsigned long *bloc
 uint64_t python_waits_of(uint32_t tid)
 {
 	static const char word[] = "\nvoluntary_ctxt_switches:";
-	char path[48], text[4096], *at;
-	ssize_t size;
-	int fd;
+	char text[4096], *at;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (!read_file(tid, "status", text, sizeof(text)))
 		return 0;
-	size = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[size > 0 ? size : 0] = '\0';
 	at = strstr(text, word);
 	return at ? strtoull(at + sizeof(word) - 1, NULL, 10) + 1 : 0;
 }
