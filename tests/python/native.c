@@ -21,6 +21,10 @@ long NAME(long n)
 	return spins(room, n) + room[PAD - 1];
 }
 #else
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
 __attribute__((noinline)) static long leaf(long n)
 {
 	volatile long x = 0;
@@ -48,6 +52,46 @@ __attribute__((noinline)) static int calls_back(int (*call)(int), int n)
 int takes_call(int (*call)(int), int n)
 {
 	return calls_back(call, n) + 1;
+}
+
+__attribute__((noinline)) static int nap(unsigned int us)
+{
+	return usleep(us) + 1;
+}
+
+__attribute__((noinline)) static int nap_with_room(unsigned int us)
+{
+	volatile char room[4096];
+
+	room[us % sizeof(room)] = 1;
+	return usleep(us) + room[us % sizeof(room)];
+}
+
+/* Naps @n times, in turn by two functions whose frames are not of one size. */
+int naps(int n, unsigned int us)
+{
+	int sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += i & 1 ? nap_with_room(us) : nap(us);
+	return sum;
+}
+
+/* Waits for a condition that nobody signals. */
+int waits(long ms)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+	struct timespec at;
+	int err;
+
+	clock_gettime(CLOCK_REALTIME, &at);
+	at.tv_sec += (at.tv_nsec + ms * 1000000) / 1000000000;
+	at.tv_nsec = (at.tv_nsec + ms * 1000000) % 1000000000;
+	pthread_mutex_lock(&lock);
+	err = pthread_cond_timedwait(&never, &lock, &at);
+	pthread_mutex_unlock(&lock);
+	return err;
 }
 
 /*

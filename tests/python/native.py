@@ -3,14 +3,17 @@
 """Functions of C that call Python and are called by it, for native.sh.
 
 Usage: native.py run LIBRARY SECONDS, native.py come-and-go ONE OTHER SECONDS,
-native.py mislead LIBRARY SECONDS, native.py outside LIBRARY SECONDS, native.py check EVENTS,
-native.py check-come-and-go EVENTS, native.py check-mislead EVENTS, native.py check-outside EVENTS,
+native.py mislead LIBRARY SECONDS, native.py outside LIBRARY SECONDS,
+native.py asleep LIBRARY SECONDS, native.py check EVENTS, native.py check-come-and-go EVENTS,
+native.py check-mislead EVENTS, native.py check-outside EVENTS, native.py check-asleep EVENTS,
 native.py check-none EVENTS.
 
 run: two threads, one of them with a stack for signals. come-and-go: libraries take each other's
 place while another thread does the same with copies of them. mislead: what unwind information takes
 for a return address is a word of the program's: doubles have the highest bits, as no address has.
 outside: C that runs without the lock, beside a thread that has it, and one that sleeps in C.
+asleep: threads that wait in C: long, briefly again and again, and in a function that this library
+replaces.
 check: samples of the former.
 """
 import ctypes
@@ -156,6 +159,38 @@ def outside(path, seconds):
         sys.exit("native.py: %d of %d sleeps were interrupted" % tuple(counts))
 
 
+def rests(library):
+    while time.monotonic() < END[0]:
+        library.naps(1, 300000)
+
+
+def dozes(library):
+    while time.monotonic() < END[0]:
+        library.naps(1000, 100)
+
+
+def waits(library):
+    while time.monotonic() < END[0]:
+        library.waits(100)
+
+
+def sleeps_in_python():
+    while time.monotonic() < END[0]:
+        time.sleep(0.2)
+
+
+def asleep(path, seconds):
+    END[0] = time.monotonic() + seconds
+    library = ctypes.CDLL(path)
+    library.waits.argtypes = [ctypes.c_long]
+    threads = [threading.Thread(target=wait, args=(library,)) for wait in (rests, dozes, waits)]
+    for thread in threads:
+        thread.start()
+    sleeps_in_python()
+    for thread in threads:
+        thread.join()
+
+
 # ---- what was recorded -----------------------------------------------------------------------
 
 def stacks(path, how="runs"):
@@ -242,6 +277,31 @@ def check_outside(path):
     assert found >= 20 and found > without / 2, (found, without)
 
 
+def check_asleep(path):
+    with open(path, encoding="utf-8") as events:
+        assert "(libxsprof" not in events.read()
+    found = dict.fromkeys(["rests", "waits", "sleeps_in_python", "nap", "nap_with_room"], 0)
+    without = 0
+    for stack, _ in stacks(path, "off"):
+        outer = [name for name in stack if name in ("rests", "dozes", "waits", "sleeps_in_python")]
+        if not outer:
+            continue
+        if stack[0] in found or stack[0] == "dozes":
+            without += 1
+        elif outer[-1] == "sleeps_in_python":
+            assert stack.index("sleeps_in_python") <= 2, stack
+            found["sleeps_in_python"] += 1
+        elif outer[-1] == "waits":
+            assert stack.count("waits") == 2 and "_cond_" in "".join(stack), stack
+            found["waits"] += 1
+        else:
+            nap = [name for name in stack if name in ("nap", "nap_with_room")]
+            assert len(nap) == 1 and follow(stack, nap[0], "naps", outer[0], "run"), stack
+            found["rests" if outer[0] == "rests" else nap[0]] += 1
+    print("# %r with their functions of C, %d without" % (found, without))
+    assert min(found.values()) >= 20 and sum(found.values()) > without, (found, without)
+
+
 def check_none(path):
     known = {"leaf", "middle", "outermost", "calls_back", "takes_call"}
     assert not any(known & set(stack) for stack, _ in stacks(path))
@@ -255,12 +315,14 @@ def main():
         come_and_go(arguments[0], arguments[1], float(arguments[2]))
     elif what == "outside":
         outside(arguments[0], float(arguments[1]))
+    elif what == "asleep":
+        asleep(arguments[0], float(arguments[1]))
     elif what == "mislead":
         mislead(arguments[0], float(arguments[1]))
     else:
         {"check": check, "check-come-and-go": check_come_and_go,
          "check-mislead": check_mislead, "check-outside": check_outside,
-         "check-none": check_none}[what](*arguments)
+         "check-asleep": check_asleep, "check-none": check_none}[what](*arguments)
 
 
 if __name__ == "__main__":

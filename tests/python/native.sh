@@ -3,7 +3,8 @@
 #
 # Samples with the functions of C between those of Python, with each Python that is installed: of
 # C that Python calls and that calls Python, in two threads, one with a stack for signals; while
-# libraries come and go, at the place of others too; and of C that runs without the lock. TAP.
+# libraries come and go, at the place of others too; of C that runs without the lock; and of C that
+# waits. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -89,6 +90,8 @@ while read -r version python; do
 	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || continue
 	hz=1000 sampled check-outside "$python" outside ./native.so
 	result "$version: C that runs without the lock, and a thread that sleeps beside it" $?
+	hz=1000 sampled check-asleep "$python" asleep ./native.so
+	result "$version: C that waits" $?
 done < <(pythons)
 
 "$xsprof" record -q --python=400 -o data -- python3 "$here/native.py" run ./native.so 1 2>log &&

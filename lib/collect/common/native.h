@@ -2,10 +2,10 @@
 /*
  * Walks a thread's native stack: the C and C++ frames.
  *
- * A walk (walk.c) reads the thread's own stack and the unwind information of its code (.eh_frame,
- * by unwind.c and dwarf.c). It takes no lock, allocates nothing and calls none of the program's
- * code. Addresses are not resolved: the reader of the trace does that, with the mappings that
- * libxsprof-user records.
+ * A walk (walk.c) reads the thread's own stack, or a copy of another's, and the unwind information
+ * of its code (.eh_frame, by unwind.c and dwarf.c). It takes no lock, allocates nothing and calls
+ * none of the program's code. Addresses are not resolved: the reader of the trace does that, with
+ * the mappings that libxsprof-user records.
  */
 #ifndef XSPROF_COLLECT_NATIVE_H
 #define XSPROF_COLLECT_NATIVE_H
@@ -54,7 +54,7 @@ static inline bool native_is_in(const struct native_range *range, uintptr_t at)
 
 /**
  * struct native_known - parameters of a walk
- * @own: code of this library
+ * @own: code of this library: left out
  * @skipped: code of the interpreter; @end is set last
  * @eval: the interpreter's evaluator function, inside @skipped; empty: not wanted
  * @frames: frames to keep, at most NATIVE_FRAMES
@@ -100,6 +100,13 @@ void native_walk(struct native_stack *stack, const struct native_known *known, u
  */
 void native_walk_from(struct native_stack *stack, const struct native_known *known,
 		      uint32_t unloads, const struct native_place *from);
+/*
+ * Walks from @from on in a copy of the stack of a thread that is stopped there: its @size bytes
+ * from @from->cfa on. The caller prevents that code is unloaded meanwhile.
+ */
+void native_walk_copy(struct native_stack *stack, const struct native_known *known,
+		      uint32_t unloads, const struct native_place *from, const void *copy,
+		      size_t size);
 /* Finds the bounds of the calling thread's stack. Not signal-safe. */
 void native_thread_begins(void);
 

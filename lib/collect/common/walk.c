@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Walks a thread's native frames. Reads only this thread's stack, between its own frame and the end
- * of the stack, by the rules of unwind.c. If the rules end before the stack does, a note takes the
- * place of a frame.
+ * Walks a thread's native frames, by the rules of unwind.c. Reads only this thread's stack, between
+ * its own frame and the end of the stack, or a copy of another thread's. If the rules end before
+ * the stack does, a note takes the place of a frame.
  *
  * Owns the last walk of each thread. Ops are called from the same outer frames again and again: a
  * frame at the same position with the same code as in the last walk, under the same rules, has the
@@ -55,6 +55,9 @@ struct last {
 /**
  * struct walk - a walk under way
  * @now: position
+ * @stack: bounds of the stack, or of the part that was copied
+ * @copy: added to an address in @stack it gives where the word is; 0: there
+ * @short_copy: a word behind the copied part was needed
  * @unloads: how often code was unloaded
  * @on: @now is where step @at of the last walk begins, and nothing but its address was read
  * @last: the last walk; NULL: nothing is remembered
@@ -65,6 +68,9 @@ struct last {
  */
 struct walk {
 	struct native_place	now;
+	struct native_range	stack;
+	uintptr_t		copy;
+	bool			short_copy;
 	struct last		*last;
 	uint32_t		unloads;
 	uint32_t	at;
@@ -138,12 +144,17 @@ static inline uintptr_t unsigned_address(uintptr_t address)
 #endif
 }
 
-/* Reads the stack word at @at, above @low. Return: false: outside this thread's stack. */
-static inline bool read_stack(struct step *step, uint32_t which, uintptr_t at, uintptr_t low)
+/* Reads the stack word at @at, above @low. Return: false: outside the stack. */
+static inline bool read_stack(struct walk *w, struct step *step, uint32_t which, uintptr_t at,
+			      uintptr_t low)
 {
-	if (at < low || at > own_stack.end - sizeof(at) || at % sizeof(at))
+	if (at < low || at % sizeof(at))
 		return false;
-	step->at[which] = (const uintptr_t *)at;
+	if (at > w->stack.end - sizeof(at)) {
+		w->short_copy = w->copy;
+		return false;
+	}
+	step->at[which] = (const uintptr_t *)(at + w->copy);
 	step->word[which] = *step->at[which];
 	return true;
 }
@@ -152,9 +163,10 @@ static inline bool read_stack(struct step *step, uint32_t which, uintptr_t at, u
  * Moves to the caller by the rule of the code and fills @step. Return: UNWIND_UNKNOWN: no usable
  * rule; UNWIND_END: there is no caller.
  */
-static uint32_t by_rule(struct native_place *p, struct step *step, uint32_t unloads)
+static uint32_t by_rule(struct walk *w, struct step *step)
 {
-	const struct unwind_rule rule = unwind_rule(p->ip, unloads);
+	struct native_place *p = &w->now;
+	const struct unwind_rule rule = unwind_rule(p->ip, w->unloads);
 	uintptr_t low = p->cfa, cfa = low + (intptr_t)rule.cfa, saved = 0, back;
 
 	*step = (struct step){ .from = *p };
@@ -165,13 +177,13 @@ static uint32_t by_rule(struct native_place *p, struct step *step, uint32_t unlo
 			return UNWIND_UNKNOWN;
 		cfa = p->frame + (intptr_t)rule.cfa;
 		if (rule.kind == UNWIND_MEMORY) {
-			if (!read_stack(step, 2, cfa, low))
+			if (!read_stack(w, step, 2, cfa, low))
 				return UNWIND_UNKNOWN;
 			cfa = step->word[2];
 		}
 	}
 	/* The CFA must grow from frame to frame: rules out loops. */
-	if (cfa <= low || !read_stack(step, 0, cfa + rule.back * sizeof(cfa), low))
+	if (cfa <= low || !read_stack(w, step, 0, cfa + rule.back * sizeof(cfa), low))
 		return UNWIND_UNKNOWN;
 	/* A wrong rule: values with the highest bits set are notes and names in a stack. */
 	back = unsigned_address(step->word[0]);
@@ -182,7 +194,7 @@ static uint32_t by_rule(struct native_place *p, struct step *step, uint32_t unlo
 	} else if (rule.at_frame || rule.frame) {
 		if (!rule.at_frame || p->known)
 			saved = (rule.at_frame ? p->frame : cfa) + rule.frame * sizeof(cfa);
-		p->known = saved && read_stack(step, 1, saved, low);
+		p->known = saved && read_stack(w, step, 1, saved, low);
 		p->frame = p->known ? step->word[1] : 0;
 	}
 	p->ip = back;
@@ -246,7 +258,7 @@ static uint32_t to_caller(struct walk *w)
 
 	if (w->last && by_last(w))
 		return UNWIND_STACK;
-	kind = by_rule(&w->now, &step, w->unloads);
+	kind = by_rule(w, &step);
 	if (!w->last || kind <= UNWIND_END)
 		return kind;
 	/* From here on the last walk differs: keep its steps up to here as ours. */
@@ -329,7 +341,7 @@ static void run(struct walk *w, struct native_stack *stack, const struct native_
 				stack->inner = stack->nr;
 			if (native_is_in(&known->eval, w->now.ip) && !add_eval(stack, known))
 				break;
-		} else if (stack->nr || !native_is_in(&known->own, w->now.ip)) {
+		} else if (!native_is_in(&known->own, w->now.ip)) {
 			if (stack->nr == known->frames)
 				break;
 			stack->frame[stack->nr++] = w->now.ip;
@@ -343,7 +355,8 @@ static void run(struct walk *w, struct native_stack *stack, const struct native_
 	stack->whole = kind == UNWIND_END;
 	if (!stack->whole)
 		stack->frame[stack->nr++] = XSPROF_FRAME_NAMED |
-					    (kind == UNWIND_UNKNOWN ? known->lost : known->cut);
+					    (kind == UNWIND_UNKNOWN && !w->short_copy ?
+					     known->lost : known->cut);
 	if (stack->inner > stack->nr)
 		stack->inner = stack->nr;
 	stack->key = native_mix(native_mix(key, kind > UNWIND_END ? UNWIND_STACK : kind),
@@ -373,6 +386,7 @@ __attribute__((noinline)) void native_walk(struct native_stack *stack,
 		stack->inner = 0;
 		return;
 	}
+	w.stack = own_stack;
 	take_last(&w);
 	run(&w, stack, known);
 }
@@ -385,7 +399,7 @@ __attribute__((noinline)) void native_walk(struct native_stack *stack,
 void native_walk_from(struct native_stack *stack, const struct native_known *known,
 		      uint32_t unloads, const struct native_place *from)
 {
-	struct walk w = { .now = *from, .unloads = unloads };
+	struct walk w = { .now = *from, .stack = own_stack, .unloads = unloads };
 
 	stack->nr = 0;
 	stack->inner = UINT32_MAX;
@@ -393,4 +407,18 @@ void native_walk_from(struct native_stack *stack, const struct native_known *kno
 		run(&w, stack, known);
 	else
 		stack->inner = 0;
+}
+
+void native_walk_copy(struct native_stack *stack, const struct native_known *known,
+		      uint32_t unloads, const struct native_place *from, const void *copy,
+		      size_t size)
+{
+	struct walk w = {
+		.now = *from, .stack = { from->cfa, from->cfa + size },
+		.copy = (uintptr_t)copy - from->cfa, .unloads = unloads,
+	};
+
+	stack->nr = 0;
+	stack->inner = UINT32_MAX;
+	run(&w, stack, known);
 }

@@ -26,3 +26,21 @@ bool python_entry_stands(const struct python_entry *entry, uint32_t turn,
 	return python_late ? python_seen_stands(entry, reading) :
 	       __atomic_load_n(&entry->turn, __ATOMIC_RELAXED) == turn;
 }
+
+bool python_entry_read(struct python_entry *entry, uint32_t turn, struct python_reading *reading,
+		       const struct native_stack *native, uint32_t unloads, xsprof_name_t *name,
+		       uint32_t *stack)
+{
+	const void *state = __atomic_load_n(&entry->state, __ATOMIC_RELAXED);
+
+	if (python_late)
+		python_seen_reads(entry);
+	if (!state || !python_read_frames(reading, state))
+		return false;
+	/* Did it hold the GIL meanwhile? The words of the frames are loaded before its turn. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (!python_entry_stands(entry, turn, reading))
+		return false;
+	*stack = python_stack_of(reading, native, unloads, name);
+	return true;
+}

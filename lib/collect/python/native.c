@@ -135,6 +135,21 @@ bool python_native_guard(uint32_t unloads, void (*call)(void *arg), void *arg)
 	return g.called;
 }
 
+/*
+ * Use the function's begin as the innermost frame: any instruction may be interrupted, and each
+ * would be a new stack.
+ */
+static void begin_innermost(struct native_stack *stack, uintptr_t ip)
+{
+	uintptr_t begin;
+
+	if (!stack->nr || stack->frame[0] != ip)
+		return;
+	begin = unwind_function(ip);
+	if (begin)
+		stack->frame[0] = begin + 1;
+}
+
 void python_native_walk(struct native_stack *stack, const void *context, uint32_t unloads)
 {
 #ifdef __x86_64__
@@ -144,21 +159,44 @@ void python_native_walk(struct native_stack *stack, const void *context, uint32_
 		.ip = (uintptr_t)reg[REG_RIP] + 1, .cfa = (uintptr_t)reg[REG_RSP],
 		.frame = (uintptr_t)reg[REG_RBP], .known = true,
 	};
-	uintptr_t begin;
 
 	native_walk_from(stack, &known, unloads, &from);
-	if (!stack->nr || stack->frame[0] != from.ip)
-		return;
-	/*
-	 * Use the function's begin as the frame: any instruction may be interrupted, each a new
-	 * stack.
-	 */
-	begin = unwind_function(from.ip);
-	if (begin)
-		stack->frame[0] = begin + 1;
+	begin_innermost(stack, from.ip);
 #else
 	(void)context;
 	(void)unloads;
 	stack->nr = 0;
 #endif
+}
+
+/**
+ * struct copied - arguments of a walk over a copy
+ * @stack: where the frames go
+ * @from: where the thread is stopped
+ * @copy: its stack from there on
+ * @size: bytes
+ * @unloads: unloads when it was copied
+ */
+struct copied {
+	struct native_stack		*stack;
+	const struct native_place	*from;
+	const void			*copy;
+	size_t				size;
+	uint32_t			unloads;
+};
+
+static void walk_copy(void *arg)
+{
+	const struct copied *c = arg;
+
+	native_walk_copy(c->stack, &known, c->unloads, c->from, c->copy, c->size);
+	begin_innermost(c->stack, c->from->ip);
+}
+
+bool python_native_walk_copy(struct native_stack *stack, const struct native_place *from,
+			     const void *copy, size_t size, uint32_t unloads)
+{
+	struct copied c = { stack, from, copy, size, unloads };
+
+	return python_native_guard(unloads, walk_copy, &c);
 }

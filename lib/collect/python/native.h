@@ -10,6 +10,9 @@
 
 #include "collect/common/native.h"
 
+struct python_entry;
+struct python_reading;
+
 /* ---- native.c: frames of C ------------------------------------------------------------------- */
 
 /* Native frames are recorded. */
@@ -27,6 +30,44 @@ uint32_t python_native_unloads(void);
 bool python_native_guard(uint32_t unloads, void (*call)(void *arg), void *arg);
 /* In a signal handler with @context. Signal-safe. */
 void python_native_walk(struct native_stack *stack, const void *context, uint32_t unloads);
+/*
+ * Of a thread that is stopped at @from, in a copy of @size bytes of its stack. Return: false: code
+ * was unloaded since @unloads.
+ */
+bool python_native_walk_copy(struct native_stack *stack, const struct native_place *from,
+			     const void *copy, size_t size, uint32_t unloads);
+
+/* ---- outside.c: those that run without the lock ---------------------------------------------- */
+
+/*
+ * Asks a thread that was read at @turn for its native frames. @at_once: as of python_ask(). Return:
+ * false: it cannot be asked, or waits now and then; true: its sample is recorded later.
+ */
+bool python_outside_ask(struct python_entry *entry, uint32_t turn, uint64_t now, bool at_once);
+/* Called at each tick. */
+void python_outside_tick(void);
+/*
+ * Records the samples of those that have answered, and of those that were asked at least @patience
+ * ticks ago.
+ */
+void python_outside_take(struct python_reading *reading, uint32_t patience);
+/* In the handler. */
+void python_outside_answer(const struct python_entry *entry, const void *context);
+void python_outside_forked(void);
+
+/* ---- asleep.c: those that wait --------------------------------------------------------------- */
+
+/*
+ * The stack with native frames of a thread that waits, and was read at @turn; @cpu: its CPU time,
+ * ns. Return: @entry->stack: they are unknown.
+ */
+uint32_t python_asleep_stack(struct python_entry *entry, uint32_t turn, uint64_t cpu,
+			     struct python_reading *reading);
+
+/* ---- signal.c -------------------------------------------------------------------------------- */
+
+/* Where it waits in the kernel. Return: false: it does not wait, or the kernel does not tell. */
+bool python_place_of(uint32_t tid, struct native_place *place);
 
 /* ---- bounds.c: where C calls Python ---------------------------------------------------------- */
 

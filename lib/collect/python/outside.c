@@ -144,20 +144,15 @@ bool python_outside_ask(struct python_entry *entry, uint32_t turn, uint64_t now,
 static void record(struct outside *o, bool answered, struct python_reading *r)
 {
 	struct python_entry *entry = o->entry;
-	const void *state = __atomic_load_n(&entry->state, __ATOMIC_RELAXED);
 	xsprof_name_t name;
 	uint32_t stack;
 
+	/* Last: is the entry another thread's by now? */
 	if (answered && o->native.nr && python_native_unloads() == o->unloads &&
-	    __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE) == o->turn && state &&
-	    python_read_frames(r, state)) {
-		/* Did it take the GIL meanwhile, or is the entry another thread's? */
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (entry->tid == o->tid && python_entry_stands(entry, o->turn, r)) {
-			stack = python_stack_of(r, &o->native, o->unloads, &name);
-			o->stack = stack ? stack : o->stack;
-		}
-	}
+	    __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE) == o->turn &&
+	    python_entry_read(entry, o->turn, r, &o->native, o->unloads, &name, &stack) && stack &&
+	    entry->tid == o->tid)
+		o->stack = stack;
 	for (uint32_t i = 0; i < o->ticks; i++)
 		python_user.sample(o->name, o->tid, o->stack, XSPROF_SAMPLE_NATIVE, o->line);
 }

@@ -48,6 +48,8 @@ enum python_signal { PYTHON_SIGNAL_UNKNOWN, PYTHON_SIGNAL_FREE, PYTHON_SIGNAL_PE
  * @cpu_ns: its CPU time at the last tick
  * @at_ns: time of that tick
  * @voluntary: how often it had waited when outside.c last looked; 0: unknown
+ * @asleep_ns: its CPU time when asleep.c last looked; 0: never
+ * @asleep: the stack that this gave
  */
 struct python_entry {
 	uint32_t	tid;
@@ -66,6 +68,8 @@ struct python_entry {
 	uint64_t	cpu_ns;
 	uint64_t	at_ns;
 	uint64_t	voluntary;
+	uint64_t	asleep_ns;
+	uint32_t	asleep;
 };
 
 extern struct python_entry python_entries[PYTHON_THREADS];
@@ -97,6 +101,14 @@ bool python_entry_stands(const struct python_entry *entry, uint32_t turn,
 			 const struct python_reading *reading);
 /* Does the calling thread, with that state, hold the GIL? */
 bool python_entry_holds(const struct python_entry *entry, const void *state);
+/*
+ * Reads the frames of a thread that has not held the GIL since @turn. *@stack: their stack id, with
+ * @native among them unless it is NULL (@unloads belongs to it); 0: there are none. Called by one
+ * thread. Return: false: they cannot be read.
+ */
+bool python_entry_read(struct python_entry *entry, uint32_t turn, struct python_reading *reading,
+		       const struct native_stack *native, uint32_t unloads, xsprof_name_t *name,
+		       uint32_t *stack);
 
 /* ---- seen.c: the same where nobody says when a thread takes the lock ------------------------- */
 
@@ -364,29 +376,13 @@ void python_ask_forked(void);
 /* Removes our signal from a set to be blocked. */
 void python_ask_keep(sigset_t *set);
 
-/* ---- outside.c: those that run without the lock ---------------------------------------------- */
-
-/*
- * Asks a thread that was read at @turn for its native frames. @at_once: as of python_ask(). Return:
- * false: it cannot be asked, or waits now and then; true: its sample is recorded later.
- */
-bool python_outside_ask(struct python_entry *entry, uint32_t turn, uint64_t now, bool at_once);
-/* Called at each tick. */
-void python_outside_tick(void);
-/*
- * Records the samples of those that have answered, and of those that were asked at least @patience
- * ticks ago.
- */
-void python_outside_take(struct python_reading *reading, uint32_t patience);
-/* In the handler. */
-void python_outside_answer(const struct python_entry *entry, const void *context);
-void python_outside_forked(void);
-
 /* ---- signal.c: what the kernel says, and is told --------------------------------------------- */
 
 enum python_signal python_signal_of(uint32_t tid, int number);
 /* How often the thread has left its CPU of its own accord, plus 1. Return: 0: unknown. */
 uint64_t python_waits_of(uint32_t tid);
+/* Its CPU time, ns. Return: 0: the thread does not exist, or the kernel does not tell. */
+uint64_t python_cpu_of(uint32_t tid);
 /*
  * All signals except those that a thread raises synchronously: blocking such a signal kills the
  * program even if it has a handler, as for seccomp filters (SIGSYS).

@@ -17,7 +17,6 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "collect/python/sample.h"
@@ -62,15 +61,6 @@ static bool is_locked(void)
 static unsigned long switches(void)
 {
 	return __atomic_load_n(&gil->switches, __ATOMIC_ACQUIRE);
-}
-
-static uint64_t cpu_ns(uint32_t tid)
-{
-	struct timespec t;
-
-	if (clock_gettime((clockid_t)(~tid << 3 | 6), &t))
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* ---- what is where --------------------------------------------------------------------------- */
@@ -281,7 +271,7 @@ void python_seen_reads(const struct python_entry *entry)
 {
 	before.last = last_holder();
 	before.switches = switches();
-	before.cpu_ns = cpu_ns(entry->tid);
+	before.cpu_ns = python_cpu_of(entry->tid);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
@@ -302,7 +292,7 @@ bool python_seen_stands(const struct python_entry *entry, const struct python_re
 	if (last != entry->state && before.last != entry->state && before.switches == switches())
 		return true;
 	/* 0: its clock is unknown. */
-	if (before.cpu_ns && before.cpu_ns == cpu_ns(entry->tid))
+	if (before.cpu_ns && before.cpu_ns == python_cpu_of(entry->tid))
 		return true;
 	return reads_again(r, entry->state) && !python_seen_holds(entry->state);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Reads from /proc whether a thread blocks a signal, whether it is pending, and how often the
- * thread has waited; and defines which signals our own threads block.
+ * Asks the kernel about a thread: its CPU time, and in /proc whether it blocks a signal, whether
+ * that is pending, how often the thread has waited, and where it waits; and defines which signals
+ * our own threads block.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "collect/python/native.h"
 #include "collect/python/sample.h"
 
 /* The field of /proc/PID/stat with the pending signals, see proc(5). */
@@ -60,6 +63,37 @@ uint64_t python_waits_of(uint32_t tid)
 		return 0;
 	at = strstr(text, word);
 	return at ? strtoull(at + sizeof(word) - 1, NULL, 10) + 1 : 0;
+}
+
+uint64_t python_cpu_of(uint32_t tid)
+{
+	struct timespec t;
+
+	/* Programs have no name for the number of another thread's clock. */
+	if (clock_gettime((clockid_t)(~tid << 3 | 6), &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The last word is the program counter, the one before it the stack pointer, see proc(5). */
+bool python_place_of(uint32_t tid, struct native_place *place)
+{
+	char text[256], *ip, *sp;
+
+	if (!read_file(tid, "syscall", text, sizeof(text)))
+		return false;
+	ip = strrchr(text, ' ');
+	if (!ip)
+		return false;
+	*ip++ = '\0';
+	sp = strrchr(text, ' ');
+	if (!sp)
+		return false;
+	*place = (struct native_place){
+		/* Outside of system calls it is not after a call: the next byte's rule is its. */
+		.ip = strtoull(ip, NULL, 16) + (*text == '-'), .cfa = strtoull(sp, NULL, 16),
+	};
+	return place->ip && place->cfa;
 }
 
 /*

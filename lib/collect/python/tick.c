@@ -60,15 +60,6 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-/*
- * CPU time of a thread of this process; programs have no name for its clock's number. Return: 0:
- * the thread does not exist, or the kernel does not tell.
- */
-static uint64_t cpu_ns(uint32_t tid)
-{
-	return clock_ns((clockid_t)(~tid << 3 | 6));
-}
-
 /* ---- what is recorded ------------------------------------------------------------------------ */
 
 /* @tid: 0: for each thread */
@@ -93,25 +84,16 @@ static uint32_t how(struct python_entry *entry, uint64_t cpu, uint64_t now)
 /* Return: false: its frames could not be read. */
 static bool read_thread(struct python_entry *entry, uint32_t turn)
 {
-	void *state = __atomic_load_n(&entry->state, __ATOMIC_RELAXED);
-
 	if (entry->seen == turn)
 		return true;
 	entry->seen = 1;
-	if (!state) {
+	if (!__atomic_load_n(&entry->state, __ATOMIC_RELAXED)) {
 		entry->stack = 0;
 		entry->seen = turn;
 		return true;
 	}
-	if (python_late)
-		python_seen_reads(entry);
-	if (!python_read_frames(&reading, state))
+	if (!python_entry_read(entry, turn, &reading, NULL, 0, &entry->name, &entry->stack))
 		return false;
-	/* Did it hold the GIL meanwhile? */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (!python_entry_stands(entry, turn, &reading))
-		return false;
-	entry->stack = python_stack_of(&reading, NULL, 0, &entry->name);
 	entry->line = reading.line;
 	entry->seen = turn;
 	return true;
@@ -120,12 +102,12 @@ static bool read_thread(struct python_entry *entry, uint32_t turn)
 /* @ticks: number of ticks that the thread spent at this place */
 static bool look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, uint64_t now)
 {
+	uint32_t did, stack;
 	uint64_t cpu;
-	uint32_t did;
 
 	if (turn & 1 || !read_thread(entry, turn))
 		return false;
-	cpu = entry->stack ? cpu_ns(entry->tid) : 0;
+	cpu = entry->stack ? python_cpu_of(entry->tid) : 0;
 	/* It has no frames, or has ended. */
 	if (!entry->stack || (!cpu && python_thread_ended(entry->tid)))
 		return true;
@@ -133,8 +115,10 @@ static bool look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, u
 	if (did == XSPROF_SAMPLE_NATIVE && python_native && ticks == 1 &&
 	    python_outside_ask(entry, turn, now, ticker.next - now > AT_ONCE))
 		return true;
+	stack = did == XSPROF_SAMPLE_OFF && python_native ?
+			python_asleep_stack(entry, turn, cpu, &reading) : entry->stack;
 	for (uint32_t i = 0; i < ticks; i++)
-		python_user.sample(entry->name, entry->tid, entry->stack, did, entry->line);
+		python_user.sample(entry->name, entry->tid, stack, did, entry->line);
 	return true;
 }
 
