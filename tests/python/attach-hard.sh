@@ -200,6 +200,37 @@ cat log.1 log.2 >log
 	! grep -vE "process $pid: (it is already being recorded by|another xsprof)" log
 result "two recorders at once: one at least has it, the other one has or says why" $?
 
+# ---- forks while our thread enters Python ----
+
+# Python's list of threads is locked by a semaphore up to 3.11: our thread has it for longer.
+cat >late.c <<-'END'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <semaphore.h>
+	#include <string.h>
+	#include <sys/prctl.h>
+	#include <unistd.h>
+
+	int sem_post(sem_t *sem)
+	{
+		static int (*post)(sem_t *);
+		char name[16];
+
+		if (!post)
+			post = (int (*)(sem_t *))dlsym(RTLD_NEXT, "sem_post");
+		if (!prctl(PR_GET_NAME, name) && !strcmp(name, "xsprof-python"))
+			usleep(2000);
+		return post(sem);
+	}
+END
+gcc -O2 -fPIC -shared -o late.so late.c -ldl 2>log
+result "a library that keeps semaphores for longer is built" $?
+while read -r version python; do
+	"$python" -c 'import sys; sys.exit(sys.version_info >= (3, 12))' || continue
+	LD_PRELOAD=./late.so attach_often "$python" forks $((count * 5))
+	result "$version: forks while our thread creates its state: the children run on" $?
+done < <(attachable)
+
 # ---- its files ----
 
 for kind in sections shrinks pipe; do

@@ -49,7 +49,11 @@ ended()
 	for _ in $(seq 200); do
 		[ -e /proc/$pid/exe ] && sleep 0.05 || break
 	done
-	[ ! -e /proc/$pid/exe ] || { echo "it hangs" >>err; kill -9 $pid; }
+	[ ! -e /proc/$pid/exe ] || {
+		echo "it hangs" >>err
+		# shellcheck disable=SC2046 # none, or several
+		kill -9 $pid $(cat /proc/$pid/task/*/children 2>/dev/null)
+	}
 	wait $pid && [ "$(cat said)" = "ok $1 True" ] && [ ! -s err ]
 }
 

@@ -43,6 +43,7 @@ static struct {
 	bool		forks_known;
 	pid_t		pid;		/* process that has the thread */
 	uint32_t	forks;		/* forks under way */
+	bool		enters;		/* the thread creates its state in Python */
 	bool		told;		/* Python will call over() */
 	bool		over;		/* it did: what we know of it is void */
 } attached;
@@ -148,15 +149,53 @@ static bool join(void)
 	return !err;
 }
 
+static bool fork_is_under_way(void)
+{
+	return __atomic_load_n(&attached.forks, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * Takes the GIL, in a new state of this thread. Creating it locks Python's list of states without
+ * the GIL. A child that is forked meanwhile finds the list locked for ever up to 3.11, so no fork
+ * happens then: the thread announces itself before it checks for forks, and a forking thread
+ * counts itself before it checks for the thread. Return: NULL: Python is ending, or has no memory.
+ */
+static void *enter(void)
+{
+	const struct timespec moment = { 0, 100000 };
+	void *state;
+
+	for (;;) {
+		if (!runs())
+			return NULL;
+		__atomic_store_n(&attached.enters, true, __ATOMIC_SEQ_CST);
+		if (!fork_is_under_way())
+			break;
+		__atomic_store_n(&attached.enters, false, __ATOMIC_SEQ_CST);
+		nanosleep(&moment, NULL);
+	}
+	state = cpython.new_state(cpython.main_interpreter());
+	__atomic_store_n(&attached.enters, false, __ATOMIC_SEQ_CST);
+	if (state)
+		cpython.take_gil(state);
+	return state;
+}
+
+/* With the GIL, which a fork takes first. */
+static void leave(void *state)
+{
+	cpython.clear_state(state);
+	cpython.delete_state();
+}
+
 /* Return: false: Python's memory does not look as expected, or Python is ending. */
 static bool find(int category)
 {
+	void *state = enter();
 	bool found;
-	int lock;
 
-	if (!runs())
+	if (!state)
 		return false;
-	lock = python.ensure();
 	if (!attached.told)
 		attached.told = !cpython.at_exit(over);
 	/* Another interpreter may run than in the last recording. */
@@ -168,18 +207,17 @@ static bool find(int category)
 		found = false;
 	}
 	python_gc_begin(category);
-	python.release(lock);
+	leave(state);
 	return found;
 }
 
 static void end(void)
 {
-	int lock;
+	void *state = enter();
 
-	if (runs()) {
-		lock = python.ensure();
+	if (state) {
 		python_gc_end();
-		python.release(lock);
+		leave(state);
 	}
 	python_gc_forget();
 	python_ask_end();
@@ -244,10 +282,18 @@ static int begin_thread(void *again)
 
 static void forks(void)
 {
+	const struct timespec moment = { 0, 100000 };
+
 	/* A child made by a bare clone() lacks the thread. */
 	if (getpid() != attached.pid)
 		return;
 	__atomic_fetch_add(&attached.forks, 1, __ATOMIC_SEQ_CST);
+	/*
+	 * At most 100 ms: tracemalloc takes the GIL, which this thread may have, to count the
+	 * memory of the new state, but not while the list is locked.
+	 */
+	for (int i = 0; i < 1000 && __atomic_load_n(&attached.enters, __ATOMIC_SEQ_CST); i++)
+		nanosleep(&moment, NULL);
 	for (;;) {
 		if (swap(TICKS, STOPS)) {
 			python_tick_quit();
@@ -289,6 +335,7 @@ static void forked_child(void)
 {
 	attached.pid = getpid();
 	attached.forks = 0;
+	attached.enters = false;
 	if (__atomic_load_n(&attached.state, __ATOMIC_ACQUIRE) == IDLE)
 		return;
 	python_ask_end();

@@ -157,6 +157,11 @@ struct python_method {
  * @add_pending: adds a call for the main thread. Return: not 0: the queue is full
  * @finalizing: is the interpreter shutting down?
  * @at_exit: adds a function called after the shutdown, without the GIL. Return: not 0: no room
+ * @main_interpreter: the first interpreter
+ * @new_state: creates a state of the calling thread, without the GIL
+ * @take_gil: takes the GIL with a state
+ * @clear_state: frees what a state refers to
+ * @delete_state: deletes the state that has the GIL, and releases the GIL
  * @import: imports a module, new reference
  * @attribute: of an object, new reference
  * @call_method: with a format, new reference
@@ -182,6 +187,11 @@ struct cpython {
 	int		(*add_pending)(int (*call)(void *), void *argument);
 	int		(*finalizing)(void);
 	int		(*at_exit)(void (*call)(void));
+	void		*(*main_interpreter)(void);
+	void		*(*new_state)(void *interpreter);
+	void		(*take_gil)(void *state);
+	void		(*clear_state)(void *state);
+	void		(*delete_state)(void);
 	void		*(*import)(const char *name);
 	void		*(*attribute)(void *object, const char *name);
 	void		*(*call_method)(void *object, const char *name, const char *format, ...);
