@@ -22,14 +22,17 @@ static void *thread_main(void *arg)
 		pthread_barrier_wait(&barrier);
 		emit();
 		pthread_barrier_wait(&barrier);
-		/* Unloaded while this thread has run its code, and is made to yield a lot. */
+		/*
+		 * The plugin is unloaded after this thread has run its code; then the thread is
+		 * preempted often.
+		 */
 		for (int k = 0; k < 20; k++)
 			sched_yield();
 	}
 	return arg;
 }
 
-/* Unloaded by the thread that has just used it, and only then preempted. */
+/* The thread that has just used the plugin unloads it, and is preempted only then. */
 static void unload_at_once(const char *plugin)
 {
 	for (int i = 0; i < 100; i++) {
@@ -38,7 +41,7 @@ static void unload_at_once(const char *plugin)
 		if (!so)
 			tap_bail("%s", dlerror());
 		emit = (void (*)(void))dlsym(so, "plugin_emit");
-		/* The first marker of a name makes it, with a lock. */
+		/* The first marker with a name adds the name, under a lock. */
 		emit();
 		emit();
 		dlclose(so);
@@ -72,7 +75,7 @@ int main(int argc, char **argv)
 		instant(name("library"), 0);
 		dlclose(so);
 	}
-	/* It stays: there is one producer, and every record is in it. */
+	/* The library stays loaded: there is one producer, which has every record. */
 	CHECK_EQ(collect(getpid()), 20);
 	CHECK_EQ(got.files, 1);
 	tap_result("the library loaded and unloaded 20 times");
