@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* ---- the kernel's tracer: what a mutator would not find by itself ----------------------- */
+/* ---- the kernel's tracer: what a mutator would not find by itself --------------------------- */
 
 static const char info[] = "clock=mono\nsubbuf_size=4096\ndata_offset=16\ncommit_offset=8\n"
 			   "long_size=8\nrelease=1\n";

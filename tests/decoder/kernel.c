@@ -341,7 +341,7 @@ static void test_stream(const char *clock, uint32_t size, unsigned int flags, ui
 	cap_free(&cap);
 }
 
-/* ---- descriptions of kinds ---------------------------------------------------------- */
+/* ---- descriptions of kinds ----------------------------------------------------------------- */
 
 static void test_fields(void)
 {
