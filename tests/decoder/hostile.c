@@ -66,7 +66,7 @@ static void test_cut(unsigned int flags, unsigned int records)
 			CHECK_EQ(d.open, 0);
 			CHECK_EQ(d.end, 0);
 			CHECK(d.info.truncated && d.warnings);
-			/* Without the events that the decoder makes from accounts and EXIT. */
+			/* Without the events that the decoder makes from ledgers and EXIT. */
 			CHECK(d.info.records <= before);
 			before = d.info.records;
 			sample_subset(&d, &full, "cut");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A program to be recorded that behaves as its arguments say: normal, losing records, overwriting,
- * ending in several ways, hostile. It prints what it wrote, in the format of a capture's accounts.
+ * ending in several ways, hostile. It prints what it wrote, in the format of a capture's ledgers.
  *
  *	actor count N		N records over 3 rings, waiting for the reader
  *	actor lose N		N records into a small ring, without waiting

@@ -7,7 +7,7 @@
 
 [ "${XSPROF_TIER:-quick}" = full ] && scale=10 || scale=1
 
-# What actors printed (wrote ring K head H drops D) equals the accounts in the capture.
+# What actors printed (wrote ring K head H drops D) equals the ledgers in the capture.
 same_ledgers()
 {
 	[ "$(sed -n 's/^wrote pid .* ring \(.*\) head \(.*\) drops \(.*\)/\1 \2 \3/p' out |

@@ -190,7 +190,7 @@ static int print(int ended, uint32_t why)
 			       (uint64_t)l->head, (uint64_t)l->read, (uint64_t)l->skipped,
 			       (uint64_t)l->bad, (uint64_t)l->drops, (uint64_t)l->unsaved);
 			/*
-			 * In a recording that was cut off the account is older than the last
+			 * In a recording that was cut off the ledger is older than the last
 			 * chunks.
 			 */
 			if (ended && l->read != prod[i].stored[k])

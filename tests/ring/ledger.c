@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The exact account of DISCARD rings: every numbered record is received once or is a counted drop,
+ * The exact ledger of DISCARD rings: every numbered record is received once or is a counted drop,
  * and every drop lies in the hole whose LOST record counts it.
  *
  *	session XSPROF_BUFFER_SIZE=16k ledger [threads=N] [records=N] [most=SLOTS] [timer=US]

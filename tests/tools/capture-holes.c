@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures with inconsistent rings, accounts and ends: of a recorder that was killed, and of a
+ * Captures with inconsistent rings, ledgers and ends: of a recorder that was killed, and of a
  * program that writes false times.
  */
 #include <xsprof/profiler.h>
 
 #include "tools/capture.h"
 
-/* The account is older than the last loss of ring 1; a fused range of ring 0 spans that loss. */
+/* The ledger is older than the last loss of ring 1; a fused range of ring 0 spans that loss. */
 void cap_make_old_ledger(void)
 {
 	struct xsprof_cap_ledger ledger = { .ring = 1, .kind = XSPROF_RING_RSEQ, .drops = 5 };

@@ -37,7 +37,7 @@
  *	make-capture parts FILE		ranges that continue when the one around them ends
  *	make-capture passes FILE	steps of optimizers in backward passes
  *	make-capture switched FILE	steps, with markers switched off during one
- *	make-capture old-ledger FILE	a loss that the account does not have
+ *	make-capture old-ledger FILE	a loss that the ledger does not have
  *	make-capture late FILE		records after the end of their process
  *	make-capture usage FILE		allocations, and what ops computed
  *	make-capture numbers FILE	threads of a pid namespace, and the kernel's numbers
