@@ -16,9 +16,7 @@
 #define RINGS	5
 #define RECORDS	3000
 
-/*
- * Records distributed over the rings at random, with values 0, 1, 2... in the order of their times.
- */
+/* Distributes records over the rings at random, with values 0, 1, 2... in the order of times. */
 static void dealt(struct cap *cap, unsigned int flags, unsigned int chunk, unsigned int rings)
 {
 	struct ring r[RINGS] = { 0 };

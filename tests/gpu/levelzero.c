@@ -126,10 +126,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "reverse"))
 		threads(20, 30);
 	if (!strcmp(what, "pause")) {
-		/*
-		 * Paused for longer than the collector's period: views are switched off, then on
-		 * again.
-		 */
+		/* Paused for longer than the collector's period: views go off, then on again. */
 		xsprof_pause();
 		sleep(1);
 		printf("paused: %u\n", pti_stand_in_enabled[KERNEL]);

@@ -221,9 +221,7 @@ static void capture(long launches)
 	printf("callbacks: %u, of launches: %u\n", before, stand_in_called - before);
 }
 
-/*
- * Launches a kernel or a graph; the graph's record is a kernel, unless whole graphs are recorded.
- */
+/* Launches a kernel or a graph; a graph's record is a kernel unless whole graphs are recorded. */
 static void launch_one(bool graphs)
 {
 	uint32_t c = stand_in_call(false, graphs ? 6 : 1);
@@ -422,10 +420,7 @@ int main(int argc, char **argv)
 		launch_sampled(2, n);
 	}
 	if (!strcmp(what, "pause")) {
-		/*
-		 * Paused for longer than the collector's period: kinds are switched off, then on
-		 * again.
-		 */
+		/* Paused for longer than the collector's period: kinds go off, then on again. */
 		xsprof_pause();
 		sleep(2);
 		printf("paused: %u\n", stand_in_enabled[CUPTI_KERNEL]);

@@ -36,10 +36,7 @@ static void end(int status)
 	syscall(SYS_exit_group, status);
 }
 
-/*
- * The other kinds of markers, each as the first of its child, which may still have its parent's
- * tid.
- */
+/* The other kinds of markers, each as the first of a child that may still have its parent's tid. */
 static void first_marker(unsigned int i)
 {
 	struct xsprof_kv kv[2] = { xsprof_str(name, "0123456789abcdef"), xsprof_u64(name, 1) };
@@ -89,10 +86,7 @@ static void test_first(void)
 		CHECK_EQ(got.files, 1);
 		for (unsigned int r = 0; r < got.n; r++) {
 			CHECK_EQ(got.rec[r].tid, pid);
-			/*
-			 * Measured on the clock that the process will use: not older than the
-			 * machine.
-			 */
+			/* Measured on the clock of its rings: not as long as the uptime. */
 			if (got.rec[r].type == XSPROF_REC_COMPLETE)
 				CHECK(got.rec[r].value < got.rec[r].ts / 2);
 		}

@@ -22,10 +22,7 @@ static void *thread_main(void *arg)
 		pthread_barrier_wait(&barrier);
 		emit();
 		pthread_barrier_wait(&barrier);
-		/*
-		 * The plugin is unloaded after this thread has run its code; then the thread is
-		 * preempted often.
-		 */
+		/* Yield often after the plugin was unloaded, whose code this thread has run. */
 		for (int k = 0; k < 20; k++)
 			sched_yield();
 	}

@@ -120,9 +120,7 @@ static void arguments(void)
 	xsprof_instant_args(name, &kv, 1);
 }
 
-/*
- * A child becomes a producer with its first record of any kind, also if fork handlers did not run.
- */
+/* A child becomes a producer with its first record of any kind, also without fork handlers. */
 static void test_each_kind(void)
 {
 	static const struct {

@@ -52,10 +52,7 @@ static void test_defaults(void)
 	tap_result("what is not said has its default");
 }
 
-/*
- * The text that `dyno gputrace --log-file ... --duration-ms 700 --record-shapes --with-stacks`
- * sends.
- */
+/* Sent by `dyno gputrace --log-file ... --duration-ms 700 --record-shapes --with-stacks`. */
 static void test_by_time(void)
 {
 	CHECK_EQ(parse("\n"

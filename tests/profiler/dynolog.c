@@ -212,9 +212,7 @@ static void test_late(void)
 	tap_result("a configuration that comes late is not lost");
 }
 
-/*
- * Another user's process writes to our socket. Return: its status, 77 if it cannot change its user.
- */
+/* Another user's process writes to our socket. Return: its status, 77 if it cannot be another's. */
 static int send_as_other(const char *msg, size_t len)
 {
 	int status = 0, fd;

@@ -345,9 +345,7 @@ static void *push_main(void *arg)
 	return arg;
 }
 
-/*
- * Includes the name that the other thread was registering: here no thread does, and nothing waits.
- */
+/* Includes a name that the other thread was registering: no thread does so here; nothing waits. */
 static void push_all(void)
 {
 	char name[32];

@@ -240,10 +240,7 @@ int main(int argc, char **argv)
 	CHECK(access(path, F_OK));
 	tap_result("a session of the program's own goes first");
 
-	/*
-	 * The reverse: the program's calls are refused during the request's session, and change
-	 * nothing.
-	 */
+	/* The reverse: during the request's session the program's calls are refused. */
 	fake_configure(&fake, "ACTIVITIES_LOG_FILE=%s/theirs.json\nPROFILE_START_TIME=%lld\n"
 		       "ACTIVITIES_DURATION_MSECS=3600000\n", top, real_ms());
 	while (xsprof_profiler_state() != XSPROF_PROFILER_KINETO_ONDEMAND)

@@ -8,9 +8,7 @@
 #include "common/tap.h"
 #include "profiler/ops.h"
 
-/*
- * New code at the address of old code: each stack belongs to what was mapped when it was recorded.
- */
+/* New code at the address of old code: a stack belongs to the mapping when it was recorded. */
 static void test_reloaded(void)
 {
 	struct xsprof_result *r;

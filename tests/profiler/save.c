@@ -157,9 +157,7 @@ static void at_once(void)
 	is(good[0] == 20000 && good[1] + good[2] >= 20000, "handlers of several threads");
 }
 
-/*
- * Whether @dir has a name of the plugin's pattern; @worker: what the plugin takes for the worker.
- */
+/* Whether @dir has a name of the plugin's pattern; @worker: the plugin's name of the worker. */
 static bool for_plugin(const char *path, const char *dir, char *worker, size_t size)
 {
 	size_t len = strlen(dir);

@@ -274,9 +274,7 @@ static void test_schedule(void)
 
 	CHECK_EQ(xsprof_schedule_profiler(&config, 1, 0, &schedule, ready, &ready_calls), 0);
 	CHECK_EQ(begin(&config), -EBUSY);
-	/*
-	 * Step 0 is skipped, 1 waits, 2 warms up, 3 and 4 record; 5 to 8 the same; at 9 it is over.
-	 */
+	/* Step 0 is skipped, 1 waits, 2 warms up, 3 and 4 record; 5 to 8 the same; 9 ends it. */
 	for (unsigned int step = 0; step < 12; step++) {
 		op("work", XSPROF_OP_FUNCTION, step);
 		CHECK_EQ(xsprof_profiler_step(), 0);

@@ -189,10 +189,7 @@ static int print(int ended, uint32_t why)
 			       " bad %" PRIu64 " drops %" PRIu64 " unsaved %" PRIu64 "\n", i, k,
 			       (uint64_t)l->head, (uint64_t)l->read, (uint64_t)l->skipped,
 			       (uint64_t)l->bad, (uint64_t)l->drops, (uint64_t)l->unsaved);
-			/*
-			 * In a recording that was cut off the ledger is older than the last
-			 * chunks.
-			 */
+			/* In a truncated recording the ledger is older than the last chunks. */
 			if (ended && l->read != prod[i].stored[k])
 				wrong("a ledger against the chunks", k);
 		}

@@ -138,9 +138,7 @@ void probe(const char *theirs)
 	probe_recorder();
 }
 
-/*
- * Makes folders that would stay if only files were removed, or folders as deep as a path reaches.
- */
+/* Makes folders that would stay if only files were removed, or folders to the depth of a path. */
 void make_folders(void)
 {
 	int dir = session_fd(), fd;

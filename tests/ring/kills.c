@@ -88,9 +88,7 @@ static void check_remains(bool opened, bool overwrite)
 	uint64_t done = tell->done[0] + tell->done[1], have;
 
 	if (!opened) {
-		/*
-		 * It was killed while it attached: it must not have counted any record as written.
-		 */
+		/* Killed while it attached: it must not have counted a record as written. */
 		if (done)
 			tap_wrong("%llu records written and no ring file",
 				  (unsigned long long)done);

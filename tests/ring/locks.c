@@ -51,9 +51,7 @@ static void take(struct rd_ring *r, const uint64_t *slot, unsigned int n, void *
 	records++;
 }
 
-/*
- * @tid holds the first @held locks; of the records then written @want get in, the rest are counted.
- */
+/* @tid holds the first @held locks; then @want records get in, and the rest are counted. */
 static void held_by(const char *who, uint32_t tid, unsigned int held, uint64_t want)
 {
 	uint64_t drops = rd_all_drops(&rd);

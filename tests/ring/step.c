@@ -52,10 +52,7 @@ static void look_at_touched(uint64_t published)
 			continue;
 		if (i + 1 > touched_most)
 			touched_most = i + 1;
-		/*
-		 * Before a full ring's record comes a LOST; in OVERWRITE mode it does not count
-		 * here.
-		 */
+		/* A full ring's reader must free a slot for LOST too; OVERWRITE needs none. */
 		if (i + 1 > margin + !overwrite)
 			wrong("%llu slots past head were touched", (unsigned long long)i + 1);
 		if (published)

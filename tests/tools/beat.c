@@ -106,9 +106,7 @@ int main(int argc, char **argv)
 	if (argc > 2 && !strcmp(argv[2], "noise")) {
 		if (pthread_create(&t, NULL, noise, NULL))
 			return 93;
-		/*
-		 * The new thread inherits this thread's affinity, so wait until it has set its own.
-		 */
+		/* The new thread inherits this affinity: wait until it has set its own. */
 		usleep(100000);
 		stay_on(true);
 	}

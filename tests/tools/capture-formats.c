@@ -119,10 +119,7 @@ void cap_make_formats(uint32_t seed, uint32_t events)
 		add32(&e, location());
 		add32(&e, value());
 		add32(&e, draw(2) ? 0 : 0xffffffff);
-		/*
-		 * Bytes and text; then the targets of the locations, which some events lack in
-		 * part.
-		 */
+		/* Bytes and text; then the locations' targets, which some events lack. */
 		for (uint32_t w = 0; w < 4; w++)
 			add32(&e, draw(4) ? draw(0x7fffffff) : 0);
 		add32(&e, location());

@@ -36,9 +36,7 @@ static void waits(struct cap_ring *r)
 	cap_event(r, T(65), XSPROF_REC_END, 7, 0, 0, 0);
 }
 
-/*
- * The waits are for lock 0; these hold other locks, a microsecond each, and the last find no room.
- */
+/* The waits are for lock 0; these hold others, a microsecond each, and the last find no room. */
 static void holds(struct cap_ring *r)
 {
 	struct xsprof_rec_span span;

@@ -13,9 +13,7 @@
 #include <xsprof/profiler.h>
 #include <xsprof/xsprof.h>
 
-/*
- * Escape sequences in one byte and in two, a newline, text direction controls, and invalid UTF-8.
- */
+/* Escape sequences in one byte and in two, a newline, text direction controls, invalid UTF-8. */
 #define BAD	"\033[31m\xc2\x9b" "1m\n\xe2\x80\xae\xff"
 
 static void *work(void *unused)
