@@ -137,7 +137,7 @@ static void *hush(void *arg)
 	return NULL;
 }
 
-/* On a machine with many CPUs the neighbours have room elsewhere; with two they do not. */
+/* With many CPUs other programs have room elsewhere; with two they do not. */
 void bench_hush_start(void)
 {
 	pthread_t t;

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# How slices are chosen and bars are held, on made-up measurements: slices count by their control
-# alone, and what was missed, is missing or is in doubt never passes. Measures nothing. TAP.
+# The choice of slices and the judgement of bars, on made-up measurements: slices are chosen by
+# their control alone, and a figure that misses its bar, is missing or is in doubt never passes.
+# Measures nothing. TAP.
 
 import json
 import os
@@ -11,7 +12,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WANTED = 225  # quiet slices that are enough, as Documentation/benchmarks.md has it
+WANTED = 225  # enough quiet slices, as Documentation/benchmarks.md has it
 done = []
 
 

@@ -36,9 +36,9 @@ struct ctf_event {
 
 /**
  * struct stream - a CPU's stream
- * @file: where it goes, NULL while the CPU has no event
- * @used: bytes of the packet that is being filled, 0 when none is
- * @packet: that packet
+ * @file: its file, NULL while the CPU has no event
+ * @used: bytes used in the current packet, 0 if there is none
+ * @packet: the current packet
  */
 struct stream {
 	FILE		*file;

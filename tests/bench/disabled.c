@@ -11,7 +11,7 @@
 
 static xsprof_name_t name;
 
-/* As many turns as the other loop takes for so many events: a turn has a begin and an end. */
+/* Makes as many rounds as the other loop for as many events: a round has a begin and an end. */
 static void empty(long n)
 {
 	for (long i = 0; i < n; i += 2)

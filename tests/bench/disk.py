@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a capture's records cost on disk: bytes for two of them, a begin and an end, once by the
-# chunks that hold records (headers and padding with them), once by the whole file. Walks the
-# chunks itself, by the format's description. Usage: disk.py FILE...   (their sum)
+# The size of a capture's records on disk: bytes for two records, a begin and an end, once counting
+# the chunks with records (with headers and padding), once the whole file. Walks the chunks itself,
+# by the format's description. Usage: disk.py FILE...   (prints their sum)
 
 import struct
 import sys

@@ -92,7 +92,7 @@ static void *memory(size_t size)
 
 	if (p == MAP_FAILED)
 		bench_die("mmap", errno);
-	/* Huge pages where there are any: caches are to miss here, not the TLB alone. */
+	/* Huge pages if there are any: caches must miss, not only the TLB. */
 	madvise(p, size, MADV_HUGEPAGE);
 	for (size_t i = 0; i < size; i += 4096)
 		((volatile char *)p)[i] = 1;
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 	bench_print("miss_own", "ns", &theirs);
 	bench_print("miss_marker", "ns", &ours);
 	bench_print("miss_ratio", "ratio", &ratio);
-	/* A processor that goes on behind the misses does both for nothing: 0 by 0 is no ratio. */
+	/* A processor that continues during the misses does both for free: 0 / 0 is no ratio. */
 	if (bench_median(theirs.v, theirs.n) < LEAST_NS || bench_median(ours.v, ours.n) < LEAST_NS)
 		printf("miss_ratio\tdoubt\tbeside the missing stores a marker takes no time\n");
 	return 0;

@@ -131,7 +131,7 @@ static void beside(void)
 
 	bench_run(sides, n);
 	for (int r = 0; r < BENCH_RUNS; r++) {
-		/* A run is a trace: the buffer grows until that ends, as it does for its users. */
+		/* A run is a trace: the buffer grows until its end, as for libkineto's users. */
 		if (clear)
 			clear();
 		bench_run(sides, n);
@@ -183,7 +183,7 @@ static __attribute__((noinline)) int frames(void)
 
 static int reached;
 
-/* Ops in so many frames more. */
+/* Ops in @more more frames. */
 static __attribute__((noinline)) void deep(long n, int more)
 {
 	if (!reached && more <= 0)
@@ -196,7 +196,7 @@ static __attribute__((noinline)) void deep(long n, int more)
 	__asm__ __volatile__("" : : "r" (more) : "memory");
 }
 
-/* Always called from as deep: what is above this function, and the rest of them in deep(). */
+/* Always called at the same depth: fewer frames above this function mean more in deep(). */
 static void deep_ops(long n)
 {
 	static int more = -1;
@@ -223,7 +223,7 @@ static void stacks(void)
 	static const struct xsprof_profiler_config config = {
 		.size = sizeof(config), .state = XSPROF_PROFILER_KINETO, .with_stack = true,
 	};
-	/* The recorder that is there wants ops, and no stacks: those are the session's. */
+	/* The recorder wants ops but no stacks: the session wants those. */
 	struct bench_side side[] = {
 		{ .fn = deep_ops, .n = OPS_STACK, .after = drain_and_walk },
 		{ .fn = deep_ops, .n = OPS_STACK, .after = drain_and_rest },

@@ -31,7 +31,7 @@ static bool wanted_once(uint32_t type)
 	       type != XSPROF_CHUNK_INDEX && type != XSPROF_CHUNK_LEDGER;
 }
 
-/* Walks @data once.  Return: the latest time in it, as far as sub-buffers' headers tell. */
+/* Walks @data once. Return: the latest time in it, from the headers of sub-buffers. */
 static uint64_t walk(struct xsp_cap *cap, const uint8_t *data, size_t size, bool tracer,
 		     uint64_t shift, uint64_t *pos)
 {
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 		last = walk(&cap, data, st.st_size, true, shift, pos);
 		if (!last)
 			bench_die("IN: nothing of the tracer in it", EINVAL);
-		/* Behind the last event of the time before, wherever that was. */
+		/* After the last event of the previous round, wherever that was. */
 		shift += last - first + 1000000000;
 	} while (cap.size < bytes);
 	if (xsp_cap_end(&cap, &end))

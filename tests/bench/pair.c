@@ -37,7 +37,7 @@ int main(void)
 	double slice[SLICES], first;
 	xsprof_name_t name;
 
-	/* The rings made at the start are let go of: these are measured from the beginning. */
+	/* Releases the rings made at the start, and measures making new ones. */
 	first = now();
 	if (xsprof_init(&opts)) {
 		fprintf(stderr, "pair: no rings\n");

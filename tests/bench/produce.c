@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 			n += k;
 			sent += k;
 		}
-		/* One that comes late goes on from there: to catch up would be another rate. */
+		/* If late, continue from now: catching up would change the rate. */
 		next += BURST_NS;
 		if (bench_ns() > next + BURST_NS)
 			next = bench_ns();

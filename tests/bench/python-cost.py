@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What recording costs a Python program.
 
-Usage: python-cost.py XSPROF LIBRARY FOLDER PYTHON: captures go to FOLDER; LIBRARY is preloaded
-where nobody records.
+Usage: python-cost.py XSPROF LIBRARY FOLDER PYTHON: captures go to FOLDER; LIBRARY is preloaded in
+the runs without a recorder.
 
 Processes of each way do the same work in turn, so that all meet the same machine. How memory of a
 process lies makes more of a difference than what is measured: each way has several processes, one

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Holds the bars. Reads what the benchmarks measured (lines of id, unit, min, median, max; or
-# id, "skip", why; and beside the first kind perhaps id, "doubt", why), prints the table and
-# writes the JSON. Knows nothing of how to measure. Exits 0 if every bar holds that was not
-# skipped. Usage: table.py RAW.tsv OUT.json PART...   (the parts that were measured)
+# Checks the bars. Reads the measurements (lines of id, unit, min, median, max; or id, "skip", why;
+# with the first kind also id, "doubt", why), prints the table and writes the JSON. Does not
+# measure. Exits with 0 if every bar that was not skipped holds. Usage: table.py RAW.tsv OUT.json
+# PART...   (the parts that were measured)
 
 import json
 import sys
 
-# What reading the counter hides of a marker depends on the processor: by its vendor, else None.
+# How much the counter hides of a marker depends on the processor: by vendor, else None.
 CALLED = {"GenuineIntel": 1.30, None: 1.05}
 INLINE = {"GenuineIntel": 1.20, None: 1.03}
 
@@ -114,7 +114,8 @@ def holds(how, value, bar):
 
 
 def read(path):
-    """What was measured, by id; why of some of it no bar can be said to hold or not; and where."""
+    """Returns the measurements by id; reasons why some bars can be neither met nor missed; and the
+    vendor."""
     got, doubts, vendor = {}, {}, None
     with open(path, encoding="utf-8") as f:
         for line in f:
@@ -129,7 +130,7 @@ def read(path):
 
 
 def judge(words, doubt, how, bar):
-    """The row's state, and what goes into its JSON. None of them is a bar that holds but "yes"."""
+    """Returns the row's state, and its JSON. Only "yes" means that the bar holds."""
     if words is None:
         return "NO", {"why": "not measured: its benchmark failed, see above", "holds": False}
     if words[0] == "skip":

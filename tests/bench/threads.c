@@ -51,7 +51,7 @@ struct pair {
 	double	both[2][BENCH_SLICES];
 };
 
-/* Not on a stack: the second would look at a line that the first's calls write to. */
+/* Not on a stack: the second thread would read a cache line that the first's calls write to. */
 static struct pair pair __attribute__((aligned(128)));
 
 static void meet(struct pair *p)
@@ -72,7 +72,7 @@ static void slices(struct pair *p, int me)
 				p->alone[me][i] = bench_time(markers, EVENTS);
 		}
 		meet(p);
-		/* Each has had a slice: room for another in its ring. */
+		/* Each has had a slice: make room for another in its ring. */
 		if (!me)
 			session_drain();
 		meet(p);
@@ -95,8 +95,8 @@ static void *second(void *arg)
 }
 
 /*
- * The thread counts that suffered more. Each is compared with itself on the same CPU: two CPUs
- * are not always equally fast, whatever runs there.
+ * Measures both threads: the one that suffered more counts. Each thread is compared with itself on
+ * the same CPU: two CPUs are not always equally fast, whatever they run.
  */
 static void pair_run(double *one, double *both, double *ratio)
 {
@@ -147,7 +147,7 @@ static void two(void)
 
 static bool reading;
 
-/* Empties the rings; of higher priority than the crowd, and asleep most of the time. */
+/* Empties the rings; has a higher priority than the crowd, and mostly sleeps. */
 static void *reader(void *arg)
 {
 	(void)arg;
@@ -171,7 +171,7 @@ static void *member(void *arg)
 	return NULL;
 }
 
-/* Return: CPU time per event of so many threads. */
+/* Return: CPU time per event with @n threads. */
 static double crowd_run(int n)
 {
 	double ns[CROWD], sum = 0;
@@ -186,7 +186,7 @@ static double crowd_run(int n)
 	return sum / n / CROWD_EVENTS;
 }
 
-/* A run in which the reader came too late is no run. */
+/* Repeats a run in which the reader came too late. */
 static double crowd_run_whole(int n)
 {
 	for (int tries = 0; tries < 10; tries++) {

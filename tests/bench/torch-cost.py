@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What recording PyTorch's ops costs, beside torch.profiler.
+"""Measures what recording PyTorch's ops costs, compared with torch.profiler.
 
 Usage: torch-cost.py XSPROF LIBRARY FOLDER PYTHON: captures go to FOLDER.
 
-Processes of each way measure a few milliseconds in turn, so that all meet the same machine; of each
-way the least. It writes lines of id, unit, min, median, max for table.py. A recording that lost
-records is none.
+Processes of each way measure a few milliseconds in turn, so that the machine's state affects all;
+the least of each way counts. Writes lines of id, unit, min, median, max for table.py. A recording
+that lost records does not count.
 """
 import os
 import statistics
@@ -34,7 +34,7 @@ def output(command):
 
 
 def build():
-    """The loop of C++: with the headers of that PyTorch."""
+    """Builds the C++ loop, with the headers of that PyTorch."""
     folder = os.path.dirname(output([PYTHON, "-c", "import torch; print(torch.__file__)"])[-1])
     output(["c++", "-O2", "-std=c++17", "-fPIC", "-shared", "-isystem",
             os.path.join(folder, "include"), "-L" + os.path.join(folder, "lib"), "-o", OP,
@@ -52,7 +52,7 @@ def check(data):
 
 
 class Way:
-    """A process that measures when it is told to: torch-work.py with these arguments."""
+    """A process of torch-work.py with these arguments, which measures on request."""
     made = 0
 
     def __init__(self, what, profiler="none", detail=None, **env):
@@ -91,13 +91,13 @@ def figure(name, unit, values, value=None):
 
 
 def costs(ways):
-    """By way: what it took in each round."""
+    """Returns, by way, the cost in each round."""
     took = {name: [] for name in ways}
     for i in range(ROUNDS):
         print("torch-cost.py: round %d of %d" % (i + 1, ROUNDS), file=sys.stderr)
         for name, processes in ways.items():
             took[name].append(min(way.measure() for way in processes))
-        # A machine that is slow for some seconds is so in a few rounds alone.
+        # A machine that is slow for some seconds is slow only in a few rounds.
         time.sleep(2)
     for processes in ways.values():
         for way in processes:
@@ -106,7 +106,8 @@ def costs(ways):
 
 
 def ratio(name, took, way, other, bare_way="bare"):
-    """Of what each adds to the bare program: of the least of all rounds, between that of thirds."""
+    """The ratio of the costs added to the bare program: of the least of all rounds, and of
+    thirds."""
     def one(begin, end):
         bare = min(took[bare_way][begin:end])
         return (min(took[way][begin:end]) - bare) / (min(took[other][begin:end]) - bare)
@@ -115,7 +116,7 @@ def ratio(name, took, way, other, bare_way="bare"):
 
 
 def more(name, unit, took, way, other, scale=None):
-    """What it adds to another: of the least of all rounds, between those of each."""
+    """The cost added to another way: of the least of all rounds, between those of each."""
     def one(a, b):
         return 100 * (a / b - 1) if scale else a - b
     figure(name, unit, [one(a, b) for a, b in zip(took[way], took[other])],
@@ -132,7 +133,7 @@ def main():
         "shapes": [Way("op", detail="shapes")],
         "their names": [Way("op", "names")],
         "their shapes": [Way("op", "shapes")],
-        # A stack is one of Python: ops that Python calls, as programs do.
+        # A stack needs Python: ops called by Python, as programs do.
         "called": [Way("call")],
         "all": [Way("call", detail="all")],
         "their all": [Way("call", "all")],
@@ -145,7 +146,7 @@ def main():
     more("torch_count", "ns", took, "names", "count")
     more("torch_off", "ns", took, "loaded", "bare")
 
-    # Where a process has its memory changes its steps by some percent: several.
+    # The addresses of a process's memory change its steps by some percent: use several processes.
     took = costs({"bare": [Way("step") for _ in range(4)],
                   "again": [Way("step") for _ in range(4)],
                   "names": [Way("step", detail="names") for _ in range(4)]})

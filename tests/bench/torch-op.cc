@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An op of PyTorch in a loop of C++, for torch-work.py: there is no interpreter in its time. And an
- * observer that does nothing but count: what any observer of all ops costs.
+ * A PyTorch op in a C++ loop, for torch-work.py, so that no interpreter is measured. And an
+ * observer that only counts: the least cost of any observer of all ops.
  */
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>

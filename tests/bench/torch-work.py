@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the benchmark of PyTorch's ops runs: usage: torch-work.py WHAT PROFILER LIBRARY.
+"""The work for the benchmark of PyTorch's ops: usage: torch-work.py WHAT PROFILER LIBRARY.
 
-WHAT: op: CPU time of one tiny op that C++ calls, in ns; call: of one that Python calls; step: of
-one step of a small convolutional net, in us; many: bytes that the process grew by, an op; exit:
-nothing, and what the clock says at the end. PROFILER: none; names, shapes, all: torch.profiler
-with as much; count: an observer that counts. LIBRARY: torch-op.cc, built. The figure goes to
-stdout: those of op, call and step each time that a line comes from stdin, after a line that says
-that all is ready.
+WHAT: op: CPU time of one tiny op called by C++, in ns; call: of one called by Python; step: of one
+step of a small convolutional net, in us; many: growth of the process in bytes per op; exit:
+nothing, and the time at the end. PROFILER: none; names, shapes, all: torch.profiler with as much
+detail; count: an observer that counts. LIBRARY: the compiled torch-op.cc. Prints the figure; for
+op, call and step one figure for each line of input, after a line that says that it is ready.
 """
 import contextlib
 import ctypes
@@ -30,7 +29,8 @@ def ops(n, op=torch.is_same_size):
 
 
 def figures(windows, n, work):
-    """CPU time of this thread for one of @n, in ns: the least of all windows. Return: how many."""
+    """Measures the CPU time of this thread per one of @n, in ns: the least of all windows. Return:
+    count."""
     times = 0
     print("ready", flush=True)
     for _ in sys.stdin:
@@ -77,7 +77,7 @@ def measure_ops():
     if PROFILER == "count":
         library.count_ops()
     with profiler():
-        # Many, one behind the other: torch.profiler takes twice as long for the first ones.
+        # Many calls first: torch.profiler takes twice as long for the first ones.
         n = figures(20, 5000, work)
     if PROFILER == "count" and library.ops_counted() != 2 * n:
         sys.exit("torch-work.py: not every op was observed")
@@ -91,7 +91,7 @@ def main():
             figures(30, 1, steps)
         return
     with torch.no_grad():
-        # What is only done for the first ones: the comparison of 256 tensors, 16 lists.
+        # Do first what only happens for the first ones: the comparison of 256 tensors, 16 lists.
         for _ in range(400):
             torch.cat([a, b]).any()
         if WHAT in ("op", "call"):
@@ -99,7 +99,7 @@ def main():
             return
         ops(20000)
         with profiler():
-            # torch.profiler keeps all of them until its end: a tenth is enough to know.
+            # torch.profiler keeps all ops until its end: a tenth is enough to measure.
             n = 10 ** 7 if WHAT == "many" and PROFILER == "none" else 10 ** 6
             before = resident()
             ops(n)

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Builds everything once more, by another compiler, with sanitizers or for another machine, in
-# $BUILD/NAME, for the tests that run there. `make check` calls it before the first test starts;
-# a test calls it again for its own build, which finds everything made. One run at a time in a
-# build. The log is $BUILD/NAME.log, and its errors go to stdout as TAP's comments.
+# Builds everything again, with another compiler, with sanitizers or for another machine, in
+# $BUILD/NAME, for the tests that run there. `make check` calls it before the first test; a test
+# calls it again for its own build, which is then complete. One run at a time per build. The log is
+# $BUILD/NAME.log; its errors go to stdout as TAP comments.
 #
 # Usage: tests/builds/make.sh NAME...
 #
@@ -18,7 +18,7 @@ cd "$(dirname "$0")/../.." || exit 1
 base=${BUILD:-build}
 cross=${ARM64_CROSS:-aarch64-linux-gnu-}
 
-# The programs that the tests of the build NAME name. A script gets those of its folder.
+# Prints the programs that the tests of the build NAME use. A script gets those of its folder.
 named()
 {
 	{
@@ -31,7 +31,7 @@ named()
 	} | sort -u
 }
 
-# $1 NAME: sets what its build takes, and makes: need, flags, targets.
+# $1 NAME: sets the build's requirements and arguments of make: need, flags, targets.
 describe()
 {
 	local dir=$base/$1
@@ -67,7 +67,7 @@ describe()
 	esac
 }
 
-# One build. Not the flags of an outer make: they would be those of its own build.
+# Makes one build, without the flags of an outer make, which are for that make's build.
 build()
 {
 	local name=$1 log=$base/$1.log

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Runs the tests that name a build by builds= in tests.list in that build, which make.sh makes: by
-# another compiler or with sanitizers. Builds and logs stay in $BUILD/NAME. TAP: one result a test.
+# Runs the tests whose builds= in tests.list names this build, which make.sh makes: with another
+# compiler or with sanitizers. Builds and logs stay in $BUILD/NAME. TAP: one result per test.
 #
 # Usage: tests/builds/variant.sh clang|asan|valgrind
 set -u
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/common/turn.sh
 variant=${1:-}
 base=${BUILD:-build}
-# The full figures are for the build that is shipped: here they would take a night.
+# The full counts are for the build that is shipped: here they would take a night.
 tier=quick
 dir=$base/$variant
 slower=1
@@ -20,12 +20,12 @@ case $variant in
 clang) ;;
 asan)
 	slower=4
-	# An error ends the program, whatever the program makes of its exit status.
+	# An error aborts the program, whatever the program does with its exit status.
 	export ASAN_OPTIONS=abort_on_error=1:detect_stack_use_after_return=1
 	export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1 ;;
 valgrind)
 	slower=20
-	# The programs as they are: nothing is built again.
+	# The programs as they are: nothing is rebuilt.
 	dir=$base
 	RUN="valgrind -q --error-exitcode=99 --fair-sched=yes" ;;
 *)
@@ -36,7 +36,7 @@ if [ -n "$RUN" ] && ! command -v "${RUN%% *}" >/dev/null; then
 	echo "1..0 # SKIP ${RUN%% *} is not installed"
 	exit 77
 fi
-# What `make check` has built already is not built again.
+# `make check` has already built these.
 if [ -z "$RUN" ]; then
 	tests/builds/make.sh "$variant"
 	rc=$?
@@ -53,13 +53,13 @@ check=$base/$variant/check
 export BUILD RUN XSPROF_TIER=$tier XSPROF_VARIANT=$variant XSPROF_CHECK_DIR=$check
 mkdir -p "$check"
 if ! tests/run.sh -l -b "$variant" "$tier" >/dev/null; then
-	# No skip: a build that runs nothing would hold nothing, and nobody would see it.
+	# Not a skip: nobody would notice that a build runs no tests.
 	echo "1..1"
 	echo "not ok 1 no test names the build $variant by builds="
 	exit 1
 fi
 
-# Of the long ones a third, which the commit chooses.
+# A third of the long tests, chosen by the commit.
 LONG=4	# seconds
 only=
 part=$(turn_part 3)

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Libraries, tools and tests compile without a warning: by gcc and clang, the producer's library
-# for arm64, and in tier full by gcc at -O3 as well, which sees more. TAP.
+# Libraries, tools and tests compile without warnings: with gcc and clang, the producer's library
+# for arm64, and in tier full with gcc at -O3 too, which finds more. TAP.
 #
-# Nothing is compiled for it that is built already: the Makefile keeps what a compiler said of a
-# file beside the object, in FILE.o.said.
+# Compiles nothing that is already built: the Makefile keeps the compiler's messages for a file
+# beside its object, in FILE.o.said.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -13,7 +13,7 @@ BUILD=${BUILD:-build}
 n=0
 failed=0
 
-# Prints what compilers said in the build $1 of files that are still there.
+# Prints the compilers' messages of the build $1, for files that still exist.
 said()
 {
 	local file source
@@ -35,7 +35,7 @@ judge()
 		return
 	fi
 	warnings=$(said "$2" | head -n 30)
-	# A build of no object said nothing.
+	# A build without objects proves nothing.
 	if [ "$3" = 0 ] && [ -z "$warnings" ] &&
 	   [ -n "$(find "$2/obj" -name '*.o' 2>/dev/null | head -n 1)" ]; then
 		echo "ok $n $1"
@@ -46,7 +46,7 @@ judge()
 	fi
 }
 
-# A warning that is planted is seen, or nothing here means anything.
+# A planted warning must be found, or the test means nothing.
 planted()
 {
 	local dir=$BUILD/warn-planted

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The collectors' interface, by the example: a collector of a made-up device, built with nothing but
-# the installed headers and library, in programs that know nothing of it; and plug-ins that are not
-# to be opened.
+# The collectors' interface, tested with the example: a collector for a made-up device, built from
+# only the installed headers and library, in programs that do not know it; and plug-ins that must
+# not be opened.
 
 import collections
 import json
@@ -61,7 +61,7 @@ def path(name):
 # ---- what is installed, and what is built with it ------------------------------------------------
 
 def install():
-    """As make install lays it out, without building anything again."""
+    """Installs the files as make install does, without rebuilding."""
     os.makedirs(path("bin"))
     os.makedirs(LIB)
     os.makedirs(path("include/xsprof"))
@@ -184,7 +184,7 @@ def check_losses():
           "but counted, all, before the program has ended")
     report = run([XSPROF, "report", "--gpu", CAPTURE]).stdout
     result("# not recorded: 7 jobs that failed\n" in report, "report --gpu says so", report)
-    # Rings of 16 KiB hold 170 jobs: the collector waits for the recorder.
+    # Rings of 16 KiB hold 170 jobs, so the collector must wait for the recorder.
     _, events = record(path("plain"), "jobs", "900", options=("-b", "16k"))
     equal(len(of(events, "kernel")), 900, "more than a ring holds: all jobs")
 
@@ -223,7 +223,8 @@ def check_lives():
 
 
 def check_session():
-    """No recorder: the program's own session opens the plug-in, and waits for it at its end."""
+    """Without a recorder the program's own session opens the plug-in, and waits for it at its
+    end."""
     got = run([path("program"), "session", path("session.json")], XSPROF_COLLECTORS=path("toy.so"))
     with open(path("session.json"), encoding="utf-8") as f:
         events = json.load(f)["traceEvents"]
@@ -297,7 +298,7 @@ def check_own():
 # ---- what is not opened --------------------------------------------------------------------------
 
 def refused(name, collectors, want, opened=False):
-    """One line with these words; the program runs, recorded, without that collector."""
+    """One line must match; the program is recorded, without that collector."""
     got = run([XSPROF, "record", "-q", "-o", CAPTURE, "--", path("program"), "jobs", "2"],
               XSPROF_COLLECTORS=collectors)
     lines = [line for line in got.stderr.splitlines() if line.startswith("xsprof: ") and
@@ -326,7 +327,7 @@ def check_refused():
 
 
 def check_loader_words():
-    """dlopen() would open another file than the one that was looked at."""
+    """Names in which dlopen() would replace a token, and so open another file than was checked."""
     folder = path("$LIB")
     os.mkdir(folder)
     shutil.copy(path("toy.so"), folder)
@@ -362,7 +363,7 @@ def check_writable():
 
 
 def check_set_user_id():
-    """As another user, a program of root's, which begins a session of its own."""
+    """Another user runs a set-uid program of root's, which begins a session of its own."""
     program = path("suid")
     shutil.copy(path("program"), program)
     os.chmod(program, stat.S_ISUID | 0o755)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A collector that misses seven jobs, and a program that fills all rings so that their counter is
- * lost: "overwrite" writes it and then more than a ring holds; "full" stops the recorder, its
- * parent, and fills the rings first.
+ * A collector that misses seven jobs, and a program that fills all rings so that the counter of
+ * these is lost: "overwrite" writes it and then more than a ring can hold; "full" first stops the
+ * recorder, its parent, and fills the rings.
  */
 #include <sched.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ static struct xsprof_collector collector = {
 	.category = "blind", .misses = misses, .nr_misses = 1, .work = work,
 };
 
-/* In the ring of each CPU. */
+/* Fills the ring of each CPU. */
 static void fill(void)
 {
 	cpu_set_t all, one;
@@ -47,7 +47,7 @@ static void fill(void)
 	sched_setaffinity(0, sizeof(all), &all);
 }
 
-/* Return: the collector's thread has written the counter, as far as it knows. */
+/* Return: whether the collector's thread has written the counter, as far as it knows. */
 static bool miss(void)
 {
 	xsprof_collector_missed(&misses[0], MISSED);

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a collector could not record is known even where a full ring has lost the counter of it.
+# The number of jobs that a collector missed is known even if a full ring has lost its counter.
 
 import json
 import os

@@ -51,7 +51,7 @@ static void step(uint64_t i)
 	xsprof_op_end();
 }
 
-/* An activity whose arguments take several records, and one whose first argument is too long. */
+/* An activity with arguments in several records, and one whose first argument is too long. */
 static void put_wide(struct xsprof_device_activity *a)
 {
 	struct xsprof_kv kv[30];
@@ -70,7 +70,7 @@ static void put_wide(struct xsprof_device_activity *a)
 	xsprof_device_activity(a, kv, 30);
 }
 
-/* As a backend of PyTorch's PrivateUse1 may: no thread, no plug-in. */
+/* Like a backend of PyTorch's PrivateUse1: no thread, no plug-in. */
 static int own(void)
 {
 	static const struct xsprof_device_property properties[] = {
@@ -106,7 +106,7 @@ static int own(void)
 
 static void run(uint64_t n);
 
-/* A session of the program's own, with the trace as PyTorch's profiler writes it. */
+/* A session of the program's own; writes the trace in the format of PyTorch's profiler. */
 static int session(const char *path)
 {
 #ifndef PLAIN

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The checksum of captures, by its definition: it shares nothing with the code that is tested.
+ * The checksum of captures, by its definition: shares no code with what is tested.
  */
 #ifndef XSP_TEST_CRC32C_H
 #define XSP_TEST_CRC32C_H

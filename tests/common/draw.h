@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Numbers at random: the same on every machine for one seed.
+ * Random numbers: the same on every machine for one seed.
  */
 #ifndef XSP_TEST_DRAW_H
 #define XSP_TEST_DRAW_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * TAP for one test program: a plan, result lines, and diagnostics that stop after a few, so that
- * a broken ring does not fill a disk.  Counts from several threads.
+ * TAP for a test program: a plan, result lines, and a limited number of diagnostics, so that a
+ * broken ring does not fill a disk. Counts errors from several threads.
  */
 #ifndef XSP_TEST_TAP_H
 #define XSP_TEST_TAP_H
@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TAP_DIAGS	8	/* lines of one result */
+#define TAP_DIAGS	8	/* diagnostics per result */
 
 static unsigned int tap_tests, tap_failures;
-static unsigned int tap_bad;		/* of the result that is being made */
+static unsigned int tap_bad;		/* errors since the last result */
 
-/* Something is wrong: one line, and the next result fails. */
+/* Reports an error: prints a line, and the next result fails. */
 __attribute__((format(printf, 1, 2), unused)) static void tap_wrong(const char *fmt, ...)
 {
 	char line[400];
@@ -42,7 +42,7 @@ __attribute__((format(printf, 1, 2), unused)) static void tap_note(const char *f
 	printf("\n");
 }
 
-/* The result of all that was checked since the one before. */
+/* Prints the result of all checks since the one before. */
 __attribute__((format(printf, 1, 2), unused)) static bool tap_result(const char *fmt, ...)
 {
 	bool ok = !__atomic_exchange_n(&tap_bad, 0, __ATOMIC_RELAXED);
@@ -58,7 +58,7 @@ __attribute__((format(printf, 1, 2), unused)) static bool tap_result(const char 
 	return ok;
 }
 
-/* A result of one condition. */
+/* Prints a result of one condition. */
 __attribute__((unused)) static void tap_ok(const char *name, bool good)
 {
 	__atomic_fetch_add(&tap_bad, !good, __ATOMIC_RELAXED);
@@ -78,7 +78,7 @@ __attribute__((unused)) static int tap_done(void)
 	return tap_failures != 0;
 }
 
-/* The machine does not let us test: not a verdict on the product. */
+/* The machine does not allow the test: no verdict on the product. */
 __attribute__((format(printf, 1, 2), noreturn, unused)) static void tap_bail(const char *fmt, ...)
 {
 	va_list ap;
@@ -104,7 +104,7 @@ __attribute__((format(printf, 1, 2), noreturn, unused)) static void tap_bail(con
 			  check_b_, #b); \
 } while (0)
 
-/* VALUE of an argument NAME=VALUE of the command line, or NULL. */
+/* Returns VALUE of a command line argument NAME=VALUE, or NULL. */
 __attribute__((unused)) static const char *arg_text(int argc, char **argv, const char *name)
 {
 	size_t n = strlen(name);

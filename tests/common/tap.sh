@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# TAP of a shell test: one line a result, and the number of them at the end.  Sourced, by any sh.
+# TAP for a shell test: one line per result, and their number at the end. Sourced, by any sh.
 tap_n=0
 tap_failed=0
 tap_log=
 
-tap_line() # $1 0 when it holds, $2 name, $3 what is wrong
+tap_line() # $1 0 if it holds, $2 name, $3 error text
 {
 	tap_n=$((tap_n + 1))
 	if [ "$1" = 0 ]; then
@@ -17,14 +17,14 @@ tap_line() # $1 0 when it holds, $2 name, $3 what is wrong
 	fi
 }
 
-# What is in the file $tap_log, if the script has one, tells why it does not; it is removed.
-result() # $1 name, $2 0 when it holds
+# The file $tap_log, if the script sets it, has the diagnostics of a failure; it is removed.
+result() # $1 name, $2 0 if it holds
 {
 	tap_line "$2" "$1" "$([ ! -f "$tap_log" ] || tail -n 40 "$tap_log")"
 	[ -z "$tap_log" ] || rm -f "$tap_log"
 }
 
-correct() # $1 name, $2 what is wrong; holds where that is nothing
+correct() # $1 name, $2 error text; holds if that is empty
 {
 	tap_line "$([ -z "$2" ]; echo $?)" "$1" "$2"
 }

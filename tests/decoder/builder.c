@@ -54,7 +54,7 @@ void cap_begin(struct cap *cap)
 	append(cap, &header, sizeof(header));
 }
 
-/* As capture.h says it, slot by slot and byte by byte. */
+/* Follows capture.h slot by slot and byte by byte. */
 static uint8_t *to_columns(const uint8_t *raw, size_t len)
 {
 	uint8_t *out = need(malloc(len + 1));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Builds captures and ring files in memory for the decoder's tests, by the structures of the
- * public headers alone: none of the library's own writing code, so that a mistake made on both
+ * Builds captures and ring files in memory for the decoder's tests, from the structures of the
+ * public headers alone. Shares no writing code with the library, so that an error made on both
  * sides does not cancel out.
  */
 #ifndef TESTS_DECODER_BUILDER_H
@@ -13,14 +13,14 @@
 
 #include <xsprof/capture.h>
 
-/* A capture in the making.  No call fails: it ends the program when there is no memory. */
+/* A capture under construction. No call fails: without memory the program ends. */
 struct cap {
 	uint8_t	*data;
 	size_t	len;
 	size_t	room;
 };
 
-/* Records of one ring in the making; they never cross blocks. */
+/* Records of one ring under construction; they never cross blocks. */
 struct ring {
 	uint8_t		*data;
 	size_t		len;
@@ -34,10 +34,10 @@ struct ring {
 #define CAP_COLUMNS	XSPROF_CHUNKF_COLUMNS
 
 void cap_begin(struct cap *cap);
-/* A chunk; @chunk's type, producer, ring, pos, first and last are given, the rest is made. */
+/* Adds a chunk; @chunk gives type, producer, ring, pos, first and last, the rest is computed. */
 void cap_chunk(struct cap *cap, struct xsprof_chunk chunk, unsigned int flags, const void *data,
 	       size_t len);
-/* The begin of a capture: a host, a clock, producer 0 with @rings rings, and a few names. */
+/* Adds the begin of a capture: a host, a clock, producer 0 with @rings rings, and a few names. */
 void cap_head(struct cap *cap, uint32_t rings);
 void cap_producer(struct cap *cap, uint32_t number, uint32_t pid, const struct xsprof_ctl *ctl);
 void cap_entry(struct cap *arena, uint16_t type, uint32_t id, uint32_t aux, const char *text);
@@ -49,23 +49,23 @@ void cap_exit(struct cap *cap, uint32_t number, struct xsprof_cap_exit exit);
 void cap_end(struct cap *cap, uint64_t ticks);
 void cap_text(struct cap *cap, uint16_t type, const char *text);
 void cap_free(struct cap *cap);
-/* Puts the checksums of the chunk at @off right again, after a test changed it. */
+/* Recomputes the checksums of the chunk at @off, after a test changed it. */
 void cap_reseal(struct cap *cap, size_t off);
-/* Writes it to a file without a name; Return: "/proc/self/fd/N", good until the next call. */
+/* Writes it to a file without a name. Return: "/proc/self/fd/N", valid until the next call. */
 const char *cap_path(const void *data, size_t len);
 
-/* A record of 1 slot, or of more when @extra bytes of payload are given. */
+/* Adds a record of 1 slot, or of more if @extra bytes of payload are given. */
 void ring_put(struct ring *r, struct xsprof_rec rec, const void *extra, size_t len);
 void ring_rec(struct ring *r, uint8_t type, uint32_t tid, uint64_t ts, uint32_t name,
 	      uint64_t value);
-/* Bytes as they are. */
+/* Adds raw bytes. */
 void ring_raw(struct ring *r, const void *data, size_t len);
-void ring_reset(struct ring *r);	/* the next chunk's: empty, at the slot that follows */
+void ring_reset(struct ring *r);	/* for the next chunk: empty, at the following slot */
 void ring_free(struct ring *r);
 
-/* A control page that is as the library makes it. */
+/* Returns a control page as the library makes it. */
 struct xsprof_ctl ctl_make(uint32_t rings, uint32_t lock_rings, uint64_t ring_size, uint32_t mode);
-/* One tick is a nanosecond; the counter began at @offset when CLOCK_MONOTONIC was 0. */
+/* One tick is a nanosecond; the counter had the value @offset when CLOCK_MONOTONIC was 0. */
 struct xsprof_sync sync_at(uint64_t mono, uint64_t offset);
 
 #endif /* TESTS_DECODER_BUILDER_H */

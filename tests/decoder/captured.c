@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graph nodes and the ranges that captured them: a copy has the range of its original, in any order
- * of their records, and a node that does not fit is counted.
+ * Graph nodes and the ranges that captured them: a copy gets the range of its original, whatever
+ * the order of their records, and a node that does not fit is counted.
  */
 #include "common/tap.h"
 #include "ranges/captured.h"
 
-/* Of thread 100, whose innermost range is @name; 0: it has none. */
+/* Adds a node captured by thread 100, whose innermost range is @name; 0: no range. */
 static void node(struct xsp_captured *c, uint32_t producer, uint64_t number, uint64_t copy_of,
 		 uint32_t name)
 {
@@ -39,8 +39,8 @@ int main(void)
 	struct xsp_captured c = { 0 };
 
 	node(&c, 0, 1, 0, 7);
-	node(&c, 0, 2, 1, 8);		/* a copy, made inside of another range */
-	node(&c, 0, 3, 0, 8);		/* told of as a node of its own first */
+	node(&c, 0, 2, 1, 8);		/* a copy, made inside another range */
+	node(&c, 0, 3, 0, 8);		/* first reported as a node of its own */
 	node(&c, 0, 3, 1, 8);
 	node(&c, 0, 4, 0, 0);
 	node(&c, 1, 1, 0, 9);
@@ -57,7 +57,7 @@ int main(void)
 	CHECK_EQ(c.left_out, 0);
 	node(&c, 3, 1, 0, 11);
 	node(&c, 3, 2, 1, 11);
-	node(&c, 0, 2, 3, 11);		/* one that has its place keeps it */
+	node(&c, 0, 2, 3, 11);		/* an existing node keeps its place */
 	CHECK_EQ(c.left_out, 2);
 	CHECK_EQ(ran(&c, 3, 1), 0);
 	CHECK_EQ(ran(&c, 0, 2), 7);

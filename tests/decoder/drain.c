@@ -42,7 +42,7 @@ size_t touch_args(const struct xsprof_event *ev)
 	return n + (sum == ~0u);
 }
 
-/* Of every field that its kind has the bytes are inside it, or there are none. */
+/* The bytes of every field of its kind are inside the event, or there are none. */
 static void check_kernel(const struct drained *d, const struct xsprof_event *ev)
 {
 	const struct xsprof_kernel_event *kind = xsprof_trace_kernel_event(d->trace, ev->name);
@@ -66,7 +66,7 @@ static void check_kernel(const struct drained *d, const struct xsprof_event *ev)
 static void check_event(const struct drained *d, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec *rec = ev->rec;
-	/* That others switched the markers off is told as the program's own record tells it. */
+	/* A switch by others has the type of the program's own record, but no record. */
 	bool made = ev->type >= 0x100 || (ev->type == XSPROF_REC_CONTROL && !rec);
 
 	if (ev->type == XSPROF_EV_KERNEL) {
@@ -183,7 +183,7 @@ static void check_end(struct drained *d, struct xsprof_trace *t)
 		tap_wrong("%llu records, but the info says %llu and the producers %llu",
 			  (unsigned long long)records, (unsigned long long)d->info.records,
 			  (unsigned long long)of_producers);
-	/* What next() says after the end, it says again. */
+	/* After the end next() always returns the same. */
 	if (!d->end) {
 		struct xsprof_event ev;
 

@@ -15,17 +15,17 @@ struct taken {
 };
 
 /**
- * struct drained - what a trace gave
+ * struct drained - contents of a trace
  * @trace: that trace, while it is open
  * @list: events
- * @nr: how many
- * @open: what xsprof_trace_open() returned; all else is 0 then
+ * @nr: number of events
+ * @open: what xsprof_trace_open() returned; if it failed, all else is 0
  * @end: what the last xsprof_trace_next_batch() returned
- * @info: at the end
- * @warnings: how many
- * @text: the first of them, and the last error
+ * @info: info at the end
+ * @warnings: number of warnings
+ * @text: the first warnings, and the last error
  * @lost: sum of the LOST events that count records
- * @lost_slots: sum of those that count slots
+ * @lost_slots: sum of the LOST events that count slots
  */
 struct drained {
 	const struct xsprof_trace	*trace;
@@ -41,18 +41,18 @@ struct drained {
 	uint64_t			lost_slots;
 };
 
-/* @batch: events a call, 0 for xsprof_trace_next().  Breaches are reported by tap_wrong(). */
+/* @batch: events per call, 0 for xsprof_trace_next(). Reports broken guarantees by tap_wrong(). */
 void drain(struct drained *d, const char *path, const struct xsprof_trace_options *opts,
 	   size_t batch);
 void drained_free(struct drained *d);
-/* The rest of an open trace. */
+/* Reads the rest of an open trace. */
 void drain_open(struct drained *d, struct xsprof_trace *t, size_t batch);
-/* Events of @type; the @nth of them. */
+/* Counts the events of @type; returns the @nth of them. */
 size_t drained_count(const struct drained *d, uint16_t type);
 const struct taken *drained_at(const struct drained *d, uint16_t type, size_t nth);
-/* Calls everything of trace.h on @t, with ids that exist and ids that do not. */
+/* Makes every call of trace.h on @t, with ids that exist and ids that do not. */
 void touch(struct xsprof_trace *t);
-/* Walks the arguments of @ev; Return: how many.  They must lie inside the record. */
+/* Walks the arguments of @ev, which must lie inside the record. Return: their number. */
 size_t touch_args(const struct xsprof_event *ev);
 
 #endif /* TESTS_DECODER_DRAIN_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Facts and their index: a lookup finds the same as a search of all facts from the end.
+ * Facts and their index: a lookup gives the same as a search of all facts from the end.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "common/tap.h"
 #include "decode/facts.h"
 
-/* Keys of a few words and dots: many are said twice, or differ in their middle alone. */
+/* Keys of a few words and dots: many are equal, or differ only in their middle. */
 static void make_key(char *key)
 {
 	static const char *const words[] = { "stream", "0", "1", "7", "17", "", "a.b" };
@@ -94,7 +94,7 @@ static void test_found(void)
 	tap_result("what is found is the latest of its key, few facts or many");
 }
 
-/* As the budget has it, of different keys that are found in two ways. */
+/* Uses memory within the budget, with many keys that are found in two ways. */
 static void test_memory(void)
 {
 	struct xst_facts facts = { 0 };
@@ -128,7 +128,7 @@ static void test_refused(void)
 	CHECK_EQ(xst_facts_add(&facts, &pool, "none", 4), -EINVAL);
 	CHECK_EQ(xst_facts_add(&facts, &pool, "=value", 6), -EINVAL);
 	CHECK_EQ(xst_facts_add(&facts, &pool, "empty=", 6), 0);
-	/* Those of the host may hold any byte. */
+	/* The host's facts may contain any byte. */
 	CHECK_EQ(xst_facts_add(&facts, &pool, "zero\0more=1", 11), 0);
 	CHECK(!strcmp(xst_facts_get(&facts, "empty"), ""));
 	CHECK(!strcmp(xst_facts_get(&facts, "zero"), "1"));

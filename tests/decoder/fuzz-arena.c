@@ -39,7 +39,7 @@ void fuzz_seeds(void (*give)(const void *data, size_t size))
 			cap_entry(&arena, XSPROF_ENTRY_NAME, i, 0,
 				  &"a name of some length"[i % 20]);
 		cap_entry(&arena, XSPROF_ENTRY_THREAD, 1000, 1, "thread");
-		/* The first entry's size is 24 or so: its first byte becomes the piece's. */
+		/* The first entry's size is about 24: its first byte becomes the chunk size. */
 		first[0] = piece * 29;
 		memmove(arena.data + 1, arena.data, arena.len - 1);
 		arena.data[0] = first[0];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fuzz target: a whole capture file. If the lowest bit of the last byte is set, all checksums are
- * corrected first: a mutator cannot find them, and the code after the checks is the interesting
- * part.
+ * corrected first: a mutator cannot guess them, and the interesting code comes after the checks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* ---- the kernel's tracer: what the mutator would never find by itself ----------------------- */
+/* ---- the kernel's tracer: what a mutator would not find by itself --------------------------- */
 
 static const char info[] = "clock=mono\nsubbuf_size=4096\ndata_offset=16\ncommit_offset=8\n"
 			   "long_size=8\nrelease=1\n";

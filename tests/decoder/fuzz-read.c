@@ -47,7 +47,7 @@ void fuzz_read(const void *data, size_t size)
 
 	drain(&a, path, NULL, 64);
 	drain(&b, path, &opts, 1);
-	/* The size of batches and the memory make no difference. */
+	/* Batch size and memory must make no difference. */
 	if (a.open != b.open || a.nr != b.nr || a.end != b.end || a.lost != b.lost ||
 	    a.lost_slots != b.lost_slots || a.info.bad_slots != b.info.bad_slots)
 		tap_wrong("two ways of reading differ: %zu and %zu events", a.nr, b.nr);

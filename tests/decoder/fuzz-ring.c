@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz target: a ring file.  The input is a list of patches to a sound one: 8 bits of area, 16 of
+ * Fuzz target: a ring file. The input is a list of patches to a valid file: 8 bits of area, 16 of
  * offset in words of 4 bytes, 8 of kind, then a value of 8 bytes.
  */
 #include <stdlib.h>

@@ -12,10 +12,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Gives each seed of the target to @give. */
+/* Passes each of the target's seeds to @give. */
 void fuzz_seeds(void (*give)(const void *data, size_t size));
 
-/* Reads the file @data as trace and through the pairer; aborts when a promise is broken. */
+/* Reads the file @data as a trace and through the pairer; aborts if a guarantee is broken. */
 void fuzz_read(const void *data, size_t size);
 
 #endif /* TESTS_DECODER_FUZZ_H */

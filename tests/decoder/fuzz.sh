@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Fuzzes the decoder by libFuzzer with AddressSanitizer and UBSan: each target over its own seeds
-# and the corpus of the runs before, for a while. Prints TAP; a crash is left in the corpus folder.
+# Fuzzes the decoder with libFuzzer, AddressSanitizer and UBSan: each target starts with its own
+# seeds and the corpus of earlier runs. Prints TAP; leaves crashes in the corpus folder.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 

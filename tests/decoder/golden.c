@@ -16,7 +16,7 @@
 #define RINGS	5
 #define RECORDS	3000
 
-/* Records dealt out to rings by chance, values 0, 1, 2... in the order of their times. */
+/* Distributes records over the rings at random, with values 0, 1, 2... in the order of times. */
 static void dealt(struct cap *cap, unsigned int flags, unsigned int chunk, unsigned int rings)
 {
 	struct ring r[RINGS] = { 0 };
@@ -194,7 +194,7 @@ static void test_names(void)
 	cap_free(&cap);
 }
 
-/* An arena cut into chunks at every byte gives the same names. */
+/* An arena cut at any byte into chunks gives the same names. */
 static void test_arena_pieces(void)
 {
 	struct cap arena = { 0 };
@@ -262,7 +262,7 @@ static void test_args(void)
 		 .size = XSPROF_RECF_MORE << 4 }, extra, n);
 	ring_put(&r, (struct xsprof_rec){ .type = XSPROF_REC_ARGS, .tid = 1, .ts = 3000 }, extra,
 		 put_arg(extra, 4, XSPROF_ARG_BOOL, 1, NULL));
-	/* One whose string is longer than the record. */
+	/* An argument whose string is longer than the record. */
 	put_arg(extra, 4, XSPROF_ARG_STR, 0, "x");
 	((struct xsprof_arg *)extra)->len = 100;
 	ring_put(&r, (struct xsprof_rec){ .type = XSPROF_REC_END, .tid = 1, .ts = 3001 }, extra,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Truncated, damaged and crafted captures: the decoder terminates, reports the damage, and yields
+ * Truncated, damaged and crafted captures: the decoder terminates, reports the damage, and returns
  * no record that was not written.
  */
 #include <errno.h>
@@ -15,7 +15,7 @@
 static const char *path;
 static int fd;
 
-/* The file that cap_path() made, to change it in place. */
+/* Opens the file that cap_path() made, to change it in place. */
 static void use(const struct cap *cap)
 {
 	path = cap_path(cap->data, cap->len);
@@ -28,7 +28,7 @@ static void poke(size_t at, const void *data, size_t len)
 		tap_bail("pwrite");
 }
 
-/* Those in which arguments go on are no events, and not in the decoder's count. */
+/* Continuation records of arguments are no events, and the decoder does not count them. */
 static uint64_t records_of(const struct drained *d)
 {
 	uint64_t n = 0;
@@ -43,7 +43,7 @@ static const char *name_of(unsigned int flags)
 	return flags ? "zstd and columns" : "plain";
 }
 
-/* Cut off after every byte: what is left is what its whole chunks hold. */
+/* Cut after every byte: the decoder returns the records of the remaining whole chunks. */
 static void test_cut(unsigned int flags, unsigned int records)
 {
 	struct drained full, d;
@@ -66,7 +66,7 @@ static void test_cut(unsigned int flags, unsigned int records)
 			CHECK_EQ(d.open, 0);
 			CHECK_EQ(d.end, 0);
 			CHECK(d.info.truncated && d.warnings);
-			/* All but what the decoder makes of ledgers and EXIT. */
+			/* Without the events that the decoder makes from ledgers and EXIT. */
 			CHECK(d.info.records <= before);
 			before = d.info.records;
 			sample_subset(&d, &full, "cut");
@@ -92,8 +92,8 @@ static bool same(const struct drained *a, const struct drained *b)
 }
 
 /*
- * Every bit of the first @bytes, or every @step-th, which is odd, so that each bit of a byte has
- * its turn: whatever it changes, it is said, and nothing is made up.
+ * Flips every bit of the first @bytes, or every @step-th; @step is odd, so that every bit of a byte
+ * is flipped. Each change must be reported, and no record made up.
  */
 static void test_flip(unsigned int flags, unsigned int records, size_t bytes, unsigned int step)
 {
@@ -127,7 +127,7 @@ static void test_flip(unsigned int flags, unsigned int records, size_t bytes, un
 		drained_free(&d);
 		poke(bit / 8, &cap.data[bit / 8], 1);
 	}
-	/* 8 reserved bytes a chunk and the padding; all else has a checksum. */
+	/* 8 reserved bytes per chunk, and the padding; everything else has a checksum. */
 	CHECK(silent * step < 30 * 15 * 8);
 	CHECK(kept > tried / 10 * 8);
 	tap_result("%u bits of the first %zu bytes flipped, %s", tried, bytes, name_of(flags));
@@ -157,7 +157,7 @@ static void try(const struct cap *cap, struct cap *copy, size_t chunk, size_t at
 	drained_free(&d);
 }
 
-/* Words of a chunk's header, and of its payload, one at a time. */
+/* Changes words of a chunk's header and payload, one at a time. */
 static void test_lies(unsigned int flags)
 {
 	struct cap cap, copy;
@@ -175,7 +175,7 @@ static void test_lies(unsigned int flags)
 		for (size_t word = at; word + 8 <= end; word += step) {
 			size_t size = word - at < 24 ? 4 : 8;
 
-			/* The reserved half of a control page is a desert. */
+			/* The reserved half of a control page is large: test only some of it. */
 			if (word > at + 500 && chunk->type == XSPROF_CHUNK_PRODUCER &&
 			    word % 256)
 				continue;
@@ -261,7 +261,7 @@ static void test_options(void)
 
 /* ---- chunks ------------------------------------------------------------------------------ */
 
-/* A frame that is larger or smaller than the chunk says, or none at all. */
+/* A frame that is larger or smaller than the chunk says, or no frame. */
 static void test_zstd(void)
 {
 	for (int how = 0; how < 4; how++) {
@@ -286,7 +286,7 @@ static void test_zstd(void)
 		else
 			chunk->raw -= 1;
 		cap_reseal(&cap, at);
-		r.pos += how == 1;	/* not the slots that it lies about */
+		r.pos += how == 1;	/* without the slots that it falsely claims */
 		ring_rec(&r, XSPROF_REC_INSTANT, 1, 4000, 1, 1000);
 		cap_ring(&cap, 0, 0, 0, &r);
 		cap_end(&cap, 5000);
@@ -301,7 +301,7 @@ static void test_zstd(void)
 	tap_result("zstd frames that are not what the chunk says");
 }
 
-/* The hole that a damaged chunk leaves is in the stream, and counted. */
+/* A damaged chunk leaves a hole in the stream, and the hole is counted. */
 static void test_hole(void)
 {
 	const struct taken *lost;

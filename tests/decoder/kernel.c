@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's tracer in a capture: builds sub-buffers of random events by the kernel's rules;
- * every event must be decoded unchanged, with its time, in order, and no others.
+ * The kernel's tracer in a capture: builds sub-buffers of random events by the kernel's rules. Each
+ * event must be decoded unchanged, with its time and in order, and no others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 
 #define CPUS	3
 #define HEAD	16		/* bytes before a sub-buffer's data */
-#define EVENTS	6000		/* of each CPU */
+#define EVENTS	6000		/* per CPU */
 
-/* An event, or a loss, as it must come out. */
+/* An event or a loss that must be decoded. */
 struct expected {
 	uint64_t	ts;
 	uint64_t	lost;		/* 0: an event */
@@ -30,10 +30,10 @@ struct stream {
 	uint8_t		*page;
 	uint32_t	size;
 	uint32_t	used;
-	uint64_t	ts;		/* of the latest */
-	uint64_t	missed;		/* before this sub-buffer */
+	uint64_t	ts;		/* time of the latest event */
+	uint64_t	missed;		/* lost before this sub-buffer */
 	bool		unknown;
-	uint32_t	told;		/* where the list says so, + 1 */
+	uint32_t	told;		/* its index in the list + 1 */
 	struct expected	*list;
 	uint32_t	nr;
 	uint32_t	next;
@@ -76,7 +76,7 @@ static void begin_page(struct stream *s)
 	s->told = 0;
 }
 
-/* The kernel writes the number behind the data where there is room for it. */
+/* The kernel writes the number of lost events after the data if there is room. */
 static void end_page(struct stream *s)
 {
 	uint64_t commit = s->used;
@@ -101,7 +101,7 @@ static void put32(struct stream *s, uint32_t v)
 	s->used += 4;
 }
 
-/* Time beyond what an event's own bits hold. */
+/* Adds a time that does not fit into an event's own bits. */
 static void put_time(struct stream *s, uint64_t ts)
 {
 	uint64_t delta = ts - s->ts;
@@ -123,7 +123,7 @@ static void put_event(struct stream *s, uint32_t delta, uint32_t len, bool disca
 
 	for (uint32_t i = 0; i < len; i++)
 		data[i] = random32();
-	/* An id that is described, or one that is not. */
+	/* An id with a description, or one without. */
 	memcpy(data, (uint16_t[]){ random32() % 3 ? 77 : 78 }, 2);
 	if (discarded)
 		type = 29;
@@ -137,7 +137,7 @@ static void put_event(struct stream *s, uint32_t delta, uint32_t len, bool disca
 	s->ts += delta;
 	if (discarded)
 		return;
-	/* What was lost before a sub-buffer is told with its first event. */
+	/* Losses before a sub-buffer are reported with its first event. */
 	if ((s->missed || s->unknown) && !s->told) {
 		expect(s, (struct expected){ .ts = s->ts, .lost = s->missed,
 					     .unknown = s->unknown });
@@ -148,7 +148,7 @@ static void put_event(struct stream *s, uint32_t delta, uint32_t len, bool disca
 	memcpy(&s->list[s->nr - 1].pid, data + 4, 4);
 }
 
-/* One sub-buffer, until it is full or drawn to be done. */
+/* Fills a sub-buffer until it is full, or ends it at random. */
 static void fill_page(struct stream *s)
 {
 	begin_page(s);
@@ -156,7 +156,7 @@ static void fill_page(struct stream *s)
 		uint32_t len = random32() % 8 ? 8 + random32() % 60 : 8 + random32() % 400;
 		uint32_t delta = random32() % 16 ? random32() % 100 : 0;
 
-		/* What was lost before it is told with its first event: there is one. */
+		/* Losses are reported with the first event, so there must be one. */
 		if (s->size - HEAD - s->used < len + 24 ||
 		    (random32() % 300 == 0 && (s->told || !(s->missed || s->unknown))))
 			break;
@@ -221,7 +221,7 @@ static void put_meta(struct cap *cap, const char *clock, uint32_t size)
 		    "\tfield:s32 number;\toffset:28;\tsize:4;\tsigned:1;\n\n"
 		    "print fmt: \"%s\", REC->what\n");
 	put_section(&raw, 99, "of a later version");
-	/* No sub-buffer can look like this: it is not believed. */
+	/* No sub-buffer can have this layout: it must be rejected. */
 	put_section(&raw, XSPROF_SECTION_INFO, "subbuf_size=8192\ndata_offset=0\n");
 	put_section(&raw, XSPROF_SECTION_TASKS, "5 4 five\n6 4 six seven\n5 4 FIVE\n");
 	cap_chunk(cap, (struct xsprof_chunk){ .type = XSPROF_CHUNK_KERNEL,
@@ -312,7 +312,7 @@ static void test_stream(const char *clock, uint32_t size, unsigned int flags, ui
 		s[i].size = size;
 		s[i].page = malloc(size);
 		s[i].chunk = malloc(1 << 20);
-		/* A loss or two for each event at most. */
+		/* At most two losses per event. */
 		s[i].list = calloc(3 * EVENTS, sizeof(*s[i].list));
 		s[i].ts = offset + 1500 + i;
 		if (!s[i].page || !s[i].chunk || !s[i].list)
@@ -341,7 +341,7 @@ static void test_stream(const char *clock, uint32_t size, unsigned int flags, ui
 	cap_free(&cap);
 }
 
-/* ---- what the trace says of kinds ---------------------------------------------------------- */
+/* ---- descriptions of kinds ----------------------------------------------------------------- */
 
 static void test_fields(void)
 {
@@ -380,7 +380,7 @@ static void test_fields(void)
 	CHECK(s && len == 16 && !memcmp(s, "exactly sixteen!", 16));
 	s = xsprof_kernel_bytes(&ev, xsprof_kernel_field(kind, "text"), &len);
 	CHECK(s && len == 7 && !memcmp(s, "the end", 7));
-	/* An event that is cut, and words that point out of it. */
+	/* A truncated event, and offsets that point out of it. */
 	ev.rec_size = 39;
 	CHECK(!xsprof_kernel_bytes(&ev, xsprof_kernel_field(kind, "text"), &len) && !len);
 	ev.rec_size = 31;

@@ -8,7 +8,7 @@
 #include "decoder/drain.h"
 #include "common/tap.h"
 
-/* Drops in the middle, at the end, of a lock ring, for want of memory; and slots overwritten. */
+/* Drops in the middle, at the end, of a lock ring, for lack of memory; and overwritten slots. */
 static void test_losses(void)
 {
 	struct xsprof_trace_producer producer;
@@ -80,15 +80,15 @@ static void test_losses(void)
 	cap_free(&cap);
 }
 
-/* Records that found no room in the file: whose they were EXIT tells, and END how many in all. */
+/* Records that found no room in the file: EXIT has the count of a process, END that of all. */
 static void test_no_room(void)
 {
 	static const struct { uint64_t exit, end, own, all; } v[] = {
 		{ 0, 0, 5, 5 },
-		{ 30, 0, 35, 35 },	/* not even END found room */
+		{ 30, 0, 35, 35 },	/* END found no room either */
 		{ 30, 35, 35, 35 },
-		{ 30, 50, 35, 50 },	/* of some it is not known whose they were */
-		{ 0, 50, 5, 50 },	/* so in files of recorders that did not tell */
+		{ 30, 50, 35, 50 },	/* some belong to no known process */
+		{ 0, 50, 5, 50 },	/* files of older recorders: no count in EXIT */
 	};
 
 	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
@@ -113,7 +113,7 @@ static void test_no_room(void)
 		drain(&d, cap_path(cap.data, cap.len), NULL, 10);
 		CHECK_EQ(d.info.lost_records, v[i].all);
 		CHECK_EQ(d.lost, 5);
-		/* Where they are missing, as slots. */
+		/* Where they are missing they are reported as slots. */
 		taken = drained_at(&d, XSPROF_EV_LOST, 0);
 		CHECK_EQ(d.lost_slots, v[i].all > 5 ? 40 : 0);
 		CHECK(taken && taken->ev.ns == 3000);
@@ -129,7 +129,7 @@ static void test_no_room(void)
 	tap_result("no room in the file");
 }
 
-/* Bytes that are no record: the next block goes on, and what was passed is counted. */
+/* Bytes that are no record: decoding continues at the next block, and skipped slots are counted. */
 static void test_bad_records(void)
 {
 	static const struct { uint8_t size, type; unsigned int bad; } v[] = {

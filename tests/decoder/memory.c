@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much memory the decoder takes: for captures that unpack to much more than they are, that name
- * what is far apart, or that have thousands of rings.
+ * The decoder's memory use: for captures that decompress to much more than their size, that use ids
+ * far apart, or that have thousands of rings.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "decoder/sample.h"
 #include "common/tap.h"
 
-/* Text that unpacks to thousands of times what is stored: some of it is taken, the rest is not. */
+/* Text that decompresses to thousands of times its size: only part of it is read. */
 static void test_bombs(void)
 {
 	static const uint16_t types[] = { XSPROF_CHUNK_NOTE, XSPROF_CHUNK_KERNEL,
@@ -31,7 +31,7 @@ static void test_bombs(void)
 		struct cap cap;
 
 		cap_begin(&cap);
-		/* Each is a few hundred bytes here. */
+		/* Each is a few hundred bytes compressed. */
 		for (int n = 0; n < 200; n++)
 			cap_chunk(&cap, chunk, CAP_ZSTD, text, size);
 		CHECK(cap.len < 2 * size);
@@ -51,7 +51,7 @@ static void test_bombs(void)
 	tap_result("text that takes no room in the file takes little memory");
 }
 
-/* The largest resident size of a process that reads @cap, in KiB. */
+/* Returns the largest resident size of a process that reads @cap, in KiB. */
 static long memory_of(const struct cap *cap)
 {
 	struct rusage use;
@@ -71,7 +71,7 @@ static long memory_of(const struct cap *cap)
 	return use.ru_maxrss;
 }
 
-/* Bytes that make the decoder keep much more: all of it has one bound, whatever it is. */
+/* Bytes that make the decoder keep much more data: all kinds share one limit. */
 static void grow_ledgers(struct cap *cap, uint32_t n)
 {
 	static struct xsprof_cap_ledger list[2000];
@@ -157,7 +157,7 @@ static void test_budget(void)
 		kib = memory_of(&cap);
 		if (!i)
 			none = kib;
-		/* What the test's reader itself keeps of events, and what is free, come on top. */
+		/* The events that the test's reader keeps, and free memory, are added to that. */
 		most = none + (16 << 10) + (long)(cap.len >> 10) * 20;
 #if !CHECKED
 		if (kib > most)
@@ -170,7 +170,7 @@ static void test_budget(void)
 	}
 }
 
-/* Ids as large as they can be cost what small ones cost. */
+/* The largest possible ids cost as much as small ones. */
 static void test_large_ids(void)
 {
 	struct xsprof_ctl ctl = ctl_make(8192, 64, 1 << 20, XSPROF_MODE_DISCARD);
@@ -208,7 +208,7 @@ static void test_large_ids(void)
 	cap_free(&cap);
 }
 
-/* Thousands of rings under way at once, in the least memory there is. */
+/* Thousands of rings in progress at once, with the smallest memory limit. */
 static void test_many_streams(unsigned int flags)
 {
 	enum { PRODUCERS = 50, RINGS = 60, EACH = 130 };

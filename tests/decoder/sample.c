@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A capture and a ring file with one of everything.
+ * A capture and a ring file with one record of every kind.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void put_names(struct cap *cap)
 	cap_free(&arena);
 }
 
-/* All types in turn, some with arguments. */
+/* Writes all types in turn, some with arguments. */
 static void put_record(struct ring *r, uint32_t tid, uint64_t ts, unsigned int i)
 {
 	unsigned int kinds = XSPROF_REC_RELATION + 4, kind = i % kinds;
@@ -112,7 +112,7 @@ void sample_subset(const struct drained *d, const struct drained *full, const ch
 			tap_bail("no memory");
 	}
 	memset(seen, 0, full->nr);
-	/* Both are in time order, and times differ: one walk finds each. */
+	/* Both are in time order, and times differ: one pass finds each. */
 	for (size_t i = 0, j = 0; i < d->nr; i++) {
 		const struct taken *a = &d->list[i];
 

@@ -9,20 +9,20 @@
 #include "decoder/builder.h"
 #include "decoder/drain.h"
 
-/* Checked memory takes several times as long; every byte is cut all the same. */
+/* A sanitizer takes several times as long, so use fewer records; every byte is still cut. */
 #ifdef __has_feature
 #define CHECKED	__has_feature(address_sanitizer)
 #else
 #define CHECKED	0
 #endif
 
-/* Every record's value is its own: @records of them, in chunks of @chunk bytes. */
+/* Makes @records records, each with its own value, in chunks of @chunk bytes. */
 void sample_make(struct cap *cap, unsigned int records, unsigned int flags, size_t chunk);
 
-/* Every record of @d must be one of @full, byte by byte, and come once. */
+/* Every record of @d must be equal to one of @full, and occur once. */
 void sample_subset(const struct drained *d, const struct drained *full, const char *what);
 
-/* A ring file: @used bytes of it in @data (to be freed), with records in two rings. */
+/* Returns a ring file of @len bytes (to be freed), with records in two rings. */
 uint8_t *sample_ring_file(uint32_t mode, uint64_t head, size_t *len);
 
 #endif /* TESTS_DECODER_SAMPLE_H */

@@ -15,7 +15,7 @@
 #include "decoder/sample.h"
 #include "common/tap.h"
 
-#define SLOTS	512u	/* of a ring of sample_ring_file() */
+#define SLOTS	512u	/* slots of a ring of sample_ring_file() */
 
 static void test_discard(void)
 {
@@ -44,7 +44,7 @@ static void test_discard(void)
 	tap_result("DISCARD: from tail to head");
 }
 
-/* Only what cannot be half overwritten: from the first block above head + 15 - size. */
+/* Only records that cannot be half overwritten: from the first block above head + 15 - size. */
 static void test_overwrite(void)
 {
 	static const struct { uint64_t head, from; } v[] = {
@@ -102,7 +102,7 @@ static void test_about(void)
 	free(data);
 }
 
-/* Each word of the control page, of the pages of ring 0 and of the arena's header. */
+/* Changes each word of the control page, of the pages of ring 0 and of the arena's header. */
 static void test_lies(void)
 {
 	static const uint64_t lies[] = { 0, 1, 7, 0xfff, 0x10001, 0x7fffffff, 0xffffffff,
@@ -123,7 +123,7 @@ static void test_lies(void)
 		areas[3][1] = areas[3][0] + 4096 + 64;
 		for (int a = 0; a < 4; a++) {
 			for (size_t at = areas[a][0]; at < areas[a][1]; at += 4) {
-				/* Between the two pages there is nothing. */
+				/* There is nothing between the two pages. */
 				if (a == 3 && at % 4096 >= areas[3][0] % 4096 + 128)
 					continue;
 				for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
@@ -172,7 +172,7 @@ static void test_short(void)
 static uint8_t *live;
 static volatile bool stop;
 
-/* Writes records of 1 to 8 slots, whose every word says which record it is. */
+/* Writes records of 1 to 8 slots; every word identifies its record. */
 static void *writer(void *data)
 {
 	struct xsprof_ctl *ctl = (struct xsprof_ctl *)live;
@@ -222,7 +222,7 @@ static void test_live(void)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (pthread_create(&thread, NULL, writer, NULL))
 		tap_bail("pthread_create");
-	/* So many looks, and more where the writer hardly got a CPU: until it has been seen. */
+	/* At least this many reads, and more if the writer got little CPU time. */
 	for (int round = 0; round < (full ? 20000 : 1500) ||
 	     (records <= 1000 && round < 1000000); round++) {
 		const struct xsprof_event *ev;
@@ -254,7 +254,7 @@ static void test_live(void)
 	close(fd);
 }
 
-/* A file that is not to be written to is enough. */
+/* A file opened read-only is enough. */
 static void test_read_only(void)
 {
 	char path[] = "/tmp/xsprof-snapshot-XXXXXX";

@@ -19,7 +19,7 @@
 #define RAN_NS		(4990 * MS)
 #define RANGES_MAX	16
 
-/* A sub-buffer in the making. */
+/* A sub-buffer under construction. */
 struct page {
 	uint8_t		data[PAGE];
 	uint64_t	ts;
@@ -77,7 +77,7 @@ static void put_exit(struct page *page, uint64_t ns, uint32_t tid)
 		page->ts = ns;
 		memcpy(page->data, &ns, 8);
 	}
-	/* A time that an event's own bits have no room for comes before it. */
+	/* A time that does not fit into an event's own bits precedes the event. */
 	e.time[0] = 30 | (uint32_t)((ns - page->ts) & ((1u << 27) - 1)) << 5;
 	e.time[1] = (uint32_t)((ns - page->ts) >> 27);
 	memcpy(page->data + page->used, &e, sizeof(e));
@@ -104,7 +104,7 @@ static void take(void *data, const struct xsprof_range *range)
 	nr_ranges++;
 }
 
-/* All of its ranges, by events of which @at_once are taken in one go. */
+/* Reads all ranges, in batches of @at_once events. */
 static void read_back(const struct cap *cap, size_t at_once)
 {
 	struct xsprof_pairer *pairer;
@@ -174,8 +174,8 @@ static void end_cap(struct cap *cap, uint32_t how, int status)
 }
 
 /*
- * 101 ends long before the process, 102 with it, 103 is of another process by what the recorder
- * saw; then another thread has the number 101.
+ * Thread 101 ends long before the process, 102 with it; 103 belongs to another process according to
+ * the recorder; then a new thread gets the id 101.
  */
 static void test_tracer(void)
 {
@@ -214,7 +214,7 @@ static void test_tracer(void)
 	tap_result("by the kernel's tracer");
 }
 
-/* What the recorder knows as an interval is what the tracer saw, also of how long it ran. */
+/* The recorder knows the end only as an interval; the tracer has the exact time. */
 static void test_process(void)
 {
 	struct page page = { 0 };
@@ -254,7 +254,7 @@ static void sched_out(struct ring *r, uint32_t tid, uint64_t ns, char state)
 	}, NULL, 0);
 }
 
-/* Of a snapshot the process went on for certain. */
+/* In a snapshot the process is known to have continued. */
 static void test_module(void)
 {
 	struct ring r = { 0 };
@@ -280,7 +280,7 @@ static void test_module(void)
 	tap_result("by the kernel's module");
 }
 
-/* A thread's first entry. */
+/* Adds a thread's first entry. */
 static void put_new(struct cap *arena, uint32_t tid, const char *comm, uint64_t since)
 {
 	struct xsprof_entry entry;
@@ -310,7 +310,7 @@ static void called(const struct cap *cap, uint32_t tid, const char *name)
 	xsprof_trace_close(t);
 }
 
-/* The kernel gives a number again: nobody saw the thread before end, but another has its number. */
+/* The kernel reuses an id: nobody saw the first thread end, but another one has its id. */
 static void test_numbers(void)
 {
 	struct cap cap, arena = { 0 };
@@ -322,7 +322,7 @@ static void test_numbers(void)
 	put_new(&arena, 102, "worker", 901 * MS);
 	put_new(&arena, 103, "worker", 902 * MS);
 	cap_entry(&arena, XSPROF_ENTRY_THREAD, 103, XSPROF_THREAD_GIVEN, "given");
-	/* The same one, under another name; and what a later version may have there. */
+	/* The same thread under another name; and flags that a later version may use. */
 	cap_entry(&arena, XSPROF_ENTRY_THREAD, 100, 0, "called");
 	cap_entry(&arena, XSPROF_ENTRY_THREAD, 100, XSPROF_THREAD_NEW, "called");
 	put_new(&arena, 101, "second", 2000 * MS);
@@ -353,7 +353,7 @@ static void test_numbers(void)
 	cap_free(&cap);
 	ring_free(&r);
 	r = (struct ring){ 0 };
-	/* More of them, and the recorder's word on the last one. */
+	/* More threads with that id, and the recorder's notice of the last one's end. */
 	begin_cap(&cap, &r);
 	put_new(&arena, 101, "third", 3500 * MS);
 	put_new(&arena, 101, "fourth", 3600 * MS);

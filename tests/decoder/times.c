@@ -73,7 +73,7 @@ static void test_back(void)
 	cap_free(&cap);
 }
 
-/* As a recorder writes: all rings are drained, then the clocks are read, once a second. */
+/* Writes like a recorder: once a second drains all rings, then reads the clocks. */
 static void rounds(struct cap *cap)
 {
 	const uint64_t start = 3000000, step = 10000000;
@@ -85,7 +85,7 @@ static void rounds(struct cap *cap)
 		if (i % 100 == 99) {
 			struct xsprof_sync sync = sync_at(start + i * step + 500, 0);
 
-			/* The later half first: what is older comes later in the file. */
+			/* The later half first: older records come later in the file. */
 			cap_ring(cap, 0, 1, 0, &r[1]);
 			cap_ring(cap, 0, 0, 0, &r[0]);
 			cap_clock(cap, &sync, 1);
@@ -96,7 +96,7 @@ static void rounds(struct cap *cap)
 	cap_end(cap, start + RECORDS * step);
 }
 
-/* A file that grows while it is followed. */
+/* A file that grows while it is read. */
 static void test_follow(void)
 {
 	struct xsprof_trace_options opts = { .size = sizeof(opts), .flags = XSPROF_TRACE_FOLLOW };
@@ -115,7 +115,7 @@ static void test_follow(void)
 
 		drain_open(&d, t, 50);
 		CHECK_EQ(d.end, -EAGAIN);
-		/* Not more than three rounds behind what the file holds. */
+		/* At most three rounds behind the end of the file. */
 		CHECK(d.nr + 500 > at / 40);
 		if (write(fd, cap.data + at, n) != (ssize_t)n)
 			tap_bail("write");
@@ -140,7 +140,7 @@ static void test_follow(void)
 	cap_free(&cap);
 }
 
-/* Producers with different counters stand on one time. */
+/* Producers with different counters share one time line. */
 static void test_two_clocks(void)
 {
 	struct xsprof_ctl tsc = ctl_make(1, 0, 1 << 20, XSPROF_MODE_DISCARD);

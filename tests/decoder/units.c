@@ -15,7 +15,7 @@
 #include "drain/filter.h"
 #include "text/escape.h"
 
-/* Which of the device's producers are taken up. */
+/* Which of the device's producers are opened. */
 static void test_filter(void)
 {
 	struct xsp_ended ended = { 0 };
@@ -132,14 +132,14 @@ static void never_back(const struct xst_fit *fit, uint64_t from, uint64_t to, ui
 	CHECK(xst_fit_ns(fit, UINT64_MAX) >= before);
 }
 
-/* What the points say is what ticks there become. */
+/* Ticks at the points convert to the points' times. */
 static void test_points(void)
 {
 	struct xst_point points[100], copy[100];
 	struct xst_fit fit;
 
 	for (int i = 0; i < 100; i++) {
-		/* 3 GHz, with the kernel steering by up to 50 ppm. */
+		/* 3 GHz, with the kernel adjusting by up to 50 ppm. */
 		uint64_t mono = 5000000000ull + i * 1000000000ull;
 
 		points[i] = (struct xst_point){
@@ -157,7 +157,7 @@ static void test_points(void)
 		CHECK(ns >= points[i].mono - 1 && ns <= points[i].mono);
 	}
 	CHECK(fit.freq > 2.999e9 && fit.freq < 3.001e9);
-	/* Steered by 10 us from second to second: the bound must know, and not by much more. */
+	/* Adjusted by 10 us from second to second: the bound must cover that, but not much more. */
 	CHECK(fit.error_ns >= 10000 && fit.error_ns < 60000);
 	never_back(&fit, points[0].ticks - 1000000000, points[99].ticks + 1000000000, 9999991);
 	tap_result("a fit goes through its points");
@@ -198,7 +198,7 @@ static void test_suspend(void)
 	CHECK_EQ(xst_fit_build(&fit, points, 4, 0), 0);
 	CHECK_EQ(fit.points, 4);
 	CHECK(fit.freq > 1.99e9 && fit.freq < 2.01e9);
-	/* A quarter second after the point before, and before the point after. */
+	/* A quarter of a second after the point before, and before the point after. */
 	CHECK(llabs((long long)xst_fit_ns(&fit, 4500000000) - 2250000000ll) < 5);
 	CHECK(llabs((long long)xst_fit_ns(&fit, 5500000000 + 2 * hour) - 2750000000ll) < 5);
 	CHECK(llabs((long long)xst_fit_ns(&fit, 5000000000 + hour) - 2500000000ll) < 5);
@@ -207,7 +207,7 @@ static void test_suspend(void)
 	tap_result("suspension");
 	xst_fit_free(&fit);
 
-	/* A counter that sleeps as well. */
+	/* A counter that stops during suspend too. */
 	points[2].ticks = 6000000000;
 	points[3].ticks = 8000000000;
 	CHECK_EQ(xst_fit_build(&fit, points, 4, 0), 0);
@@ -243,14 +243,14 @@ static void test_few(void)
 	CHECK(fit.error_ns >= 250000 && fit.error_ns < 300000);
 	xst_fit_free(&fit);
 
-	/* Two points so close that their slope means nothing: what was told counts. */
+	/* The slope of two close points means nothing: use the given frequency. */
 	CHECK_EQ(xst_fit_build(&fit, near, 2, 3e9), 0);
 	CHECK(llabs((long long)xst_fit_ns(&fit, 303000000000) - 101000000000ll) < 100000);
 	xst_fit_free(&fit);
 	tap_result("two points, one, none");
 }
 
-/* Numbers as wild as they can be. */
+/* Extreme values. */
 static void test_wild(void)
 {
 	uint64_t x = 88172645463325252ull;
@@ -286,7 +286,7 @@ static void test_wild(void)
 	tap_result("wild points");
 }
 
-/* UTF-8 of @code, as far as it goes: also of what is none, such as halves of pairs. */
+/* Encodes @code as UTF-8, even if it is not valid, such as a surrogate. */
 static size_t utf8(char *p, unsigned int code)
 {
 	static const unsigned int lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
@@ -302,7 +302,7 @@ static size_t utf8(char *p, unsigned int code)
 	return n;
 }
 
-/* The same characters are let through by what marks them and by what replaces them. */
+/* Escaping and replacing let the same characters pass. */
 static void test_plain(void)
 {
 	unsigned int through = 0;
@@ -316,7 +316,7 @@ static void test_plain(void)
 		xsp_plain(plain, n);
 		len = (size_t)(xsp_escape_text(escaped, text, n) - escaped);
 		same = len == n && !memcmp(escaped, text, n);
-		/* A backslash is printed; in an escaped text it stands for itself as two. */
+		/* A backslash is printed; in an escaped text it is doubled. */
 		if (same != !memcmp(plain, text, n) && code != '\\')
 			tap_wrong("U+%04X: %sescaped, %sreplaced", code, same ? "not " : "",
 				  memcmp(plain, text, n) ? "" : "not ");

@@ -17,7 +17,7 @@ die() { echo "demo: $*" >&2; exit 1; }
 
 [ -x "$xsprof" ] || die "$xsprof: not built: run 'make demo', or 'make' first"
 mkdir -p "$out" "$work"
-# Python's packages stay with what was built, unless a test names its cache.
+# Python packages stay in the build folder, unless a test sets its own cache.
 export XSPROF_VIEWERS_DIR=${XSPROF_VIEWERS_DIR:-$work}
 dir=$work
 . tests/viewers/packages.sh
@@ -37,11 +37,11 @@ END
 gcc -c -o "$work/hello.o" "$work/hello.c"
 
 echo "== recording: a PyTorch training, an OpenMP program and a mold link, side by side"
-# With the scheduler, where this user may trace the kernel; else it says so and goes on.
+# With the scheduler, if this user may trace the kernel; otherwise it says so and continues.
 "$xsprof" record -e sched --irq -o "$out/xsprof.data" -- tests/demo/work.sh "$work" ||
 	die "record: exit status $?: see its messages above"
 
-# Written aside and renamed: a failure leaves no half file that looks like a result.
+# Written to another name and renamed, so that a failure leaves no partial file.
 make_file()
 {
 	local file=$1
@@ -52,7 +52,7 @@ make_file()
 	mv "$out/.$file.new" "$out/$file"
 }
 
-# A busy machine may lose kernel events, which is said; the traces are good all the same.
+# A busy machine may lose kernel events; dump says so, and the traces are still valid.
 make_file trace.json "$dump" -i "$out/xsprof.data" -f chrome -o - --allow-lost
 make_file trace.pftrace "$dump" -i "$out/xsprof.data" -f perfetto -o - --allow-lost
 make_file trace.txt "$dump" -i "$out/xsprof.data" -f text -o - --allow-lost
@@ -60,7 +60,7 @@ make_file kineto.json "$dump" -i "$out/xsprof.data" -f kineto -o - --allow-lost
 make_file report.txt "$xsprof" report -i "$out/xsprof.data" --allow-lost
 make_file info.txt "$xsprof" info -i "$out/xsprof.data" --allow-lost
 make_file steps.txt "$xsprof" report -i "$out/xsprof.data" --steps --allow-lost
-# Of everything that was traced the slowest of PyTorch's convolutions, and what each waited for.
+# The slowest of PyTorch's convolutions in the trace, and what each waited for.
 rm -f "$out/why.txt"
 if grep -q '^tracer ' "$out/info.txt"; then
 	make_file why.txt "$xsprof" report -i "$out/xsprof.data" --why aten::conv2d -n 3 \
@@ -75,7 +75,7 @@ echo "== recording: a benchmark of OpenCL"
 make_file opencl.txt "$xsprof" report -i "$out/opencl.data" --gpu --allow-lost
 make_file opencl.pftrace "$dump" -i "$out/opencl.data" -f perfetto -o - --allow-lost
 
-# NVIDIA's package for Python needs no GPU. It is not in Debian: without it the rest is done.
+# NVIDIA's Python package needs no GPU. It is not in Debian: without it the demo does the rest.
 rm -f "$out"/nvtx.{data,txt,pftrace}
 python=/usr/bin/python3
 if python_packages nvtx-demo nvtx==0.2.17; then
@@ -91,7 +91,7 @@ fi
 
 width=${COLUMNS:-120}
 [ "$width" -ge 40 ] 2>/dev/null || width=120
-# A line is cut at the width of the screen, and ends with "..." then.
+# Cuts lines at the width of the screen, with "..." at the end.
 fit() { sed -E "s/^(.{$((width - 3))}).{4,}\$/\1.../"; }
 
 echo
@@ -101,7 +101,7 @@ echo
 echo "== $xsprof report -i $out/xsprof.data   (its first lines)"
 sed -n 1,14p "$out/report.txt" | fit
 if [ -f "$out/why.txt" ]; then
-	# The table of where the time of ranges went stands behind the first.
+	# The table of where the time of ranges went follows the first table.
 	awk '/^# sources of thread times/ { on = 1 } on && !$0 && ++blank == 2 { exit } on' \
 		"$out/report.txt" | sed -n 1,10p | fit
 	echo

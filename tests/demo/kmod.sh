@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The demo of the kernel module, in an emulated machine: a mold link on TBB's threads marks into
-# rings that the kernel owns, with no recorder anywhere, and is killed with SIGKILL. What each
-# thread was in is read out of the kernel afterwards, decoded here and shown.
-# `make demo-kmod` installs and builds first; nothing shown here is canned.
+# The demo of the kernel module, in an emulated machine: a mold link on TBB's threads writes markers
+# into rings that the kernel owns, without any recorder, and is killed with SIGKILL. Afterwards the
+# last ranges of each thread are read from the kernel, decoded and shown. `make demo-kmod` installs
+# and builds first; nothing shown here is canned.
 set -eu -o pipefail
 cd "$(dirname "$0")/../.."
 
@@ -24,7 +24,7 @@ echo "== building xsprof.ko for Linux $KERNEL"
 ko=$(tests/vm/module.sh "$KERNEL" 2>"$work/module.log" | tail -n 1) && [ -s "$ko" ] ||
 	die "xsprof.ko: not built: see $work/module.log"
 
-# Something to link that takes mold a while: many objects with many symbols and relocations.
+# Input that takes mold a while to link: many objects with many symbols and relocations.
 objects=()
 for o in $(seq 1 24); do
 	obj=$work/part$o.o

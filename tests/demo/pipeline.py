@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The demo's NVTX program: threads pack and parse batches of JSON for a consumer, with a queue
-# between them. It says what it does by NVIDIA's package nvtx alone, and knows nothing of xsprof:
-# ranges with payloads and categories, the life of a batch from one thread to another, and how many
-# batches wait. Usage: pipeline.py [BATCHES]
+# between them. It marks its work with NVIDIA's package nvtx only, and does not use xsprof: ranges
+# with payloads and categories, a batch's life from one thread to another, and the number of waiting
+# batches. Usage: pipeline.py [BATCHES]
 
 import json
 import queue
@@ -18,7 +18,7 @@ LOADERS = 2
 
 
 def load(number, batches, ready, depth):
-    """Every LOADERS-th batch: made, packed, unpacked, parsed."""
+    """Handles every LOADERS-th batch: make, pack, unpack, parse."""
     nvtx.push_range(f"loader {number}", domain="pipeline")
     for i in range(number, batches, LOADERS):
         life = nvtx.start_range("batch", domain="pipeline", payload=i)

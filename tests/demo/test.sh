@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The demo does what it says: PyTorch's ops and oneDNN's tasks are there to the last one, OpenMP's
-# and mold's beside them, of one recording, equal in every output, and the programs' own output is
-# as without a recorder; OpenCL's kernels and NVTX's ranges are as many as made. TAP.
+# Checks the demo: all of PyTorch's ops and oneDNN's tasks, OpenMP's and mold's are in one
+# recording, equal in every output; the programs' own output is as without a recorder; and there are
+# as many OpenCL kernels and NVTX ranges as the programs made. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -70,7 +70,7 @@ counts()
 result "JSON: the same counts, numbers as pid and tid everywhere" "$(counts "$dir/trace.json")" \
 	"100 300 0"
 
-# Each op by its name, as often in every output.
+# Each op has the same count in every output.
 "$BUILD/bin/xsprof" report --json --allow-lost -i "$dir/xsprof.data" >"$dir/report.json"
 python3 tests/tools/check-perfetto.py -r "$dir/trace.pftrace" >"$dir/ranges" 2>&1
 /usr/bin/python3 - "$dir" >"$dir/ops" 2>&1 <<-'END'
@@ -115,7 +115,7 @@ result "report: the same counts" "$(row convolution) $(row reorder)" "100 300"
 result "nothing lost" "$(grep -oE '[0-9]+ lost' "$dir/log" | head -n 1)" "0 lost"
 result "four processes, one recording" \
 	"$(grep -oE 'from [0-9]+ processes' "$dir/log" | head -n 1)" "from 4 processes"
-# As many as it says in its source: 20,000 that it measures, and two before.
+# The count in its source: 20,000 measured ones, and two before.
 result "report --gpu: 20,002 kernels of OpenCL" \
 	"$(awk '$NF == "global_bandwidth_v1_local_offset" { print $1 }' "$dir/opencl.txt")" 20002
 result "and the calls that started them" \
@@ -124,7 +124,7 @@ result "and the calls that started them" \
 for i in steps report opencl nvtx why; do
 	[ ! -f "$dir/$i.txt" ] || cat "$dir/$i.txt"
 done >"$dir/tables"
-# What is shown of a table is a line of a report, whole or with "..." where it was cut.
+# Lines of a table are lines of a report, complete or cut with "...".
 result "no line of a table is wider than the screen, and where it was cut it says so" \
 	"$(awk 'NR == FNR { seen[$0] = 1; next }
 		/^== where/ { exit }

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The demo's training job: a small convolution net learns to tell where in a noisy picture
-# a bright bar stands. It knows nothing of xsprof; what is recorded are PyTorch's ops, and the
-# ITT tasks that oneDNN emits below them. Usage: train.py [STEPS]
+# The demo's training job: a small convolution net learns to find a bright bar in a noisy picture.
+# It does not use xsprof; the recording has PyTorch's ops, and the ITT tasks that oneDNN emits below
+# them. Usage: train.py [STEPS]
 
 import sys
 

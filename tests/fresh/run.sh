@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Does the README hold for a new user? Makes a minimal Debian 12 root (the base system,
-# make and git, nothing else), clones HEAD into it and runs `make demo` and `make check`
-# there, so that a missing install step cannot hide behind what this machine has.
+# Checks the README for a new user: makes a minimal Debian 12 root (the base system, make and git,
+# nothing else), clones HEAD into it and runs `make demo` and `make check` there. So a missing
+# install step cannot be hidden by what this machine has.
 #
 # Usage: tests/fresh/run.sh [TARGET...]        (default: demo check; as root)
 #
@@ -75,7 +75,7 @@ include=make,git
 case $mirror in
 https:*) include=$include,ca-certificates ;;
 esac
-# The host's proxies, credentials and retries for the archive, nothing else of its apt.
+# The host's proxies, credentials and retries for the archive, and no other setting of its apt.
 apt-config dump |
 	grep -E '^Acquire::(https?|Retries|ForceIPv[46]|Check-Valid-Until|Check-Date)[: ]' \
 	>"$top/apt.conf" || true

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In a guest, by its shell (busybox): the kernel's events beside markers whose rings the module
-# owns, on whatever clock this kernel trusts. TAP. Usage: guest.sh PAIRS
+# Runs in a guest, in its shell (busybox): the kernel's events beside markers in rings that the
+# module owns, on whichever clock this kernel trusts. TAP. Usage: guest.sh PAIRS
 n=0
 bad=0
 pairs=$1

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# kmod.sh KERNEL [CLOCKSOURCE]: guest.sh in an emulated machine of that kernel, with the module.
-# Of one clock source, tsc or hpet, or what the kernel chooses. TAP.
+# kmod.sh KERNEL [CLOCKSOURCE]: runs guest.sh in an emulated machine with that kernel and the
+# module. The clock source is tsc or hpet, or by default the kernel's choice. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/vm/module-tap.sh

@@ -118,7 +118,7 @@ int main(void)
 			tid = ftrace_find_mark(text);
 			if (tid != cases[i].tid)
 				tap_wrong("%u, not %u, in: %s", tid, cases[i].tid, text);
-			/* It never reads past what a cut text holds. */
+			/* It must not read past the end of a truncated text. */
 			for (size_t cut = strlen(text); cut > 0; cut--) {
 				char *part = strndup(text, cut);
 

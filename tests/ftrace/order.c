@@ -59,7 +59,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* What lies between is part of it: the call into the kernel, and who else ran on the CPU. */
+/* The distance includes the call into the kernel, and other tasks that ran on the CPU. */
 static void print_far(const char *what, int64_t *far, uint64_t n)
 {
 	if (!n)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pairs N: N times a marker, a write to trace_marker of the recorder's instance, a marker; moved
- * from CPU to CPU meanwhile.  Both streams must put the write between its two markers.
+ * pairs N: N times a marker, a write to trace_marker of the recorder's instance, and a marker,
+ * while the thread changes CPUs. Both streams must put the write between its two markers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #include <xsprof/xsprof.h>
 
-/* The newest: of the recorder that has just started us. */
+/* Opens the newest instance: that of the recorder that has just started us. */
 static int open_marker(void)
 {
 	glob_t g;
@@ -39,7 +39,7 @@ static void move(int cpus, int cpu)
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu % cpus, &set);
-	/* Where it may not run there it stays. */
+	/* If it may not run there it stays. */
 	(void)sched_setaffinity(0, sizeof(set), &set);
 }
 

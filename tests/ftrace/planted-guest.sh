@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In a guest, by its shell (busybox): each of the programs that are late, recorded, and what --why
-# says of it, for people and then as JSON. Usage: planted-guest.sh WHAT...
+# Runs in a guest, in its shell (busybox): records each of the programs that are late, and prints
+# --why's answers as text and as JSON. Usage: planted-guest.sh WHAT...
 for what in "$@"; do
 	echo "== $what"
-	# What the tracer loses says nothing: again, with more room.
+	# Losses of the tracer prove nothing: try again with larger buffers.
 	for size in 8M 32M 96M; do
 		./xsprof record -e sched --irq --syscalls --faults --trace-buffer $size \
 			-o p.data -- ./planted "$what" >out 2>err

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# planted.sh KERNEL: programs that are late for a known reason, recorded in an emulated machine of
-# that kernel by its module and its tracer; what --why says there is judged here. TAP.
+# planted.sh KERNEL: programs that are late for a known reason, recorded in an emulated machine with
+# that kernel, the module and the kernel's tracer; this script checks --why's answers. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/vm/module-tap.sh
@@ -28,7 +28,7 @@ sed 's/^/# /' "$dir/err"
 
 result "the guest came to its end, its log is clean" $rc
 for what in $whats; do
-	# What the guest printed between two lines of ours.
+	# The guest's output between two of its marks.
 	sed -n "/^== $what\$/,/^== /{/^== /!p}" "$dir/all" >"$dir/$what"
 	why=$(sed -n 's/^skip: //p' "$dir/$what")
 	if [ -n "$why" ]; then

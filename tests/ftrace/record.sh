@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # `xsprof record -e` on this machine's own kernel: the events are there, in order, on the markers'
-# clock, each lost one counted; nothing of anybody else's is touched, and nothing stays behind.
-# Where tracefs gives us no instance it says so and is skipped: the guests run it as well.
+# clock, and each lost one is counted; it changes nothing of other users, and leaves nothing behind.
+# Skipped if tracefs allows no instance: the guests run it too.
 top=$PWD
 . "$top/tests/record/tap.sh"
 pairs=$BUILD/tests/ftrace/pairs
@@ -29,14 +29,14 @@ if [ -n "$why" ]; then
 fi
 instances() { ls $tracing/instances | grep -c '^xsprof-[0-9]'; }
 
-# What others have set, as far as we may read it.
+# Prints the settings of others, as far as we may read them.
 others()
 {
 	cat $tracing/trace_clock $tracing/tracing_on $tracing/buffer_size_kb $tracing/set_event \
 		$tracing/set_event_pid $tracing/options/* 2>/dev/null
 }
 
-# Whatever the C library says of the CPUs, those that the tracer has are read.
+# Whatever the C library reports, the recorder reads all CPUs that the tracer has.
 run env LD_PRELOAD="$BUILD/tests/ftrace/one-cpu.so" "$xsprof" record -e sched -o c.data -- true
 cpus=$(ls -d $tracing/per_cpu/cpu* | wc -l)
 has "all CPUs of the tracer are read" err "kernel events on $cpus CPUs?, "
@@ -63,8 +63,8 @@ hasnt "and no other of sched" out ' sched_stat_'
 awk '{ t = substr($0, match($0, /[0-9]+\.[0-9]+: /)); sub(/:.*/, "", t);
 	if (t + 0 < last) n++; last = t + 0 } END { exit n > 0 }' out
 is "in the order of time" $? 0
-# Of those that were gone before it ended too: a process of the shell's, and a thread of Python's.
-# In a pid namespace the tracer's numbers are not those of programs, and no process is stated.
+# Also for tasks that ended before the recording: a process of the shell and a thread of Python. In
+# a pid namespace the tracer's ids are not those of programs, and no process is stated.
 run "$xsprof" record -e sched -o t.data -- sh -c '(:); python3 -c "
 import threading
 t = threading.Thread(target=lambda: None)
@@ -90,7 +90,7 @@ for tid, by in threads.items():
     assert of[tid] == {0 if namespaced else by}, (tid, of[tid])
 END
 is "each task is of its process" $? 0
-# Sync points at the ends alone would bound the clocks' error by most of a millisecond.
+# Sync points only at the ends would give a clock error of up to a millisecond.
 run "$xsprof" record -q -e sched -o n.data -- sleep 1
 run "$xsprof" info --json n.data
 ok "sync points all the time, without any marker" python3 -c '
@@ -105,7 +105,8 @@ if [ "$(readlink /proc/self/ns/pid)" = "pid:[4026531836]" ]; then
 	has "which are counted" out '^\.\.\. and [0-9]+ threads? of other programs ran for '
 fi
 if [ "$(readlink /proc/self/ns/pid)" = "pid:[4026531836]" ]; then
-	# Seen between two looks of the recorder, or on its way out at the last: the kernel's time.
+	# Seen between two reads of the recorder, or still exiting at the last: the kernel's time
+	# counts.
 	for i in 1 2 3 4 5; do
 		run "$xsprof" record -e sched --trace-buffer 16M -o m.data -- \
 			sh -c "$actor end kill 50; sleep 0.2"
@@ -132,7 +133,7 @@ run "$xsprof" report i.data
 has "report without the scheduler's events says what to record" out 'record with -e sched$'
 run "$dump" -i i.data
 for e in sys_enter sys_exit page_fault_user; do
-	# Not every kernel has tracepoints of faults.
+	# Some kernels have no tracepoints of page faults.
 	[ $e != page_fault_user ] || [ -d $tracing/events/exceptions ] ||
 		{ skip "$e" "this kernel has no events of faults"; continue; }
 	has "$e" out " $e: "
@@ -156,7 +157,7 @@ for clock in x86-tsc mono_raw mono boot; do
 	ok "$clock: the bound is below a microsecond" test "$bound" -lt 1000
 done
 
-# Another reader of the same sub-buffers sees the same events at the same times
+# Another reader must get the same events at the same times from the same sub-buffers
 if command -v trace-cmd >trace-cmd.path && command -v python3 >python3.path; then
 	run "$xsprof" record -q -e sched --irq --syscalls --trace-clock mono -o t.data -- \
 		sh -c 'for i in 1 2 3 4 5; do sleep 0.01; ls / >/dev/null; done'
@@ -178,7 +179,7 @@ else
 	skip "the same events as trace-cmd has" "no trace-cmd, or no python3"
 fi
 
-# Losses: a buffer that is far too small, and a recorder that does not read
+# Losses: a buffer that is much too small, and a recorder that is stopped
 cat >storm.sh <<-'END'
 	kill -STOP $PPID
 	i=0
@@ -195,7 +196,7 @@ is "each of them is in the stream" \
 		awk '{ n += $1 } END { print n + 0 }')" "$lost"
 has "and on stderr" err "lost $lost kernel events"
 
-# Only the command's
+# Only the command's events
 run "$xsprof" record -q -e sched --syscalls --filter-tree -o f.data -- \
 	sh -c 'sleep 0.02; (sleep 0.02); true'
 run "$dump" -i f.data --name 'sys_*'
@@ -242,8 +243,8 @@ run "$xsprof" record -e '' -- true
 is "an empty event: 2" $rc 2
 is "no instance of all that" "$(instances)" 0
 
-# Events that tracefs has and does not enable: here its folder of one system shows ten that an
-# instance does not have, in a mount namespace of its own.
+# Events that tracefs has but refuses to enable: here the folder of one system shows ten that an
+# instance lacks, in a mount namespace of its own.
 refusing()
 {
 	unshare --mount --propagation private sh -c '
@@ -283,7 +284,7 @@ else
 	skip "events that are not enabled" "no mount namespace here: $(cat err)"
 fi
 
-# Of a recorder in another pid namespace nobody here knows the number
+# The pid of a recorder in another pid namespace is unknown here
 if unshare --pid --fork --mount-proc true 2>err; then
 	"$xsprof" record -q -e sched -o ns1.data -- sleep 31.28 2>err.ns &
 	recorder=$!
@@ -298,7 +299,7 @@ else
 	skip "a recorder in another pid namespace" "no pid namespaces here: $(cat err)"
 fi
 
-# One that takes it for dead is always there to remove what it may
+# One recorder takes it for dead each time, and removes what it may
 removed=0
 for i in 1 2 3; do
 	"$xsprof" record -e sched -o m.data -- sh -c 'exit 5' >out 2>err &
@@ -313,7 +314,7 @@ for i in 1 2 3; do
 done
 echo "# removed $removed times"
 
-# The recorder dies
+# The recorder is killed
 "$xsprof" record -q -e sched -o k.data -- sh -c 'sleep 0.3; exec sleep 31.27' 2>err &
 recorder=$!
 wait_for test "$(instances)" -ge 0
@@ -330,7 +331,7 @@ is "and gone after the next recording of any kind" "$(instances)" 0
 run "$dump" -q -i k.data
 is "what it wrote is decoded, with the status of a cut file" $rc 3
 
-# A thread that ended long before its process was killed was in nothing then
+# A thread that ended long before its process was killed has no open ranges then
 run "$xsprof" record -q -e sched -o g.data -- "$BUILD/tests/tools/open" tids gone
 run "$xsprof" report g.data
 is "what a thread was in ended with it" \
@@ -352,7 +353,7 @@ for format in chrome kineto ndjson; do
 		"$(grep -o '"thread_ended":true' out | wc -l)" 2
 done
 
-# Somebody who may not
+# A user without the permission
 if command -v setpriv >err; then
 	chmod 755 . "$shm"
 	chmod 1777 "$shm"

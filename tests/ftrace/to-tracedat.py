@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# to-tracedat.py CAPTURE OUT: the kernel's events of a capture, as the file that trace-cmd record
-# writes (version 6), so that trace-cmd report reads the very same sub-buffers: an independent
-# reader to compare with, and one to measure against. Written after format.rst and
-# trace-cmd.dat(5); it shares no code with the tools.
+# to-tracedat.py CAPTURE OUT: writes a capture's kernel events as a trace-cmd file (version 6), so
+# that trace-cmd report reads the same sub-buffers: an independent reader to compare with, and to
+# measure against. Written from format.rst and trace-cmd.dat(5); shares no code with the tools.
 import struct
 import sys
 

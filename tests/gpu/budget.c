@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the collector of CUDA may cost, by figures: its budget.c with a clock, a load and launches
- * that this test makes up, so that no machine's speed has a part in it.
+ * The budget of the CUDA collector: runs its budget.c with a clock, a load and launch costs that
+ * this test makes up, so that the speed of the machine does not matter.
  */
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -14,17 +14,17 @@
 #define SECOND	1000000000ull
 #define TICK	(SECOND / 4)
 
-/* What a program does in a second, and what of it costs. */
+/* What a program does in a second, and what it costs. */
 static struct {
 	uint64_t	kernels;
 	uint64_t	graphs;		/* launches, of ten kernels each */
-	uint64_t	with;		/* ns of a launch, with records and without */
+	uint64_t	with;		/* ns per launch, with records and without */
 	uint64_t	without;
-	uint64_t	cpu;		/* ns of the thread, in a second */
-	uint64_t	few;		/* so many times the launches cannot be timed */
+	uint64_t	cpu;		/* ns of the collector's thread per second */
+	uint64_t	few;		/* this many times there are too few launches to time */
 } program;
 
-/* What the collector did. */
+/* What the collector has done. */
 static struct {
 	bool		recording;
 	bool		attached;
@@ -127,7 +127,7 @@ void cupti_put(const struct xsprof_device_activity *a, const struct xsprof_kv *k
 xsprof_name_t xsprof_name_in(int category, const char *text)
 {
 	(void)category;
-	/* The instant that is told of comes next. */
+	/* An instant with this text follows. */
 	strncpy(seen.told, text, sizeof(seen.told) - 1);
 	return 1;
 }
@@ -147,7 +147,7 @@ void xsprof_instant_args(xsprof_name_t name, const struct xsprof_kv *kv, size_t 
 
 /* ---- a program ------------------------------------------------------------------------------- */
 
-/* Ticks of a second's quarter, as the collector's thread makes them. */
+/* Runs ticks of a quarter of a second, as the collector's thread does. */
 static void run(uint32_t ticks)
 {
 	for (uint32_t i = 0; i < ticks; i++) {
@@ -162,7 +162,7 @@ static void run(uint32_t ticks)
 	}
 }
 
-/* Each begins as a process does. */
+/* Starts anew, as a process does. */
 static void begin(uint64_t kernels, uint64_t graphs, uint64_t added)
 {
 	(void)cupti_budget_end();
@@ -195,7 +195,7 @@ static void check_within(void)
 	tap_result("for good, and the time is told of at the end");
 }
 
-/* One state, as a process has it: in the order of the steps, the last of which is for ever. */
+/* A process has the state once: its steps go one way, and the last is final. */
 static int in_child(void (*check)(void))
 {
 	int status;

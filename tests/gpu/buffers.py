@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Buffers of CUPTI: in which ways it gives them back, and what is lost of them. Played to the
-# collector of CUPTI through a stand-in for libcupti. Results are of a replay: no GPU is there.
+# Buffers of CUPTI: the ways in which CUPTI returns them, and how lost records are counted. A
+# stand-in for libcupti replays them to the CUPTI collector; no GPU is used.
 
 import collections
 import json
@@ -51,13 +51,13 @@ def told(got, word):
 
 
 def lines(got):
-    """What was said, but for the recorder's sum and that it knows of no device."""
+    """Returns the messages, without the recorder's summary and the one about no device."""
     return [line for line in got.stderr.splitlines()
             if not line.startswith(("[ xsprof record:", "xsprof: --gpu: no recorded process"))]
 
 
 def shown(path, miss, n, name):
-    """A loss is in the trace, in info, and in the report."""
+    """Checks that a loss is in the trace, in info, and in the report."""
     words = miss.removeprefix("not recorded: ")
     report = gpulib.run([XSPROF, "report", "--gpu", path], **OWN).stdout
     info = gpulib.run([XSPROF, "info", path], **OWN).stdout

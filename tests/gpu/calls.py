@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What tests/gpu/program plays to the collector of CUPTI, through a stand-in for libcupti, and what
-# is in the trace of it.  Results are of a replay: no GPU is there.
+# Compares what tests/gpu/program does, through a stand-in for libcupti, with the trace that the
+# CUPTI collector writes of it. These are replays: no GPU is used.
 
 import collections
 import gzip
@@ -23,7 +23,7 @@ VERSIONS = {"11.8": 1108, "12.0": 1200, "12.4": 1204, "12.6": 1206, "12.8": 1208
             "13.0": 1300, "13.5": 1305}
 
 
-# No GPU takes part in any of these.
+# None of these uses a GPU.
 def result(good, name, why=""):
     gpulib.result(good, f"replay: {name}", why)
 
@@ -32,7 +32,7 @@ def equal(got, want, name):
     gpulib.equal(got, want, f"replay: {name}")
 
 
-# The stand-in for libcupti.
+# Uses the stand-in for libcupti.
 OWN = {"without": ("CUDA_",), "XSPROF_CUPTI": CUPTI}
 
 
@@ -189,7 +189,7 @@ def check_recorder():
     last = int(re.search("last: ([0-9]+)", got.stdout).group(1))
     result(last in {e["value"] for e in events if e["type"] == "gpu" and e["kind"] == "kernel"},
            "--flight keeps the latest activities", (last, len(events)))
-    # With one CPU's rings small, the recorder that is gone is found out soon.
+    # A small ring fills soon, and then the collector notices that the recorder is gone.
     got = run([XSPROF, "record", "-q", "--gpu", "-b", "64k", "-o", os.path.join(DIR.name, "gone"),
                "--", PROGRAM, "orphan"])
     for _ in range(600):
@@ -241,7 +241,7 @@ def check_chain():
 
 
 def check_raw():
-    """What an H100 gave for tests/gpu/work.cu small, by tests/gpu/raw.c, in CUDA 13.0."""
+    """Replays buffers of an H100 for tests/gpu/work.cu small, written by raw.c with CUDA 13.0."""
     raw = os.path.join(DIR.name, "raw")
     with gzip.open(os.path.join(os.path.dirname(__file__), "h100-13.0.raw.gz")) as f:
         open(raw, "wb").write(f.read())

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The comparisons of tests/gpu/run.sh: with what a program says that it did, with torch.profiler,
-# and of the clocks of device and host.  The exit status is 0 where all is as it should be.
+# Comparisons of tests/gpu/run.sh: with what a program says that it did, with torch.profiler, and of
+# the clocks of device and host. The exit status is 0 if all are right.
 
 import collections
 import json
@@ -40,7 +40,8 @@ def counts(xsprof, path, said, processes):
             got["memset", name.split("(")[1].rstrip(")")] += 1
         elif name == "cudaGraphLaunch":
             got["call", name] += 1
-    # The one kernel on managed memory has the name of others; waits at ends of parts are more.
+    # The one kernel on managed memory has another's name; there are more waits, at the ends of
+    # parts.
     want["kernel", "scale"] += want.pop(("kernel", "scale_managed"))
     want.pop(("sync", "Stream_Sync"))
     waits = want.pop(("sync", "Stream_Wait_Event"))
@@ -55,7 +56,7 @@ def counts(xsprof, path, said, processes):
 
 
 def chain(events):
-    """How many waits of a stream name the last recording of their event before them."""
+    """Returns how many stream waits name the latest earlier recording of their event."""
     calls = sorted((e for e in events if e["kind"] == "runtime" and e["name"] == "cudaEventRecord"),
                    key=lambda e: (e["pid"], e["value"]))
     good = 0
@@ -71,7 +72,7 @@ def chain(events):
 
 
 def details(xsprof, graphs, managed):
-    """Whole graphs, and nothing of their nodes; what unified memory moved, 100 times 4 MiB."""
+    """Checks whole graphs, without their nodes; and unified memory: 100 times 4 MiB moved."""
     events = dump(xsprof, graphs)
     kinds = collections.Counter((e["kind"], "scale<double>" in e["name"]) for e in events)
     used = [a["value"] for e in events for a in e.get("args", []) if a["key"] == "in use (bytes)"]
@@ -94,7 +95,7 @@ def budget(xsprof, path):
 
 
 def ranges(xsprof, path):
-    """Each kernel of no graph was measured, alone, once, and its metrics are percentages."""
+    """Checks that each kernel outside graphs was measured once, alone, in percentages."""
     events = dump(xsprof, path)
     kernels = [e for e in events if e["kind"] == "kernel"]
     values = collections.defaultdict(dict)
@@ -135,7 +136,7 @@ def clocks(xsprof, path):
     waits = sorted((e for e in events if e["name"] == "cudaDeviceSynchronize"),
                    key=lambda e: e["end_ns"])
     begins = [k["begin_ns"] - calls[k["value"]]["begin_ns"] for k in kernels]
-    # Each kernel is waited for before the next is launched.
+    # The program waits for each kernel before it launches the next.
     ends = [w["end_ns"] - k["end_ns"] for k, w in zip(kernels, waits)]
     if not kernels or len(kernels) != len(waits):
         print("got", len(kernels), "kernels and", len(waits), "waits", file=sys.stderr)
@@ -178,13 +179,13 @@ def differ(what, ours, theirs):
 
 
 def occupancy(report, ours, theirs):
-    """Theirs is rounded, and 0 of kernels with more shared memory than a block has by default."""
+    """Theirs is rounded, and 0 for kernels with more than the default shared memory per block."""
     key = "est. achieved occupancy %"
     of = [{(e["name"], str(e["args"]["grid"]), str(e["args"]["block"])): e["args"].get(key)
            for e in events if e.get("cat") == "kernel"} for events in (ours, theirs)]
     bad = [(launch, of[0].get(launch), one) for launch, one in of[1].items()
            if one and not abs((of[0].get(launch) or -1) - one) <= 0.6]
-    # A row of the report has that of all launches of a kernel, by their times.
+    # A report's row has the average of all launches of a kernel, weighted by time.
     rows = {r["name"]: r["occupancy"] for r in report["rows"] if r["kind"] == "kernel"}
     for name, row in rows.items():
         values = [one for (kernel, _, _), one in of[0].items() if kernel == name]

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What is recorded of CUDA on request, and what a budget leaves out: played to the collector of
-# CUPTI through a stand-in for libcupti. Results are of a replay: no GPU is there.
+# Optional details of CUDA, and what a budget leaves out: a stand-in for libcupti replays them to
+# the CUPTI collector; no GPU is used.
 
 import collections
 import json
@@ -71,7 +71,7 @@ def check_collectives(gpu):
 
 def check_memory():
     _, gpu, _ = record("--gpu=memory", what=["details"])
-    # The total after each, in the order of their times; not known of what is told of too late.
+    # The total after each, in the order of times; unknown for those reported too late.
     equal([(e["name"], e["bytes"], args_of(e).get("in use (bytes)")) for e in gpu
            if e["kind"] in ("alloc", "free")],
           [("Alloc (Device)", 65536, 65536), ("Alloc (Device)", 4096, 69632),
@@ -177,7 +177,7 @@ def check_budget():
     for text in ("0", "101", "two", "nan", ""):
         got = run("record", "--gpu-budget", text, "-o", CAPTURE, "--", "true")
         equal([got.returncode, "0.1 to 100" in got.stderr], [2, True], f"a budget of '{text}'")
-    # So little that it is exceeded on a machine of any load; gpu/budget has the figures.
+    # So little that any machine exceeds it; gpu/budget tests the figures.
     got, gpu, events = record("--gpu-budget=0.1%", what=["budget"])
     equal("step: 1" in got.stdout, True, "CUPTI is given back")
     off = [e for e in gpu if e["kind"] == "unrecorded"]
@@ -202,7 +202,7 @@ def check_budget():
     equal(["step: 1" in got.stdout, "GPU budget: graphs as a whole from here" in names,
            kinds(gpu)["graph"] > 0],
           [True, True, True], "where most kernels are of graphs, graphs as a whole come first")
-    # In a locale in which 0.5 is written as 0,5.
+    # With a locale that writes 0.5 as 0,5.
     places = os.path.join(gpulib.DIR.name, "locales")
     os.mkdir(places)
     german = {"LOCPATH": places, "LC_ALL": "de_DE.UTF-8"}

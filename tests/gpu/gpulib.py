@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the tests of collectors of devices share: results as TAP, a recording and its events.
+# Shared by the tests of device collectors: results as TAP, a recording and its events.
 
 import collections
 import json
@@ -48,7 +48,7 @@ def finish():
 
 
 def run(args, without=(), timeout=300, encoding="utf-8", **more):
-    """Without variables of that beginning, which may be the user's own."""
+    """Runs it without the user's own variables that begin with XSPROF_ or one of @without."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("XSPROF_", *without))}
     env.update({"XSPROF_SHM_DIR": SHM.name, **more})
     return subprocess.run(args, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -56,7 +56,7 @@ def run(args, without=(), timeout=300, encoding="utf-8", **more):
 
 
 def record(command, options=("--gpu",), **more):
-    """Returns how it ended, the events, and the capture."""
+    """Returns how it ended, the events, and the path of the capture."""
     got = run([XSPROF, "record", *options, "-o", CAPTURE, "--", *command], **more)
     dump = run([XSPROF, "dump", "-f", "ndjson", CAPTURE])
     events = [json.loads(line) for line in dump.stdout.splitlines()]
@@ -65,14 +65,14 @@ def record(command, options=("--gpu",), **more):
     return got, events, CAPTURE
 
 
-# Room for all that a test records, in the ring of one CPU: collectors wait a second for a recorder,
-# and records are lost where it has no CPU for so long.
+# One CPU's ring has room for all that a test records: collectors wait only a second for the
+# recorder, and records are lost if it gets no CPU for longer.
 ROOM = ("-b", "128M")
 
 
 def count(command, options=("--gpu", *ROOM), **more):
-    """The same of what is too much to be read event by event: how many there are by kind and name,
-    and what is not recorded, as report --gpu counts them."""
+    """The same for too many events to read singly: their counts by kind and name, and what is not
+    recorded, from report --gpu."""
     got = run([XSPROF, "record", *options, "-o", CAPTURE, "--", *command], **more)
     report = json.loads(run([XSPROF, "report", "--gpu", "--json", CAPTURE]).stdout)
     counts, lost = collections.Counter(), collections.Counter()
@@ -93,7 +93,7 @@ def missed(events):
 
 
 def check_calls(events, name):
-    """Each work belongs to one call, begins after that did and is of the same queue."""
+    """Checks that each work item has one call, begins after it and is in the same queue."""
     calls = {e["value"]: e for e in of(events, "runtime") if e["value"]}
     work = of(events, *WORK)
     wrong = [(e, calls.get(e["value"])) for e in work

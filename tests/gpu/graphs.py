@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Kernels of CUDA graphs belong to the ops that captured them, in all outputs: played to the
-# collector of CUPTI through a stand-in for libcupti, of several versions. Results are of a replay:
-# no GPU is there.
+# Kernels of CUDA graphs belong to the ops that captured them, in all outputs: a stand-in for
+# libcupti, in several versions, replays them to the CUPTI collector; no GPU is used.
 
 import json
 import os
@@ -15,7 +14,7 @@ PROGRAM = os.path.join(BUILD, "tests", "gpu", "program")
 OWN = {"without": ("CUDA_",), "XSPROF_CUPTI": os.path.join(BUILD, "tests", "gpu", "libcupti.so")}
 WANTED = {"mm_kernel": "aten::mm", "relu_kernel": "aten::relu", "of_no_range": None,
           "of_before": None}
-# A graph that was updated keeps what it was captured in where CUPTI does not tell.
+# If CUPTI does not report an update, a graph keeps the ops of its capture.
 UPDATED = {1108: "aten::mm", 1204: "aten::mm", 1303: "aten::mm", 1305: "aten::relu"}
 
 
@@ -48,7 +47,7 @@ def check(version):
           f"{cuda}: each kernel of a graph belongs to the range that captured it")
     equal([{calls[e["value"]] for e in kernels}, len(kernels)], [{"cudaGraphLaunch"}, 13],
           "and to the call that launched it")
-    # Seven of nodes; a launch makes none.
+    # Seven for nodes; a launch causes none.
     equal("callbacks: 10, of launches: 0" in got.stdout, True,
           f"callbacks come when nodes are made, and none when they run: {got.stdout!r}")
     equal(gpulib.missed(events), {}, "all is recorded")

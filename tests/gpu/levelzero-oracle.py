@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What is recorded of the buffers of tests/gpu/levelzero, a replay, against what PTI's own function
-# finds in the same buffers, record by record; and the real libraries without a driver.
-#
-# Usage: levelzero-oracle.py FOLDER LIB: FOLDER has what the script built, LIB PTI's libraries
+# Compares what is recorded of the buffers of tests/gpu/levelzero, a replay, with what PTI's own
+# function finds in them, record by record; and tests the real libraries without a driver. Usage:
+# levelzero-oracle.py FOLDER LIB: FOLDER has what the script built, LIB PTI's libraries
 
 import collections
 import os
@@ -40,7 +39,7 @@ def check_steps(*what):
     equal(key, collections.Counter((w[0], int(w[1]), int(w[4])) for w in theirs),
           f"{name} are those recorded (replay)")
     calls = {(e["kind"], e["value"] - FIRST): e for e in ours}
-    # Each queue of theirs is a stream of ours, each device a device.
+    # Each of their queues is one of our streams, each device one device.
     for what, at, field in (("device", 6, "device"), ("queue", 5, "stream")):
         pairs = {(w[at], calls.get((w[0], int(w[1])), {}).get(field)) for w in theirs
                  if w[0] in WORK and w[at] != "0"}
@@ -54,7 +53,7 @@ def check_steps(*what):
           f"{name}: threads of calls")
     times = {(w[0], int(w[1])): (int(w[2]), int(w[3])) for w in theirs}
     zero = min(e["begin_ns"] for e in ours) - min(begin for begin, _ in times.values())
-    # The reader knows the rate of the clock better than the program did.
+    # The reader knows the clock's rate better than the program did.
     off = [(e, times[key]) for key, e in calls.items()
            if abs(e["begin_ns"] - zero - times[key][0]) > 10000 or
            abs(e["end_ns"] - e["begin_ns"] - times[key][1] + times[key][0]) > 1000]
@@ -69,12 +68,12 @@ def check_no_driver():
         result(got.returncode == 0 and got.stdout == "zeInit: 0x78000001\n" and len(lines) == 1,
                "the real loader without a driver: one line, and the program goes on",
                got.stdout + got.stderr)
-    # PTI, the real one, is not to be called then: it aborts the program.
+    # Then the real PTI must not be called: it aborts the program.
     result(got.returncode == 0 and not of(events, "overhead"), "and PTI is left alone", got.stderr)
 
 
 def check_driver(*what):
-    """The real loader and the real PTI, on a stand-in for a driver, which says when it did what."""
+    """The real loader and the real PTI, on a stand-in for a driver that prints its times."""
     got, events, _ = gpulib.record([os.path.join(FOLDER, "work"), *what], ("--gpu", "--no-torch"),
                                    without=CLEAN, XSPROF_PTI=PTI, LD_LIBRARY_PATH=LIB,
                                    ZE_ENABLE_ALT_DRIVERS=os.path.join(FOLDER, "driver.so"))
@@ -89,7 +88,7 @@ def check_driver(*what):
           {"zeCommandListAppendLaunchKernel": times, "zeCommandListAppendMemoryCopy": times,
            "zeCommandListAppendMemoryFill": times, "zeCommandQueueExecuteCommandLists": times},
           f"{name}: what it called")
-    # A wait is its call, which PTI puts on our clock anew: a few ns apart.
+    # A wait has the time of its call, which PTI converts to our clock again: a few ns apart.
     wrong = [(e, calls.get(e["value"])) for e in work if e["value"] not in calls or
              e["kind"] != "sync" and e["begin_ns"] < calls[e["value"]]["begin_ns"]]
     result(work and not wrong, f"{name}: each has its call, and begins after that did", wrong[:2])

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The records of PTI as the collector of Level Zero reads them, against PTI's own function, which
-# steps through the same buffers; our view of structures against Level Zero's headers, and PTI's
-# where XSPROF_PTI_INCLUDE names them, as Python's package has none; and the real PTI and the real
-# loader without a driver, and on a stand-in for one. PTI is fetched when needed. TAP.
+# Compares the Level Zero collector's reading of PTI's records with PTI's own function, on the same
+# buffers; our structures with Level Zero's headers, and with PTI's if XSPROF_PTI_INCLUDE names them
+# (the Python package has none); and runs the real PTI and loader without a driver, and on a
+# stand-in for one. Fetches PTI when needed. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -14,7 +14,7 @@ export LC_ALL=C
 skip() { echo "1..0 # SKIP $*"; exit 77; }
 [ "$(uname -m)" = x86_64 ] || skip "the wheels are for x86-64"
 
-# PTI, and what it loads of the SYCL runtime.
+# Fetches PTI, and what it loads of the SYCL runtime.
 pti_fetch()
 {
 	python3 -m pip download -q --no-deps --only-binary :all: --no-cache-dir \

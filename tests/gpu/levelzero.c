@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program as the collector of Level Zero sees one: it initialises Level Zero, calls functions,
- * and a device does something; all by stand-ins.
+ * A program as the Level Zero collector sees it: it initialises Level Zero, calls functions, and a
+ * device does work; all through stand-ins.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void one_of_each(void)
 	pti_stand_in_fill(c, 1, 0x300, 512);
 	c = pti_stand_in_call(ZE, PTI_ZE_WAIT, 1);
 	pti_stand_in_sync(c, 0x100, 6);
-	/* Of no queue: its call says all of it. */
+	/* Without a queue: its call says all. */
 	pti_stand_in_sync(c, 0, 7);
 	c = pti_stand_in_call(SYCL, 1, 0);
 	pti_stand_in_kernel(c, 1, 0x300, NULL);
@@ -63,7 +63,7 @@ static void threads(int nr, long each)
 	free(v);
 }
 
-/* Two waits before their queue is told of, and one whose queue never is. */
+/* Two waits before their queue is known, and one whose queue stays unknown. */
 static void early_waits(void)
 {
 	pti_stand_in_sync(pti_stand_in_call(ZE, PTI_ZE_WAIT, 0), 0x300, 6);
@@ -79,7 +79,7 @@ static void on_each(long queues)
 				    0x100000 + (uintptr_t)i * 0x40, "axpy");
 }
 
-/* Waits for queues of which nothing is told, between two rounds of work in those that are. */
+/* Waits for unknown queues, between two rounds of work in known ones. */
 static void many_queues(long queues, long others)
 {
 	on_each(queues);
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 	pti_stand_in.strange = !strcmp(what, "strange");
 	pti_stand_in.broken = !strcmp(what, "broken");
 	pti_stand_in.reverse = !strcmp(what, "reverse");
-	/* A program that has none of it; it is there, and not called. */
+	/* A program that uses none of it: the library is loaded, but not called. */
 	if (!strcmp(what, "nothing"))
 		return 0;
 	printf("zeInit: %#x\n", (unsigned int)zeInit(0));
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "reverse"))
 		threads(20, 30);
 	if (!strcmp(what, "pause")) {
-		/* Off for longer than the collector's period: views are off, and on again. */
+		/* Paused for longer than the collector's period: views go off, then on again. */
 		xsprof_pause();
 		sleep(1);
 		printf("paused: %u\n", pti_stand_in_enabled[KERNEL]);

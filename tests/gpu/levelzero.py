@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What tests/gpu/levelzero plays to the collector of Level Zero, through stand-ins for PTI and for
-# Level Zero's loader, and what is in the trace of it.  Results are of a replay: no GPU is there.
+# Compares what tests/gpu/levelzero does, through stand-ins for PTI and Level Zero's loader, with
+# the trace that the Level Zero collector writes of it. These are replays: no GPU is used.
 
 import collections
 import json

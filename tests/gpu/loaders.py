@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs of OpenCL whose loader has no layers, under `xsprof record --gpu`: as linked programs, as
-# plug-ins and by dlsym().  Calls and commands are as many as the program says and an independent
-# library counts; with a loader that has layers too, each is recorded once.
+# OpenCL programs whose loader has no layers, under `xsprof record --gpu`: linked programs,
+# plug-ins, and lookups by dlsym(). Calls and commands must be as many as the program prints and an
+# independent library counts; with a loader that also has layers, each is recorded once.
 # Usage: loaders.py FOLDER of the loader
 
 import os
@@ -29,7 +29,7 @@ def compile_one(out, source, *flags):
 
 
 def make_second():
-    """The loader by another name, so that a process can have two."""
+    """Copies the loader to another name, so that a process can have two."""
     with open(os.path.join(sys.argv[1], "libOpenCL.so.1"), "rb") as f:
         loader = f.read()
     with open(SECOND, "wb") as f:
@@ -75,7 +75,7 @@ def check_loader(name, folder):
 
 
 def check_both():
-    """The loader of this system, whose layers the other tests need."""
+    """Tests this system's loader, whose layers the other tests need."""
     check_same("a loader with layers: a plug-in is recorded once", HOST, PLUGIN, "all")
     got, events, _ = record([PROGRAM, "threads", "2", "500"], OPENCL_LAYERS=LAYER,
                             LD_PRELOAD=COUNTER, COUNT_FILE=COUNT)
@@ -104,7 +104,7 @@ def check_without():
 
 
 def check_musl():
-    """A C library that has no versions, and no dlvsym(): its dlsym() is its own."""
+    """Tests a C library without symbol versions and dlvsym(): it uses its own dlsym()."""
     name = "a program of another C library looks functions up"
     if not shutil.which("musl-gcc"):
         skipped(name, "no musl-gcc: install musl-tools")

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# loaders.py with an OpenCL loader that has no layers, as its maker ships it: NVIDIA's, out of
-# Python's registry. TAP.
+# Runs loaders.py with an OpenCL loader that has no layers, as shipped: NVIDIA's, from the Python
+# package index. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d) || exit 1

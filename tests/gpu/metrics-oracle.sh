@@ -3,10 +3,10 @@
 #
 # Usage: metrics-oracle.sh [all]
 #
-# How the collector reads counters of devices and of kernels, against CUPTI's own headers and
-# library: of the first version that has them and of a newer one, or of all. Each field is where its
-# headers have it, and what the collector chooses of chips CUPTI itself says to be measured at one
-# time. To sample and to measure needs a GPU. Headers and libraries are fetched when needed. TAP.
+# Compares how the collector reads counters of devices and of kernels with CUPTI's own headers and
+# library: of the first version with these counters and of a newer one, or of all. Each field must
+# be where the headers have it, and CUPTI must confirm that the metrics chosen for each chip can be
+# measured in one pass. Sampling and measuring need a GPU. Fetches headers and libraries. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -17,7 +17,7 @@ export LC_ALL=C
 skip() { echo "1..0 # SKIP $*"; exit 77; }
 [ "$(uname -m)" = x86_64 ] || skip "the wheels are for x86-64"
 
-# nvperf_fetch WHEEL...: headers and the libraries that know metrics, all in one folder
+# nvperf_fetch WHEEL...: fetches headers and the libraries with metrics, all into one folder
 nvperf_fetch()
 {
 	local wheel
@@ -32,7 +32,7 @@ nvperf_fetch()
 	cp "$new"/all/nvidia/*/lib/libcupti.so.1* "$new"/all/nvidia/*/lib/libnvperf_host.so \
 		"$new/lib" || return
 	rm -r "$new/all" "$new/wheels"
-	# What headers of 12 include of C++, and do not use; and what is of the compiler's.
+	# C++ headers that the headers of 12 include but do not use, and the compiler's own.
 	touch "$new/include/string"
 	mkdir -p "$new/include/crt" || return
 	printf '#define %s\n' '__align__(n) __attribute__((aligned(n)))' \
@@ -42,7 +42,7 @@ nvperf_fetch()
 		>"$new/include/crt/host_defines.h"
 }
 
-# part VERSION OF PROGRAM.c: its fields, and what it chooses
+# part VERSION OF PROGRAM.c: tests its fields, and its choices
 part()
 {
 	local fields="CUDA $1: each field of what $2 is where its headers have it"
@@ -59,7 +59,7 @@ part()
 	XSPROF_CUPTI=$(echo "$viewers/nvperf-callbacks-$1"/lib/libcupti.so.1*) "$dir/oracle" \
 		>"$dir/log" 2>&1
 	status=$?
-	# That of 13.2 calls itself without an end then.
+	# That of 13.2 recurses without end then.
 	if [ $status = 3 ] || [ "$1 $status" = "13.2 139" ]; then
 		skipped "$chosen" "without a driver it says nothing"
 	else

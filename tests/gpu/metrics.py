@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# xsprof record --metrics: counters of a device, played to the collector through a stand-in for
-# libcupti, whose samples are of the time that has passed. Results are of a replay: no GPU is there.
+# xsprof record --metrics: counters of a device. A stand-in for libcupti replays them to the
+# collector, with samples of the time that has passed; no GPU is used.
 
 import json
 import os
@@ -13,7 +13,7 @@ from gpulib import BUILD, CAPTURE, XSPROF, finish
 
 PROGRAM = os.path.join(BUILD, "tests", "gpu", "program")
 OWN = {"without": ("CUDA_",), "XSPROF_CUPTI": os.path.join(BUILD, "tests", "gpu", "libcupti.so")}
-# What the stand-in's chip measures at one time, and what each is in every other sample.
+# What the stand-in's chip measures at once, and the values in every other sample.
 DEFAULT = {"GPU active (%)": 10, "SM active (%)": 20, "Tensor active (%)": 30,
            "DRAM read (%)": 40, "DRAM write (%)": 50, "PCIe RX (GB/s)": 60}
 PRIVILEGE = "not recorded: CUPTI_ERROR_OF_STAND_IN (35): the driver allows only root to read"
@@ -48,9 +48,9 @@ def kernels(events):
 
 
 def is_whole(samples, ns):
-    """Each begins where the one before has ended."""
+    """Checks that each begins where the one before has ended."""
     ends = {(b["begin_ns"] - a["end_ns"]) for a, b in zip(samples, samples[1:])}
-    # The program's rate of the clock and the capture's are some parts in a million apart.
+    # The program's and the capture's clock rates differ by a few parts in a million.
     return [len(samples) > 5, [e for e in samples if abs(e["end_ns"] - e["begin_ns"] - ns) >
                                ns // 10000], ends <= {-1, 0, 1}]
 
@@ -176,7 +176,7 @@ def check_full():
     lost = gpulib.missed(events).get(TOO_FAST, 0)
     times = int(got.stdout.split("sampled: ")[1].split()[0])
     span = (samples[-1]["end_ns"] - samples[0]["begin_ns"]) / 1e6
-    # Sampling begins anew between two samples, so each time up to half of one is not counted.
+    # Sampling restarts between two samples, so each time up to half of one is not counted.
     equal([times > 1, lost > 0, abs(span - len(samples) - lost) <= times / 2 + 1],
           [True, True, True], f"a full buffer: {len(samples)} samples and {lost} that are counted "
           f"as lost are {span:.1f} ms, begun {times} times")

@@ -13,7 +13,7 @@
 
 #define EACH	100
 
-/* The loader's function of that name. */
+/* Returns the loader's function of that name. */
 #define OF(lib, f)	((__typeof__(&(f)))find(lib, #f))
 
 static void *find(void *lib, const char *name)
@@ -63,7 +63,7 @@ int main(void)
 			return 96;
 		use(lib);
 		dlclose(lib);
-		/* Whoever still has something of it to do comes to it now. */
+		/* Give other threads time to do what is left. */
 		usleep(200000);
 	}
 	return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A program that loads plug-ins, each with its own dependencies (RTLD_LOCAL), and calls their
- * main(): opencl-host PLUGIN... ARGUMENT. Without a plug-in: a program that uses no OpenCL, and
- * looks up functions of it.
+ * main(): opencl-host PLUGIN... ARGUMENT. Without a plug-in: a program without OpenCL that looks up
+ * some of its functions.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static int without(void)
 {
 	int (*next)(const char *text) = (int (*)(const char *))dlsym(RTLD_NEXT, "puts");
 
-	/* What is preloaded has both, and nothing behind them. */
+	/* The preloaded library has both, with no OpenCL behind them. */
 	if ((clFinish && clFinish(NULL) == 0) ||
 	    (clCreateKernel && clCreateKernel(NULL, "none", NULL)))
 		return 2;

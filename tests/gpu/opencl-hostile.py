@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs of OpenCL that a collector may get wrong, on a real device (PoCL's, which is the CPU):
-# they do under recording what they do without it, and all that they did is recorded or counted.
+# OpenCL programs that are difficult for a collector, on a real device (PoCL's, which is the CPU):
+# recording does not change what they do, and all that they did is recorded or counted.
 
 import os
 import sys
@@ -18,7 +18,7 @@ AT_END = "not recorded: commands, because the program ended"
 
 
 def check(name, what, missing, *more, graphs=0):
-    """The same, and @missing commands counted, of as many that have no times."""
+    """The same output, and @missing commands counted as having no times."""
     alone = run([PROGRAM, what, *more])
     got, events, _ = record([PROGRAM, what, *more])
     if "\nnone: " in alone.stdout:

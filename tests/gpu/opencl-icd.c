@@ -15,7 +15,7 @@
 #include <time.h>
 
 struct object {
-	const cl_icd_dispatch	*table;	/* where loaders look for it */
+	const cl_icd_dispatch	*table;	/* loaders read it here */
 	int			references;
 	cl_ulong		at;
 };
@@ -49,7 +49,7 @@ static cl_int answer_text(const char *text, size_t size, void *value, size_t *le
 	return answer(text, strlen(text) + 1, size, value, len);
 }
 
-/* ---- what there is --------------------------------------------------------------------------- */
+/* ---- platforms and devices ------------------------------------------------------------------- */
 
 static cl_int get_platforms(cl_uint n, cl_platform_id *list, cl_uint *nr)
 {
@@ -207,7 +207,7 @@ static cl_int release_event(cl_event e)
 	return CL_SUCCESS;
 }
 
-/* ---- how a loader comes here ----------------------------------------------------------------- */
+/* ---- entry points for loaders ---------------------------------------------------------------- */
 
 void *CL_API_CALL clGetExtensionFunctionAddress(const char *name)
 {
@@ -216,7 +216,7 @@ void *CL_API_CALL clGetExtensionFunctionAddress(const char *name)
 	       !strcmp(name, "clEnqueueMemcpyINTEL") ? (void *)copy_shared : NULL;
 }
 
-/* The dynamic linker may find the loader's function for this call. */
+/* The dynamic linker may resolve this call to the loader's function. */
 static void *address(cl_platform_id p, const char *name)
 {
 	(void)p;

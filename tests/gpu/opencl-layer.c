@@ -58,7 +58,7 @@ cl_int CL_API_CALL clInitLayer(cl_uint nr, const cl_icd_dispatch *below, cl_uint
 	return atexit(say) ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
-/* ---- what the collector knows ---------------------------------------------------------------- */
+/* ---- the collector's constants --------------------------------------------------------------- */
 
 #define HEADERS(name, value)	enum { headers_ ## name = (value) };
 #define AT(function)							\
@@ -100,7 +100,7 @@ SLOTS(AT)
 	F(LAYER_VERSION_1, CL_LAYER_API_VERSION_100)
 CONSTANTS(HEADERS)
 
-/* Names that both have. */
+/* Names that both define. */
 #undef CL_COMPLETE
 #undef CL_QUEUE_ON_DEVICE
 #define CL_SLOTS_OF_HEADERS	(sizeof(cl_icd_dispatch) / sizeof(void *))

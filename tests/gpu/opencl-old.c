@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An OpenCL 1.2 program on the runtime of opencl-icd.c: it writes a buffer, and calls an extension
+ * An OpenCL 1.2 program on the runtime of opencl-icd.c: writes a buffer, and calls an extension
  * function that it looks up in both ways. It prints its calls like opencl.c.
  */
 #define CL_TARGET_OPENCL_VERSION 120

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What OpenCL's programs did, on a real device (PoCL's, which is the CPU): calls, kernels and copies
-# in the trace equal what the program says it did, what an independent layer counted, and the
-# runtime's own times.
+# OpenCL programs on a real device (PoCL's, which is the CPU): calls, kernels and copies in the
+# trace must equal what the program prints, what an independent layer counts, and the runtime's own
+# times.
 
 import collections
 import json
@@ -39,7 +39,7 @@ def compile_all():
 
 def check_pairs(events, name):
     check_calls(events, name)
-    # An in-order queue runs one after the other.
+    # An in-order queue runs one command after the other.
     last = {}
     overlaps = []
     for e in sorted(of(events, *WORK), key=lambda e: e["begin_ns"]):
@@ -62,7 +62,7 @@ def check_all():
           "bytes moved")
     equal(dict(seen_kernels), {k: v[0] for k, v in kernels.items()}, "kernels by their names")
     equal(missed(events), {}, "nothing is missed")
-    # The runtime's own times, which the program had asked for; its clock may be slewed by 500 ppm.
+    # The runtime's own times, which the program asked for; its clock may be slewed by 500 ppm.
     timed = [e for e in of(events, "kernel") if any(a["key"] == "local size" for a in e["args"])]
     ours = collections.Counter()
     for e in timed:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the tests of OpenCL's collector share: programs that say what they did, as opencl.c does, and
-# what the collector saw of them.
+# Shared by the tests of the OpenCL collector: runs programs that print what they did, like
+# opencl.c, and compares that with the trace.
 
 import collections
 import os
@@ -9,7 +9,7 @@ import os
 import gpulib
 from gpulib import DIR, equal, of
 
-# The user's own layers are none of these; PoCL compiles all anew.
+# Without the user's own layers; PoCL compiles everything anew.
 OWN = {"without": ("OPENCL_",), "POCL_CACHE_DIR": os.path.join(DIR.name, "pocl")}
 
 
@@ -22,7 +22,8 @@ def record(command, options=("--gpu",), **more):
 
 
 def said(stdout):
-    """What the program did: calls, [number, bytes] a kind of work, [number, ns] a kernel."""
+    """Parses a program's output: calls, [number, bytes] per kind of work, [number, ns] per
+    kernel."""
     calls = collections.Counter()
     work = collections.defaultdict(lambda: [0, 0])
     kernels = collections.defaultdict(lambda: [0, 0])

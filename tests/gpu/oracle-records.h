@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CUPTI's records in its own headers: the newest of each, as the version of CUDA that VERSION is
- * (1108) writes it.
+ * CUPTI's records in its own headers: the newest struct of each, as CUDA version VERSION (1108)
+ * writes it.
  */
 #ifndef ORACLE_RECORDS_H
 #define ORACLE_RECORDS_H

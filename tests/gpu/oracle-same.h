@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A field of ours against that of CUPTI's headers, and what CUPTI says where there is no driver.
+ * Compares a field of ours with that in CUPTI's headers; and CUPTI's result without a driver.
  */
 #ifndef ORACLE_SAME_H
 #define ORACLE_SAME_H

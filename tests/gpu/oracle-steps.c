@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Steps over buffers by CUPTI's own function, against the stand-in's: buffers that the stand-in
- * fills, and those of a real device.  Both find a record at the same place, and the same end.
+ * Walks buffers with CUPTI's own function and with the stand-in's: buffers that the stand-in fills,
+ * and those of a real device. Both must find the same records, and the same end.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ static uint64_t now(void)
 	return 1000000;
 }
 
-/* Return: records. */
+/* Return: the number of records. */
 static long fill(void *lib)
 {
 	long n = 0;
@@ -95,13 +95,13 @@ static long fill(void *lib)
 		FUNCTION(lib, stand_in_pool)(11, 1, 1);
 		FUNCTION(lib, stand_in_jit)(12, 1, 1);
 		FUNCTION(lib, stand_in_links)();
-		n += 24;	/* a device comes with its context */
+		n += 24;	/* a device record comes with its context record */
 	}
 	(void)FUNCTION(lib, cuptiActivityFlushAll)(CUPTI_FLUSH_FORCED);
 	return n;
 }
 
-/* What raw.c wrote.  Return: buffers, 0: it cannot be read. */
+/* Replays what raw.c wrote. Return: the number of buffers, 0: the file cannot be read. */
 static long real(const char *path)
 {
 	FILE *file = fopen(path, "rb");
@@ -121,7 +121,7 @@ static long real(const char *path)
 	return buffers;
 }
 
-/* The stand-in, as it plays @version. */
+/* Loads the stand-in, which plays @version. */
 static void *load(const char *path, uint32_t version)
 {
 	void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);

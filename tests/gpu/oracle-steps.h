@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Steps over buffers by two functions: CUPTI's, and that of the stand-in for it.
+ * Walks buffers with two functions: CUPTI's, and the stand-in's.
  */
 #ifndef ORACLE_STEPS_H
 #define ORACLE_STEPS_H
@@ -10,12 +10,12 @@
 
 typedef int (*next_fn)(uint8_t *buffer, size_t valid, void **record);
 
-/* Records of @kind are of @length in the headers: also in the stand-in, or the program ends. */
+/* Records of @kind have @length in the headers: the stand-in must agree, or the program ends. */
 void oracle_length(const char *stand_in, uint32_t version, uint32_t kind, size_t length);
 
 /*
- * @version: of CUDA, 1108; @raw: a file of buffers of a device that this version wrote, or NULL
- * Return: records that both found; where they differ it says so and ends the program.
+ * @version: CUDA version, 1108; @raw: buffers of a device, written with this version, or NULL
+ * Return: records that both found; if they differ, prints that and ends the program.
  */
 long oracle_steps(next_fn next, const char *stand_in, uint32_t version, const char *raw);
 

@@ -3,9 +3,9 @@
 #
 # Usage: oracle.sh [all]
 #
-# The records of CUPTI as the collector reads them, against CUPTI's own headers and library: of the
-# oldest version, the newest, and that of the buffers of a real device, or of all. Buffers are
-# stepped over, record by record, as the stand-in for CUPTI does. They are fetched when needed. TAP.
+# Compares how the collector reads CUPTI's records with CUPTI's own headers and library: of the
+# oldest version, the newest, and that of the buffers of a real device, or of all. Also compares the
+# walk over buffers, record by record, with the stand-in's. Fetches them when needed. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -17,7 +17,7 @@ export LC_ALL=C
 skip() { echo "1..0 # SKIP $*"; exit 77; }
 [ "$(uname -m)" = x86_64 ] || skip "the wheels are for x86-64"
 
-# cuda_fetch WHEEL...: headers and libraries of wheels, all in one folder
+# cuda_fetch WHEEL...: fetches headers and libraries of wheels, all into one folder
 cuda_fetch()
 {
 	local wheel
@@ -31,7 +31,7 @@ cuda_fetch()
 	cp -r "$new"/all/nvidia/*/include/. "$new/include" || return
 	cp "$new"/all/nvidia/*/lib/libcupti.so.1* "$new/lib" || return
 	rm -r "$new/all" "$new/wheels"
-	# What the compiler of CUDA has for these; the records need none of it.
+	# The CUDA compiler defines these; the records do not need them.
 	mkdir -p "$new/include/crt" &&
 		printf '#define %s\n' '__align__(n) __attribute__((aligned(n)))' \
 			'__builtin_align__(n) __align__(n)' __device_builtin__ __host__ __device__ \
@@ -45,7 +45,7 @@ check() # VERSION CUPTI-WHEEL RUNTIME-WHEEL
 	local steps="CUDA $1: replay: its library steps over records as the stand-in does"
 	local status raw=
 
-	# Buffers of this version that a device filled.
+	# Buffers of this version from a real device.
 	if [ "$1" = 13.0 ]; then
 		raw=$dir/raw
 		gzip -cd tests/gpu/h100-13.0.raw.gz >"$raw" || exit 1
@@ -65,7 +65,7 @@ check() # VERSION CUPTI-WHEEL RUNTIME-WHEEL
 	"$dir/oracle" "$viewers/cupti-$1"/lib/libcupti.so.1* "$build/tests/gpu/libcupti.so" $raw \
 		>"$dir/log" 2>&1
 	status=$?
-	# That of 13.2 calls itself without an end then.
+	# That of 13.2 recurses without end then.
 	if [ $status = 3 ] || [ "$1 $status" = "13.2 139" ]; then
 		skipped "$steps" "without a driver it says nothing"
 	else

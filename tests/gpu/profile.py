@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What devices do in profiles that a program makes of itself (xsprof.profile), by a stand-in for
-# libcupti.  Results are of a replay: no GPU is there.
+# Device activities in profiles that a program makes of itself (xsprof.profile), with a stand-in for
+# libcupti. These are replays: no GPU is used.
 
 import ctypes
 import json
@@ -24,7 +24,7 @@ def equal(got, want, name):
 
 
 def program():
-    """In a process of its own: prints what its profiles have, as JSON."""
+    """Runs in its own process: prints its profiles' contents, as JSON."""
     import xsprof
     from xsprof import ProfilerActivity, profile
     from xsprof.profiler import _session
@@ -33,7 +33,7 @@ def program():
     enabled = (ctypes.c_uint32 * 64).in_dll(device, "stand_in_enabled")
 
     def op(name, function, *work):
-        """An op of PyTorch's, as its collector writes them."""
+        """Makes an op, as the collector of PyTorch writes them."""
         _session._calls.xsprof_emit_op_begin(_session.Op(
             name=xsprof._marker._id(name), scope=0, sequence=-1))
         call = device.stand_in_call(False, function)
@@ -68,7 +68,7 @@ def program():
             op("aten::add", 1, [kernel], [kernel])
         profiles.append({**said(prof), "on": on})
     prof.export_chrome_trace(os.path.join(DIR.name, "trace.json"))
-    # Its thread does that, which looks four times a second.
+    # The collector's thread does that; it checks four times a second.
     for _ in range(600):
         if not enabled[10]:
             break

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A CUDA program from the view of the collector: it initialises CUDA, which loads the library that
- * CUDA_INJECTION64_PATH names, calls functions, and a device executes work. It prints name and
+ * A CUDA program as the collector sees it: it initialises CUDA, which loads the library that
+ * CUDA_INJECTION64_PATH names, calls functions, and a device does work. It prints the name and
  * count of everything it does, for the test to compare.
  */
 #include <dlfcn.h>
@@ -24,8 +24,8 @@
 #define CUPTI_GRAPH	51
 
 /*
- * The collector allocates memory for the name of a kernel, with a lock of its own: just then
- * another thread of the program forks, and CUPTI gives a buffer back when the child ends.
+ * The collector allocates memory for a kernel's name under a lock of its own. Just then another
+ * thread of the program forks, and CUPTI returns a buffer when the child ends.
  */
 #define FORK_NAME	"a kernel whose name is as long as no other thing that is allocated"
 
@@ -48,7 +48,7 @@ static void fork_now(void)
 
 void *malloc(size_t size)
 {
-	/* Behind a link and a name as the collector keeps them. */
+	/* The sizes of a name with the collector's list node before it. */
 	if (__builtin_expect(fork_when, 0) && size >= sizeof(FORK_NAME) + 12 &&
 	    size <= sizeof(FORK_NAME) + 16 && __sync_bool_compare_and_swap(&fork_when, 1, 0))
 		fork_now();
@@ -65,7 +65,7 @@ static void fork_in_lock(void)
 	printf("child: %d\n", child_status);
 }
 
-/* As libcuda's cuInit() does. */
+/* Does what libcuda's cuInit() does. */
 static void init(void)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -102,13 +102,13 @@ static void one_of_each(void)
 	stand_in_kernel(c, 9, NULL, 5);
 	stand_in_overhead(2u << 16);
 	stand_in_overhead(1);
-	/* The ids come before their call. */
+	/* The external ids come before their call. */
 	stand_in_external(10, 4, 70);
 	stand_in_external(10, 3, 71);
 	(void)stand_in_call(false, 1);
 }
 
-/* Two waits before their context is told of, one that never is, and one whose id is a high one. */
+/* Two waits before their context is known, one whose context stays unknown, one with a large id. */
 static void early_waits(void)
 {
 	stand_in_sync_in(stand_in_call(false, 4), 5);
@@ -119,7 +119,7 @@ static void early_waits(void)
 	stand_in_context(70000);
 }
 
-/* Many contexts, and waits in each; then many in one that is never told of, and in one that is. */
+/* Many contexts, and waits in each; then many waits in an unknown one, and one in a known one. */
 static void many_contexts(uint32_t n)
 {
 	stand_in_device(3);
@@ -134,7 +134,7 @@ static void many_contexts(uint32_t n)
 
 /*
  * An event that is recorded twice before it is waited for twice, the second time by another thread,
- * of which CUPTI tells first; one that was recorded before; a graph, and unified memory.
+ * which CUPTI reports first; one recorded before; a graph, and unified memory.
  */
 static void details(void)
 {
@@ -158,11 +158,11 @@ static void details(void)
 	stand_in_kernel(stand_in_call(false, 1), 15, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0);
 	stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
 	stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
-	/* The second comes before the first, and the last is told of long after it was. */
+	/* The second's time is before the first's, and the last is reported long after its time. */
 	stand_in_memory(stand_in_call(false, 1), true, 4096, 0);
 	stand_in_memory(stand_in_call(false, 1), true, 65536, 10000);
 	stand_in_memory(stand_in_call(false, 1), false, 4096, 0);
-	/* Later, when CUDA is ready. */
+	/* Later, when CUDA is initialised. */
 	sleep(1);
 	stand_in_memory(stand_in_call(false, 1), false, 65536, 2000000000);
 	stand_in_memory(stand_in_call(false, 1), true, 512, 0);
@@ -178,8 +178,8 @@ static void details(void)
 }
 
 /*
- * A graph is captured, instantiated and launched, from nodes of which one was made in no range and
- * one before the recording; then one is updated, as versions tell that say so.
+ * A graph is captured, instantiated and launched. One of its nodes was made outside of ranges, one
+ * before the recording. Then the graph is updated, which versions report that know of it.
  */
 static void capture(long launches)
 {
@@ -221,7 +221,7 @@ static void capture(long launches)
 	printf("callbacks: %u, of launches: %u\n", before, stand_in_called - before);
 }
 
-/* A launch; one of a graph is of a kernel, unless graphs are recorded as a whole. */
+/* Launches a kernel or a graph; a graph's record is a kernel unless whole graphs are recorded. */
 static void launch_one(bool graphs)
 {
 	uint32_t c = stand_in_call(false, graphs ? 6 : 1);
@@ -250,8 +250,8 @@ static bool is_whole(void)
 }
 
 /*
- * Launches until the collector has taken a step, however long that takes on a machine that is busy,
- * and for a moment after that.
+ * Launches until the collector has taken a step, however long a busy machine needs for that, and
+ * for a moment after it.
  */
 static void launch_until(bool (*over)(void), bool graphs)
 {
@@ -282,7 +282,7 @@ static void threads(long each)
 		pthread_join(v[i], NULL);
 }
 
-/* Kernels whose names are as long as each other: another is where one was. */
+/* Kernels with names of the same length: a freed name's memory is reused for another. */
 static void launch_several(long n)
 {
 	static const char *const names[] = {
@@ -294,7 +294,7 @@ static void launch_several(long n)
 		stand_in_kernel(stand_in_call(false, 1), 7, names[i % 5], 0);
 }
 
-/* Kernels that begin 100 ns before their calls, with them, and later. */
+/* Kernels that begin 100 ns before their calls, at the same time, and later. */
 static void launch_early(long before, long with, long later)
 {
 	stand_in.early = true;
@@ -313,8 +313,8 @@ static void launch_slowly(void)
 }
 
 /*
- * Kernels until counters are sampled for the @times time, and @n after that.  If they never are,
- * until the collector has had the time to find that out: it asks for the context first.
+ * Launches kernels until counters are sampled for the @times time, and @n more. If sampling never
+ * starts, stops once the collector has had time to find that out: it first asks for the context.
  */
 static void launch_sampled(uint32_t times, long n)
 {
@@ -372,7 +372,7 @@ int main(int argc, char **argv)
 	} else if (!strcmp(what, "early")) {
 		launch_early(7, 3, 90);
 	} else if (!strcmp(what, "busy")) {
-		/* So rarely that a small buffer lasts. */
+		/* Rarely enough for a small buffer. */
 		for (long i = 0; i < n; i++, usleep(400))
 			stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
 	} else if (n) {
@@ -383,7 +383,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "fast")) {
 		uint32_t c = 0;
 
-		/* Many times what rings hold, and a few that are the last. */
+		/* Many times more than the rings hold, then a few last ones. */
 		for (int i = 0; i < 20; i++) {
 			threads(5000);
 			usleep(50000);
@@ -395,7 +395,7 @@ int main(int argc, char **argv)
 		printf("last: %u\n", c);
 	}
 	if (!strcmp(what, "orphan")) {
-		/* The recorder is killed; the collector finds that out. */
+		/* Kills the recorder; the collector must notice. */
 		kill(getppid(), SIGKILL);
 		for (int i = 0; i < 600 && stand_in_enabled[CUPTI_KERNEL]; i++) {
 			threads(5000);
@@ -420,7 +420,7 @@ int main(int argc, char **argv)
 		launch_sampled(2, n);
 	}
 	if (!strcmp(what, "pause")) {
-		/* Off for longer than the collector's period: kinds are off, and on again. */
+		/* Paused for longer than the collector's period: kinds go off, then on again. */
 		xsprof_pause();
 		sleep(2);
 		printf("paused: %u\n", stand_in_enabled[CUPTI_KERNEL]);

@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs of PyOpenCL and of SYCL under `xsprof record --gpu`: kernels, copies and bytes are as
-# many as they say, each within the times that they took around it; devices and queues are theirs.
-#
+# PyOpenCL and SYCL programs under `xsprof record --gpu`: as many kernels, copies and bytes as the
+# programs print, each within the program's own times; and the program's devices and queues.
 # Usage: programs.py PYTHON pocl | PYTHON intel RUNTIME; RUNTIME is Intel's libintelocl.so
 
 import collections
@@ -19,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def bounds(events):
-    """How well the device's clock is known at worst, ns."""
+    """Returns the largest error of a device's clock, in ns."""
     return max([e["i64"] for e in events
                 if e["type"] == "counter" and e["name"].startswith("clock of device")])
 
@@ -49,7 +48,7 @@ def check(what, program, argv, all_kernels=True, **more):
     calls = {e["value"]: e for e in of(events, "runtime") if e["value"]}
     error = bounds(events)
     for name, commands, first, last in said["phases"]:
-        # A call is on the markers' clock; its work follows it, which check_calls() held.
+        # A call is on the markers' clock; its work comes after it, as check_calls() has checked.
         within = [e for e in work if first <= calls[e["value"]]["begin_ns"] <= last]
         late = [e for e in within if not e["begin_ns"] <= e["end_ns"] <= last + error]
         equal([len(within), late], [commands, []],
@@ -93,7 +92,7 @@ else:
     check("PyOpenCL on Intel's runtime", "pyopencl-work.py", ["Intel"], False,
           OCL_ICD_VENDORS=icd)
     check_usm(icd)
-    # By Khronos' loader, which comes with the runtime: one folder is all that it looks at.
+    # Khronos' loader, which comes with the runtime, reads only one folder.
     os.mkdir(os.path.join(DIR.name, "none"))
     check("SYCL on Intel's runtime", "sycl-work.py", [],
           OCL_ICD_VENDORS=os.path.join(DIR.name, "none"), OCL_ICD_FILENAMES=sys.argv[3])

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# programs.py with PyOpenCL on PoCL, or with it and SYCL on Intel's runtime of OpenCL, which runs on
-# any CPU of x86-64: as their makers ship them, out of Python's registry, in a virtual environment
-# outside of the tree.  Usage: programs.sh pocl|intel.  TAP.
+# Runs programs.py with PyOpenCL on PoCL, or with PyOpenCL and SYCL on Intel's OpenCL runtime, which
+# runs on any x86-64 CPU: as shipped in the Python package index, in a virtual environment outside
+# the tree. Usage: programs.sh pocl|intel. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d) || exit 1
@@ -17,7 +17,7 @@ packages="pyopencl==2026.1.4 numpy==2.4.6 pytools==2026.1.1 platformdirs==4.14.8
 case ${1:-} in
 pocl) ;;
 intel)
-	# Some 1.5 GB on the disk.
+	# About 1.5 GB on the disk.
 	packages+=" intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0
 		intel-cmplr-lic-rt==2026.2.0 intel-cmplr-lib-ur==2026.2.0 intel-sycl-rt==2026.2.0
 		tbb==2023.2.0 tcmlib==1.6.0 umf==1.2.0 dpctl==0.22.1" ;;

@@ -192,7 +192,7 @@ static void print(const void *record)
 	}
 }
 
-/* Debian 12's loader has none, and PTI needs it to load. */
+/* Debian 12's loader lacks this, and PTI needs it to load. */
 int zesInit(uint32_t flags);
 
 int zesInit(uint32_t flags)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A stand-in for libpti_view. Its records have the size of the played version, which the collector
- * does not know: it steps through a buffer by ptiViewGetNextRecord(). Each thread has a buffer,
+ * A stand-in for libpti_view. Its records have the size of the version that it plays, which the
+ * collector does not know: it walks a buffer by ptiViewGetNextRecord(). Each thread has a buffer,
  * which is returned when the longest record no longer fits; ptiFlushAllViews() returns all.
  *
- * PTI_STAND_IN_DUMP=FILE: returned buffers are written there, for PTI's own function.
+ * PTI_STAND_IN_DUMP=FILE: also writes returned buffers there, for PTI's own function.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "tests/gpu/pti-stand-in.h"
 
 #define EXPORT	__attribute__((visibility("default")))
-#define EXTERNAL	7u		/* a kind that is not asked for */
+#define EXTERNAL	7u		/* a kind that was not enabled */
 #define THREADS	1024u
 #define LONGEST	192u
 
@@ -42,7 +42,7 @@ static struct buffer buffers[THREADS];
 static __thread uint32_t mine;
 static uint32_t nr_threads;
 
-/* As the headers of 1.0 have them, and of 0.12. */
+/* The sizes in the headers of 1.0 and of 0.12. */
 static size_t length(uint32_t kind)
 {
 	bool old = pti_stand_in.old;
@@ -116,7 +116,7 @@ static void put(const void *record, size_t len)
 		request(&b->data, &b->size);
 		b->used = 0;
 	}
-	/* As PTI does: the one record is lost, and the next asks again. */
+	/* As in PTI: this record is lost, and the next one requests a buffer again. */
 	if (!b->data) {
 		pti_stand_in_refused++;
 		goto out;
@@ -136,13 +136,13 @@ out:
 	}
 	if (pti_stand_in.broken && b && b->data && b->used) {
 		pti_stand_in.broken = false;
-		/* PTI itself gives out the first record of a kind that it does not know. */
+		/* PTI itself returns an unknown kind if it is the buffer's first record. */
 		memset(b->data + b->used, 0xff, 8);
 		b->used += 8;
 	}
 }
 
-/* Times of a device: after the call, and not there for some. */
+/* Sets a device's times: after the call, and missing for some. */
 static void set_times(uint64_t *start, uint64_t *end)
 {
 	bool none = pti_stand_in.no_time && !(records & 3);
@@ -278,7 +278,7 @@ const char *ptiVersionString(void)
 	return pti_stand_in.old ? "0.12.0" : "1.2.0";
 }
 
-/* It asks for the buffer of the calling thread at once. */
+/* Requests the calling thread's buffer at once. */
 int ptiViewSetCallbacks(pti_request_fn req, pti_complete_fn comp)
 {
 	const char *path = getenv("PTI_STAND_IN_DUMP");
@@ -323,7 +323,7 @@ static void *pass_all_on(void *unused)
 	return unused;
 }
 
-/* PTI does it in a thread of its own. */
+/* PTI does this in a thread of its own. */
 int ptiFlushAllViews(void)
 {
 	pthread_t thread;

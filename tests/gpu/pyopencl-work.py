@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A program of PyOpenCL on the platform whose name begins with PLATFORM: kernels with arrays,
-# copies, fills, two queues and a thread.  It says what it did as JSON, with CLOCK_MONOTONIC around
-# each phase and what the runtime says that kernels took.  Usage: pyopencl-work.py PLATFORM
+# A PyOpenCL program on the platform whose name begins with PLATFORM: kernels with arrays, copies,
+# fills, two queues and a thread. It prints what it did as JSON, with CLOCK_MONOTONIC around each
+# phase and the runtime's times of kernels. Usage: pyopencl-work.py PLATFORM
 
 import json
 import sys
@@ -71,7 +71,7 @@ def main():
     phase("thread", 100, of_a_thread)
     got = np.empty_like(host)
     cl.enqueue_copy(queue, got, a)
-    # As programs use it: arrays, of which the package makes kernels.
+    # As programs do: arrays, whose operations the package compiles to kernels.
     array = cl.array.to_device(queue, host)
     twice = (array + array).get()
     json.dump({
@@ -79,7 +79,7 @@ def main():
         "device": device.name, "queues": 2, "phases": phases,
         "kernels": {"add": 200, "scale": 50},
         "scale_ns": sum(e.profile.end - e.profile.start for e in events),
-        # Of arrays too: one to the device, one back.
+        # Including arrays: one to the device, one back.
         "bytes": {"Memcpy HtoD (WriteBuffer)": [2, 2 * host.nbytes],
                   "Memcpy DtoH (ReadBuffer)": [2, 2 * host.nbytes],
                   "Memcpy DtoD (CopyBuffer)": [1, host.nbytes],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that launches kernels, of which each is measured: see program.c.  What the stand-in saw
- * of it is printed, for the test to compare.
+ * A program whose kernels are each measured: see program.c. Prints what the stand-in has seen, for
+ * the test to compare.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -15,9 +15,9 @@
 #include "tests/gpu/stand-in-ranges.h"
 #include "tests/gpu/stand-in.h"
 
-#define FIRST		3u	/* of contexts; all are on device 1 */
+#define FIRST		3u	/* the first context; all are on device 1 */
 #define THREADS		4
-#define NOT_PERMITTED	900	/* a result of CUDA for a capture */
+#define NOT_PERMITTED	900	/* results of CUDA for a capture */
 #define INVALIDATED	901
 
 static void init(void)
@@ -77,7 +77,7 @@ static void *launch_until_over(void *unused)
 	return NULL;
 }
 
-/* That thread has begun and ended a launch since. */
+/* Waits until that thread has begun and ended a launch. */
 static void wait_for_launches(void)
 {
 	uint32_t from = __atomic_load_n(&beside, __ATOMIC_RELAXED);
@@ -87,8 +87,8 @@ static void wait_for_launches(void)
 }
 
 /*
- * Of captures one that does not begin, one that is invalidated and one that ends well, beside a
- * thread that launches all the time; then the graph is launched, twice.
+ * Captures that fail to begin, are invalidated, and end normally, while another thread launches all
+ * the time; then launches the graph twice.
  */
 static void capture(long n)
 {

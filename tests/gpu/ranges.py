@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# xsprof record --metrics-by=kernel: metrics of each kernel, played to the collector through a
-# stand-in for libcupti. Results are of a replay: no GPU is there.
+# xsprof record --metrics-by=kernel: metrics of each kernel. A stand-in for libcupti replays them to
+# the collector; no GPU is used.
 
 import collections
 import json
@@ -13,7 +13,7 @@ from gpulib import BUILD, CAPTURE, XSPROF, finish
 
 PROGRAM = os.path.join(BUILD, "tests", "gpu", "ranges")
 OWN = {"without": ("CUDA_",), "XSPROF_CUPTI": os.path.join(BUILD, "tests", "gpu", "libcupti.so")}
-# What each is of every other kernel; of the others one more.
+# Values of every other kernel; the others have one more.
 DEFAULT = {"SM active (%)": 10, "Warps active (%)": 20, "Tensor active (%)": 30,
            "DRAM read (%)": 40, "DRAM write (%)": 50, "SM issue (%)": 60}
 PASSES = "measured in passes"
@@ -48,7 +48,7 @@ def passes(kernel):
 
 
 def measured(events):
-    """Kernels, each with the arguments of its metrics: of its call, place and time."""
+    """Returns kernels with their metrics: the records of the same call, place and time."""
     args = collections.defaultdict(list)
     same = ("value", "name", "begin_ns", "end_ns", "device", "context", "stream")
     for e in gpulib.of(events, "metrics"):
@@ -186,7 +186,7 @@ def check_not_measured():
 
 
 def check_budget():
-    """xsprof record refuses both; a program that records itself may ask for it."""
+    """xsprof record refuses both; a program that records itself may set both."""
     got, seen, kernels, events = record("threads", 300, XSPROF_GPU_BUDGET="0.1")
     equal([len(kernels), seen["measured"], seen["alone"], seen["wrong"], gpulib.missed(events)],
           [1200, 1200, 1200, 0, {}], "a budget has no effect on kernels that are measured")

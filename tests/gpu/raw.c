@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes CUPTI's buffers unchanged, for tests that replay them without a GPU: libcuda loads it by
- * CUDA_INJECTION64_PATH, XSPROF_CUPTI names the libcupti and RAW_FILE the file.
+ * Writes CUPTI's buffers unchanged, for tests that replay them without a GPU. libcuda loads it by
+ * CUDA_INJECTION64_PATH; XSPROF_CUPTI names the libcupti, RAW_FILE the file.
  *
- * The file: "XSCUPTI1", the version of CUPTI in 4 bytes, 4 bytes of 0; then pieces, each a kind
- * and a length in 4 bytes, an address in 8, and the bytes: a text (kind 1) and where kernel records
- * point for it, or a buffer (kind 2).
+ * The file: "XSCUPTI1", the version of CUPTI in 4 bytes, 4 bytes of 0; then pieces, each a kind and
+ * a length in 4 bytes, an address in 8, and the bytes: a text (kind 1) with the address that kernel
+ * records have for it, or a buffer (kind 2).
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -11,7 +11,7 @@
 
 #define TEXTS	256u
 
-/* Where kernels pointed for their names when it was recorded, and where they are now. */
+/* The names' addresses in the recording, and now. */
 static struct {
 	uint64_t	was;
 	char		*is;
@@ -37,7 +37,7 @@ static const char *text_of(uint64_t was)
 	return NULL;
 }
 
-/* Where the two times of a record are; 0: it has none. */
+/* Returns the offset of a record's two times; 0: it has none. */
 static size_t times_at(uint32_t kind)
 {
 	switch (kind) {
@@ -88,7 +88,7 @@ static void put_raw(const uint8_t *buffer, size_t len, int64_t shift, uint64_t *
 __attribute__((visibility("default"))) uint64_t stand_in_raw(const char *path)
 {
 	static uint8_t bytes[1 << 16];
-	const uint32_t none = 0;	/* no kind that is ever enabled */
+	const uint32_t none = 0;	/* a kind that is never enabled */
 	FILE *file = fopen(path, "rb");
 	uint64_t address, first = 0, before = stand_in_put(&none, sizeof(none)), put = before;
 	uint32_t head[4];
@@ -99,7 +99,7 @@ __attribute__((visibility("default"))) uint64_t stand_in_raw(const char *path)
 	       head[1] <= sizeof(bytes) && fread(bytes, head[1], 1, file) == 1) {
 		if (head[0] == 1)
 			keep_text(address, (const char *)bytes, head[1]);
-		/* All are later than the first call. */
+		/* All times are after that of the first call. */
 		for (size_t at = 0; head[0] == 2 && !first && at + 8 <= head[1];
 		     at += stand_in_length(*(uint32_t *)(bytes + at)))
 			if (*(uint32_t *)(bytes + at) == CUPTI_RUNTIME)

@@ -10,21 +10,21 @@
 
 #define EXPORT	__attribute__((visibility("default")))
 
-/* What cuptiGetVersion() says. */
+/* The result of cuptiGetVersion(). */
 uint32_t stand_in_api(void);
-/* The collector asked when kernels are queued and submitted. */
+/* The collector asked for the times at which kernels are queued and submitted. */
 extern bool stand_in_latency;
-/* The last call of the thread. */
+/* The time of the thread's last call. */
 extern __thread uint64_t stand_in_called_at;
-/* Bytes of a record, in the version that is played. */
+/* Returns the bytes of a record in the version played. */
 size_t stand_in_length(uint32_t kind);
-/* By the clock that the collector gave. */
+/* Returns the time of the clock that the collector gave. */
 uint64_t stand_in_now(void);
-/* A function for a single user is called, when there may be several: by the collector. */
+/* Whether a single-user function is called by the collector while there may be several users. */
 bool stand_in_mixes(void);
-/* To the collector, if it wants to know of launches, or of that of a resource. */
+/* Calls the collector back, if it has enabled callbacks for launches, or for this resource. */
 void stand_in_call_back(uint32_t domain, uint32_t id, const void *info);
-/* Into a buffer, if its kind is enabled.  Return: records so far. */
+/* Writes a record to a buffer, if its kind is enabled. Return: records so far. */
 uint64_t stand_in_put(const void *record, size_t len);
 uint64_t stand_in_records(void);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compares the collector's view of rocprofiler-sdk's structures with its headers: compiles only if
- * each member has the same offset, and is no longer.
+ * Compares the collector's copies of rocprofiler-sdk's structures with its headers: compiles only
+ * if each member has the same offset, and is no longer.
  */
 #include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
@@ -9,7 +9,7 @@
 #include "gpu/rocm/rocprofiler-abi.h"
 
 #define VERSION	ROCP_VERSION(ROCPROFILER_VERSION_MAJOR, ROCPROFILER_VERSION_MINOR)
-/* The preprocessor does not know casts. */
+/* The preprocessor cannot evaluate casts. */
 #define NUMBER	(ROCPROFILER_VERSION_MAJOR * 100 + ROCPROFILER_VERSION_MINOR)
 
 #define SAME(theirs, member, ours, ours_member)							\

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Our view of rocprofiler-sdk's structures against its headers, where ROCm is installed or
-# XSPROF_ROCM_INCLUDE names a folder that has them: no package of Debian's or of Python's does. TAP.
+# Compares our structures of rocprofiler-sdk with its headers, if ROCm is installed or
+# XSPROF_ROCM_INCLUDE names a folder with them: no Debian or Python package has them. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh

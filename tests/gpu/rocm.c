@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A ROCm program from the view of the collector: a runtime registers, is called, and devices
- * execute work; all through stand-ins. Its last line is the number of delivered records: of calls,
- * kernels, copies and memory.
+ * A ROCm program as the collector sees it: a runtime registers, is called, and devices do work; all
+ * through stand-ins. Its last line has the numbers of delivered records: calls, kernels, copies,
+ * memory.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void mark(void)
 	rocp_stand_in_marker(ROCP_STOP, NULL, 42);
 }
 
-/* The same by the functions, which the library that is preloaded has as well. */
+/* The same through linked functions, which the preloaded library defines as well. */
 static void mark_linked(void)
 {
 	uint64_t id;
@@ -108,10 +108,10 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "each";
 	long n = argc > 2 ? atol(argv[2]) : 0;
 
-	/* A program that has none of it; it is there, and not called. */
+	/* A program that uses none of it: the library is loaded, but not called. */
 	if (!strcmp(what, "nothing"))
 		return 0;
-	/* Among the last that is done. */
+	/* Runs among the last exit handlers. */
 	atexit(counts);
 	setvbuf(stdout, NULL, _IONBF, 0);
 	start_hip();
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 		wait(NULL);
 	}
 	if (!strcmp(what, "pause")) {
-		/* Off for longer than the collector's period, and on again. */
+		/* Paused for longer than the collector's period, then on again. */
 		sleep(1);
 		xsprof_pause();
 		sleep(1);

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What tests/gpu/rocm plays to the collector of ROCm, through stand-ins for rocprofiler-sdk and for
-# what loads it, and what is in the trace of it.  Results are of a replay: no GPU is there.
+# Compares what tests/gpu/rocm does, through stand-ins for rocprofiler-sdk and its loader, with the
+# trace that the ROCm collector writes of it. These are replays: no GPU is used.
 
 import collections
 import json
@@ -40,7 +40,7 @@ def counts(events):
 
 
 def counted(got):
-    """What the stand-in has handed over."""
+    """Returns how many records the stand-in has delivered."""
     return [int(word) for word in got.stdout.splitlines()[-1].split()]
 
 
@@ -135,7 +135,7 @@ def check_counted():
     equal(counts(events), counted(got), "the others are there")
     got = gpulib.run([XSPROF, "record", "--gpu", "--no-torch", "-o", gpulib.CAPTURE, "--", PROGRAM,
                       "many", "40000"], without=CLEAN, ROCP_STAND_IN="stall")
-    # No more of it is read than is counted: it is long.
+    # The capture is long: only counts are read.
     lines = gpulib.run([XSPROF, "dump", "-f", "ndjson", gpulib.CAPTURE]).stdout.splitlines()
     full = [json.loads(one)["i64"] for one in lines if "ROCm records, because all buffers" in one]
     there = sum('"kind":"kernel"' in one or '"kind":"runtime"' in one for one in lines)
@@ -155,7 +155,7 @@ def check_counted():
     got, events, _ = record("pause")
     late = missed(events).get("not recorded: activities that came after recording was paused", 0)
     ours = sum(counts(events))
-    # Two rounds, and of the one in between nothing.
+    # Two rounds, and nothing of the one between.
     equal([ours + late, sum(counted(got))], [2 * sum(EACH.values()) - 2] * 2,
           "paused, rocprofiler-sdk collects nothing; resumed, it does")
     got, events, _ = record("each", ROCP_STAND_IN="late")
@@ -222,7 +222,7 @@ def check_end():
     tool = {"ROCP_TOOL_LIBRARIES": TOOL}
     got, _, _ = record("markers", ROCP_TOOL_EXIT="marker", **tool)
     equal(got.returncode, 3, "a program that a tool ends in a call of roctx ends")
-    # The thread that hands over is the one that ends the program: it waits for itself.
+    # The delivering thread ends the program, so it would wait for itself.
     got, events, _ = record("many", "1000", ROCP_TOOL_EXIT="buffer", **tool)
     result(got.returncode == 3 and "rocm did not deliver the last activities" in got.stderr,
            "one that a tool ends while records are handed over ends, and a line says what is lost",

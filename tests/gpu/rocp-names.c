@@ -76,7 +76,7 @@ uint32_t rocp_event_kind_of(const char *name)
 	return number_in(rocp_event_kinds, name);
 }
 
-/* Newer versions have further functions before these. */
+/* Newer versions have more functions before these. */
 int32_t rocp_first_function(void)
 {
 	return rocp_stand_in_version() >= ROCP_ANCESTORS ? 3 : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records of the stand-in for rocprofiler-sdk, as long as those of the version that it plays.
+ * Records of the rocprofiler-sdk stand-in, with the sizes of the version that it plays.
  */
 #include <string.h>
 #include <sys/syscall.h>
@@ -33,7 +33,7 @@ static uint64_t tid(void)
 	return (uint64_t)syscall(SYS_gettid);
 }
 
-/* Times of a device: after the call, and not there for some. */
+/* Sets a device's times: after the call, and missing for some. */
 static void set_times(uint64_t *start, uint64_t *end)
 {
 	static uint32_t n;
@@ -70,7 +70,7 @@ EXPORT uint64_t rocp_stand_in_call(const char *name)
 	return c.record.call;
 }
 
-/* The text is gone afterwards, as that of a module is which is unloaded. */
+/* The text is freed afterwards, as when a module is unloaded. */
 EXPORT void rocp_stand_in_symbol(uint64_t kernel, const char *name)
 {
 	char text[128];

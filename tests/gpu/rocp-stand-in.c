@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A stand-in for librocprofiler-sdk: see the header. Several tools may use it, each with its own
- * contexts and buffers. A thread delivers buffers, one at a time; a thread that finds one full
+ * contexts and buffers. One thread at a time delivers buffers; a thread that finds its buffer full
  * waits for that.
  */
 #include <dlfcn.h>
@@ -35,15 +35,15 @@ struct buffer {
 
 static struct context {
 	bool		made, on, chosen;
-	uint8_t		wanted[KINDS];		/* a buffer's number by kind */
-	bool		functions[KINDS];	/* of HIP, where some are chosen */
+	uint8_t		wanted[KINDS];		/* buffer number by kind */
+	bool		functions[KINDS];	/* HIP functions, if only some are chosen */
 	rocp_event_fn	fn[KINDS];
 	void		*fn_data[KINDS];
 } contexts[MOST];
 static struct buffer buffers[MOST];
 static uint32_t nr_contexts = 1, nr_buffers = 1;
 
-/* Of what is in buffers; of handing over, by one thread at a time, which calls tools. */
+/* lock protects the buffers; handing, which one thread at a time holds, the delivery to tools. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t handing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -92,7 +92,7 @@ static void *hand_over(void *data)
 		}
 		b->fn(b->context, (struct rocp_id){ (uint64_t)(b - buffers) }, order, n, b->data,
 		      dropped);
-		/* They are gone when the callback returns. */
+		/* They are freed when the callback returns. */
 		memset(bytes, 0xff, b->size);
 	}
 	free(bytes);
@@ -112,7 +112,7 @@ static int flush(struct buffer *b)
 	return pthread_join(thread, NULL);
 }
 
-/* Return: what is in it is to be handed over: -1: and @record is not in it. */
+/* Return: whether the buffer must be delivered; -1: it must, and @record did not fit. */
 static int put(struct buffer *b, enum rocp_what what, uint32_t category, uint32_t kind,
 	       const void *record, size_t len)
 {
@@ -179,7 +179,7 @@ void rocp_emit(enum rocp_what what, uint32_t kind, int32_t operation, const void
 	for (uint32_t i = 1; i < nr_contexts; i++) {
 		struct context *c = &contexts[i];
 
-		/* What was started while it was on is known when it is not any more. */
+		/* Activities started while the context was on may arrive after that. */
 		if ((!c->on && !ending) || !c->wanted[kind] ||
 		    (what == ROCP_CALLS && c->chosen && !c->functions[operation]))
 			continue;
@@ -232,7 +232,7 @@ static void add_tool(const char *path)
 	nr_tools += tools[nr_tools] != NULL;
 }
 
-/* As it does: of several, the one behind the last colon is not read. */
+/* Like the original: of several tools the one after the last colon is not read. */
 static void find_tools(void)
 {
 	const char *all = getenv("ROCP_TOOL_LIBRARIES");

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A stand-in for librocprofiler-sdk, and what a program of tests has its devices do.  It is of the
- * version that ROCP_STAND_IN_VERSION says, as "0.4": numbers of kinds, lengths of records and what
- * callbacks get are of that one.  How it behaves is in ROCP_STAND_IN, words by commas:
+ * A stand-in for librocprofiler-sdk, and calls by which a test program makes device activities.
+ * ROCP_STAND_IN_VERSION, such as "0.4", selects the version: numbers of kinds, sizes of records and
+ * arguments of callbacks. ROCP_STAND_IN has comma-separated words for its behaviour:
  *
  *	refuse-WHAT	that function fails: context, buffer, trace, callback, start, agents
- *	no-gpu		there is a processor only
+ *	no-gpu		there is only a CPU
  *	no-time		each fourth record has no times
- *	strange		each eighth is followed by one of another category, and of another kind
+ *	strange		each eighth is followed by one of another category, and one of another kind
  *	short		each eighth is followed by one that is too short
- *	reverse		records are handed over in the opposite order
+ *	reverse		records are delivered in the opposite order
  *	drop		each tenth is dropped, and counted
- *	late		what devices do is known only when rocprofiler-sdk ends
+ *	late		device activities are reported only when rocprofiler-sdk ends
  *	stall		a second request for the time waits until ROCP_STALLED kernels were
- *			handed over
+ *			delivered
  */
 #ifndef ROCP_STAND_IN_H
 #define ROCP_STAND_IN_H
@@ -35,20 +35,20 @@ enum rocp_what {
 	ROCP_CALLS, ROCP_KERNELS, ROCP_COPIES, ROCP_MEMORIES, ROCP_NR_WHATS,
 };
 
-/* How many records of each were handed over, to whichever tool asked for them. */
+/* How many records of each were delivered, to any tool. */
 extern uint64_t rocp_stand_in_counts[ROCP_NR_WHATS];
 
-/* A call of HIP by its name.  Return: its id. */
+/* Makes a call of HIP by its name. Return: its id. */
 uint64_t rocp_stand_in_call(const char *name);
 void rocp_stand_in_symbol(uint64_t kernel, const char *name);
 void rocp_stand_in_kernel(uint64_t call, uint64_t agent, uint64_t queue, uint64_t kernel);
 void rocp_stand_in_copy(uint64_t call, uint64_t from, uint64_t to, uint64_t bytes);
 /* @name: the end of an operation's name. */
 void rocp_stand_in_memory(uint64_t call, const char *name, uint64_t agent, uint64_t bytes);
-/* A call of roctx by a program that opened it for itself. */
+/* Makes a call of roctx, by a program that opened the library itself. */
 void rocp_stand_in_marker(enum rocp_marker what, const char *text, uint64_t id);
 
-/* rocprofiler-sdk's own roctx, for programs that are linked with it. */
+/* rocprofiler-sdk's own roctx, for programs linked with it. */
 EXPORT void roctxMarkA(const char *text);
 EXPORT int roctxRangePushA(const char *text);
 EXPORT int roctxRangePop(void);
@@ -90,11 +90,11 @@ EXPORT int rocprofiler_query_available_agents(uint32_t version, rocp_agents_fn f
 /* ---- between its files ------------------------------------------------------------------- */
 
 bool rocp_is(const char *word);
-/* Names of what the version has, by number, and NULL. */
+/* Names of the version's kinds, by number, then NULL. */
 const char *const *rocp_kinds(void);
 extern const char *const rocp_event_kinds[];
 int32_t rocp_first_function(void);
-/* And numbers; 0: it has it not. */
+/* Their numbers; 0: not in this version. */
 uint32_t rocp_kind_of(const char *name);
 uint32_t rocp_event_kind_of(const char *name);
 const char *rocp_hip_name(int32_t operation);
@@ -102,7 +102,7 @@ int32_t rocp_hip_number(const char *name);
 const char *rocp_memory_name(int32_t operation);
 uint32_t rocp_stand_in_version(void);
 uint64_t rocp_now(void);
-/* To all tools that asked for it. */
+/* Sends a record to all tools that asked for it. */
 void rocp_emit(enum rocp_what what, uint32_t kind, int32_t operation, const void *record,
 	       size_t len);
 void rocp_tell(uint32_t kind, int32_t operation, uint32_t phase, void *data);

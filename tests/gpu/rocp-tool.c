@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Another rocprofiler-sdk tool, named by the user: counts kernels reported through a buffer and
- * roctx calls reported through a callback. ROCP_TOOL_EXIT=buffer or marker: ends the program there.
+ * Another rocprofiler-sdk tool, set by the user: counts kernels reported through a buffer and roctx
+ * calls reported through a callback. ROCP_TOOL_EXIT=buffer or marker: ends the program in that.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that calls roctx, and counts the calls through roctx's own callback for tools: prints
- * one line with marks, pushes, pops, starts and stops. A plug-in (-DPLUGIN) is linked with roctx,
- * the program is then not.
+ * A program that calls roctx, and counts the calls by roctx's own callback for tools: prints one
+ * line with marks, pushes, pops, starts and stops. With -DPLUGIN the plug-in is linked with roctx,
+ * and the program is not.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -19,10 +19,10 @@ void work(const char *what, long n);
 
 #if !defined(PLUGGED)
 
-/* Exported, and in no header: what roctracer uses. */
+/* Exported, but in no header: roctracer uses it. */
 void roctxRegisterTracerCallback(int (*fn)(uint32_t domain, uint32_t operation, void *data));
 
-/* By the numbers that functions have for the callback, in the order above. */
+/* Indexed by the callback's function numbers, in the order above. */
 static unsigned long counts[8];
 
 static int count(uint32_t domain, uint32_t operation, void *data)
@@ -47,7 +47,7 @@ static void each(void)
 	fprintf(stderr, " %d %d\n", levels[0], levels[1]);
 	id = roctxRangeStart("over threads");
 	roctxRangeStop(id);
-	/* One buffer for many texts, as programs have it. */
+	/* One buffer for many texts, as in real programs. */
 	roctxRangePush(text);
 	roctxRangePop();
 	strcpy(text, "same place, second");
@@ -92,7 +92,7 @@ static void forked(void)
 	roctxRangePop();
 }
 
-/* A pop without a push, a stop of nothing, and one that is stopped twice. */
+/* A pop without a push, a stop of an unknown id, and a second stop. */
 static void odd(void)
 {
 	roctx_range_id_t id = roctxRangeStart("once");

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What tests/gpu/roctx.c tells roctx, the real library, and what is in the trace of it.  The program
-# counts by itself, by roctx's callback for tools.  Usage: roctx.py PREFIX, where roctx is unpacked.
+# Compares the calls of tests/gpu/roctx.c with the trace. Uses the real roctx, whose callback for
+# tools counts the calls. Usage: roctx.py PREFIX, the folder with the unpacked roctx.
 
 import collections
 import os

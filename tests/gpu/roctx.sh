@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Ranges and marks of programs that are linked with roctx as Debian 13 ships it, which runs without
-# any hardware: each is there once, as often as roctx's own callback for tools is called. The
-# library is fetched when needed, and never installed. TAP.
+# Ranges and marks of programs linked with Debian 13's roctx, which needs no hardware: each is
+# recorded once, as often as roctx's own callback for tools counts. Fetches the library, without
+# installing it. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/vm/kernels.sh

@@ -3,12 +3,11 @@
 #
 # Usage: tests/gpu/run.sh FOLDER [SECONDS [LIMIT]]
 #
-# All that needs a GPU of NVIDIA's, in some five minutes: CUDA's toolkit, Python and a build of the
-# tree are needed (its bin and lib are enough), and PyTorch for a part of it. SECONDS is how long
-# the clocks are compared (30). No part begins that would end after LIMIT seconds (480), and what
-# hangs is killed. FOLDER gets four files, whenever and however it ends: figures, results (what is
-# printed), logs of what failed, and an archive of small captures. TAP. It is not part of make
-# check: run it where a GPU is.
+# Runs everything that needs an NVIDIA GPU, in about five minutes. Needs CUDA's toolkit, Python and
+# a build of the tree (its bin and lib are enough); a part needs PyTorch. SECONDS is how long the
+# clocks are compared (30). Starts no part that would end after LIMIT seconds (480), and kills what
+# hangs. FOLDER always gets four files: figures, results (the output), logs of failures, and an
+# archive of small captures. TAP. Not part of make check: run it where there is a GPU.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/common/tap.sh
@@ -24,7 +23,7 @@ skip() { echo "1..0 # SKIP $*"; exit 77; }
 nvidia-smi -L >/dev/null 2>&1 || skip "no GPU of NVIDIA's here"
 [ -x "$nvcc" ] || skip "no nvcc here"
 mkdir -p "$out" && out=$(realpath "$out") && dir=$(mktemp -d) && cd "$dir" || exit 1
-# Of what is killed there is what came before: these are written there.
+# Written there at once, so that they are complete if the script is killed.
 rm -f "$out"/figures "$out"/logs
 ln -s "$out/figures" figures && ln -s "$out/logs" failed || exit 1
 keep()
@@ -39,14 +38,14 @@ trap keep EXIT
 trap 'exit 143' TERM INT HUP
 exec > >(tee "$out/results")
 tee=$!
-# What a result was made of, when it does not hold.
+# On a failure, keeps the log of that result.
 tap_log=$dir/log
 holds() # $1 name, $2 0 when it holds
 {
 	[ "$2" = 0 ] || { echo "== $1"; tail -n 200 log; } >>failed 2>/dev/null
 	result "$@"
 }
-# Is there time for it? $1 seconds, $2 name
+# time_for SECONDS NAME: whether there is time for it
 time_for()
 {
 	[ $((SECONDS + $1)) -gt "$limit" ] || return 0
@@ -62,13 +61,13 @@ $compile -o work "$here/work.cu" &&
 	"$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/CUDA \1/p'
 } >figures
 
-# A program that waits for ever, as one may whose kernels are measured alone, costs two minutes.
+# A program that hangs, as one may whose kernels are measured alone, costs two minutes.
 xsprof() { timeout -k 5 120 "$xsprof" "$@"; }
 record() { xsprof record -q --gpu -b 64M -o "$@"; }
-# Of launches: the least, in ns of CPU time.
+# Prints the least cost of a launch, in ns of CPU time.
 cost() { sed -n 's/^launch cpu_ns \([0-9.]*\) .*/\1/p' | tail -n 1; }
 
-# What a program says that it did, in each of its processes.
+# Each process of the program prints what it did.
 ./work >said && record work.xsprof -- ./work >said.recorded 2>log && cmp -s said said.recorded &&
 	python3 "$here/compare.py" counts "$xsprof" work.xsprof said 1 >log 2>&1
 holds "kernels, copies, sets, graphs, managed memory, threads: as many as the program made" $?
@@ -76,8 +75,8 @@ record two.xsprof -- sh -c './work & ./work & wait' >said.two 2>log &&
 	python3 "$here/compare.py" counts "$xsprof" two.xsprof said 2 >log 2>&1
 holds "the same of two processes at once" $?
 
-# Counters, early: they have run in replay alone before. Not where the driver lets root alone read
-# them, or another has them: then that has to be said.
+# Counters early, because so far they have only run in replays. If the driver lets only root read
+# them, or another tool uses them, there must be a message.
 told() { grep -q 'are not recorded: ' log; }
 xsprof record -q --metrics -o metrics.xsprof -- ./work rounds 4 >/dev/null 2>log &&
 	xsprof report --gpu metrics.xsprof >metrics 2>>log &&

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# xsprof record --gpu-share: CUPTI with other users, played to the collector through a stand-in for
-# libcupti that fails where functions for one user are called among several. Results are of a
-# replay: no GPU is there.
+# xsprof record --gpu-share: CUPTI with other users. A stand-in for libcupti, which fails if
+# single-user functions are called while there are several, replays it to the collector; no GPU is
+# used.
 
 import collections
 import os

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The buffers of the stand-in for libcupti: records are put into those that the collector gives,
- * and it gets them back in the ways in which CUPTI gives buffers back.
+ * The buffers of the stand-in for libcupti: writes records to the collector's buffers, and returns
+ * these in the ways in which CUPTI does.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -26,11 +26,11 @@ struct buffer {
 	uint8_t		*data;
 	size_t		size;
 	size_t		used;
-	char		*names;		/* with stand_in.free_names: a module of the program */
+	char		*names;		/* with stand_in.free_names: memory of a module */
 	size_t		names_used;
 };
 
-/* Held as CUPTI holds its own, also when it calls the collector. */
+/* Held like CUPTI's own lock, also during calls of the collector. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cupti_request_fn request;
 static cupti_complete_fn complete;
@@ -38,9 +38,9 @@ static uint64_t records;
 
 static struct buffer shared;
 static __thread struct buffer *mine;
-static struct buffer *all[HELD];	/* of threads */
+static struct buffer *all[HELD];	/* buffers of threads */
 static uint32_t nr_all;
-static struct buffer held[HELD];	/* full, and not given back yet */
+static struct buffer held[HELD];	/* full, but not yet returned */
 static uint32_t nr_held;
 
 static uint32_t version(void)
@@ -48,7 +48,7 @@ static uint32_t version(void)
 	return stand_in.version ? stand_in.version : 1300;
 }
 
-/* As the headers of these versions have them. */
+/* The sizes in the headers of these versions. */
 EXPORT size_t stand_in_length(uint32_t kind)
 {
 	uint32_t v = version();
@@ -102,9 +102,9 @@ uint64_t stand_in_records(void)
 	return records;
 }
 
-/* ---- giving back ----------------------------------------------------------------------------- */
+/* ---- returning buffers ----------------------------------------------------------------------- */
 
-/* The program does something while CUPTI calls the collector in a thread of it. */
+/* Does what the program does while CUPTI calls the collector. */
 static void in_callback(void)
 {
 	uint32_t what = stand_in.in_callback;
@@ -112,7 +112,7 @@ static void in_callback(void)
 	stand_in.in_callback = 0;
 	if (what == STAND_IN_EXIT)
 		exit(3);
-	/* The child does what Python's does: it ends as usual. */
+	/* Like Python's children, the child exits normally. */
 	if (what == STAND_IN_FORK && !fork())
 		exit(0);
 	if (what == STAND_IN_FORK)
@@ -130,14 +130,14 @@ static void give(struct buffer *b)
 	in_callback();
 	complete(NULL, 0, b->data, b->size, b->used);
 	b->data = NULL;
-	/* The program unloads the module. */
+	/* Unloads the program's module. */
 	if (b->names)
 		munmap(b->names, NAMES_BYTES);
 	b->names = NULL;
 	b->names_used = 0;
 }
 
-/* Without the lock: the thread that has it in the parent is not there in the child. */
+/* Without the lock: the parent's thread that holds it does not exist in the child. */
 EXPORT void stand_in_give(const char *name)
 {
 	const struct cupti_kernel k = {
@@ -154,7 +154,7 @@ EXPORT void stand_in_give(const char *name)
 	give(&b);
 }
 
-/* CUPTI gives buffers back in no order: the last first. */
+/* CUPTI returns buffers in any order: here the last first. */
 static void give_held(void)
 {
 	while (nr_held)
@@ -184,7 +184,7 @@ static struct buffer *of_thread(void)
 	return mine ? mine : &shared;
 }
 
-/* Where the name is in a module that is unloaded once the buffer was given back. */
+/* Returns the name's copy in a module that is unloaded after the buffer is returned. */
 static const char *name_in_module(struct buffer *b, const char *name)
 {
 	size_t len = strlen(name) + 1;
@@ -205,7 +205,7 @@ static const char *name_in_module(struct buffer *b, const char *name)
 	return memcpy(at, name, len);
 }
 
-/* Return: there is room for @n bytes. */
+/* Return: whether there is room for @n bytes. */
 static bool get(struct buffer *b, size_t n)
 {
 	size_t max = 0;
@@ -279,7 +279,7 @@ int cuptiActivityFlushAll(uint32_t flag)
 	while (stand_in.hang && flag & CUPTI_FLUSH_FORCED)
 		pause();
 	pthread_mutex_lock(&lock);
-	/* No buffer in which something is not over, unless it is forced to. */
+	/* Buffers with unfinished activities are returned only if forced. */
 	if (!stand_in.busy || flag & CUPTI_FLUSH_FORCED) {
 		give_held();
 		give(&shared);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The functions of CUPTI for counters of the hardware, as the stand-in has them.  A chip measures
- * six metrics at one time, and each of them is, in a sample, ten times its number, and one more in
- * each second sample.  Samples are of the time that has passed since sampling began.
+ * CUPTI's functions for hardware counters in the stand-in. A chip measures six metrics at once; in
+ * a sample the value of each is ten times its number, plus one in every second sample. Samples
+ * cover the time that has passed since sampling began.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 
 EXPORT uint32_t stand_in_sampled, stand_in_unsampled;
 
-/* Of these the chip has all that are no words of the collector's second choice. */
+/* The chip has all of these, except for words of the collector's second choice. */
 struct known {
 	const char	*name;
 	double		scale;
@@ -53,7 +53,7 @@ static const struct known of_kernels[] = {
 	{ "sm__nothing.avg.pct", 0 },
 };
 
-/* What a host knows; @wrong: a name that is not known was added. */
+/* A host object; @wrong: an unknown name was added. */
 struct host {
 	bool	kernels;
 	size_t	nr;
@@ -63,7 +63,7 @@ struct host {
 
 struct sampling {
 	uint64_t	interval;
-	uint64_t	begin;		/* when the first of the samples that are left begins */
+	uint64_t	begin;		/* begin of the first remaining sample */
 	uint64_t	nr;		/* samples so far */
 	uint32_t	names;
 	uint64_t	held;		/* samples in a full buffer */
@@ -162,7 +162,7 @@ static int find(const struct host *host, const char *name)
 	return -1;
 }
 
-/* What it says of a name that it does not know differs, and nothing is of use after that. */
+/* Errors for unknown names differ, and the object is unusable afterwards. */
 int cuptiProfilerHostConfigAddMetrics(struct cupti_pm_add *p)
 {
 	struct host *host = p->host;
@@ -259,7 +259,7 @@ int cuptiPmSamplingSetConfig(struct cupti_pm_config *p)
 		return NOT_SUPPORTED;
 	if ((p->bytes - 8) / (AT_ONCE + 1))
 		return NOT_SUPPORTED;
-	/* Of a clock of 2 GHz. */
+	/* The clock has 2 GHz. */
 	s->interval = p->trigger == CUPTI_TRIGGER_CLOCK ? p->interval / 2 : p->interval;
 	s->names = (uint32_t)p->bytes - 8;
 	return 0;
@@ -312,8 +312,8 @@ int cuptiPmSamplingCounterDataImageInitialize(struct cupti_pm_data_init *p)
 }
 
 /*
- * A full buffer keeps the oldest, and takes no more until sampling begins anew.  It is told of
- * once, and there may be more to read then.
+ * A full buffer keeps the oldest samples, and takes no more until sampling restarts. It is reported
+ * once; there may be more to read then.
  */
 int cuptiPmSamplingDecodeData(struct cupti_pm_decode *p)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The functions of CUPTI that measure kernels, as the stand-in has them.  Each kernel that runs
- * between start and stop of its context is a range, and its metrics are those of
- * stand-in-metrics.c, of the number of the kernel.
+ * CUPTI's functions that measure kernels, in the stand-in. Each kernel that runs between start and
+ * stop of its context is a range; its metrics are those of stand-in-metrics.c for the number of the
+ * kernel.
  */
 #include <string.h>
 #include <unistd.h>
@@ -16,20 +16,20 @@
 #define EXPORT		__attribute__((visibility("default")))
 #define INVALID		1
 #define LOST		999
-#define INVALIDATED	901	/* of CUDA: a capture was, and has ended so */
+#define INVALIDATED	901	/* a result of CUDA: the capture was invalidated, and has ended */
 #define CONTEXTS	8u
-#define LAUNCH		1u	/* numbers of functions: of both, and of the driver */
+#define LAUNCH		1u	/* function numbers: of both APIs, then of the driver's */
 #define BEGIN_CAPTURE	4u
 #define END_CAPTURE	5u
 
-/* CUDA's contexts: their addresses are what counts. */
+/* CUDA's contexts: only their addresses matter. */
 static struct context {
 	bool		enabled;
 	bool		configured;
 	bool		started;
-	uint32_t	launching;	/* threads */
+	uint32_t	launching;	/* threads inside a launch */
 	uint64_t	kernels;	/* so far */
-	uint32_t	ran;		/* since it was started */
+	uint32_t	ran;		/* kernels since the start */
 	struct image	*image;
 	uint64_t	first;
 } contexts[CONTEXTS];
@@ -50,7 +50,7 @@ EXPORT int cuptiRangeProfilerGetCounterDataSize(struct cupti_range_data_size *p)
 EXPORT int cuptiRangeProfilerCounterDataImageInitialize(struct cupti_range_data_init *p);
 EXPORT int cuptiRangeProfilerGetCounterDataInfo(struct cupti_range_data_info *p);
 
-/* What CUPTI refuses, and the collector should not have done. */
+/* Counts a call that CUPTI refuses, and that the collector should not have made. */
 static int wrong(void)
 {
 	__atomic_fetch_add(&stand_in_ranges.wrong, 1, __ATOMIC_RELAXED);
@@ -205,7 +205,7 @@ EXPORT uint32_t stand_in_launch(bool driver, uint32_t context, const char *name)
 	struct cupti_callback outer = { .correlation = correlation, .context = c, .symbol = name };
 	struct cupti_callback inner = outer;
 
-	/* What the runtime calls has an id of its own, and records have that of the runtime. */
+	/* The runtime's call of the driver has its own id, but records have the runtime's. */
 	if (!driver)
 		inner.correlation |= 1u << 30;
 	if (!driver)

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The records of the stand-in for libcupti.  They are as long as those of the version that it
- * plays, which the collector does not know: it steps through a buffer by
- * cuptiActivityGetNextRecord().
+ * The records of the stand-in for libcupti. They have the sizes of the version that it plays, which
+ * the collector does not know: it walks a buffer by cuptiActivityGetNextRecord().
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/gpu/replay.h"
 
-/* Times of a device: after the call, and not there for some. */
+/* Sets a device's times: after the call, and missing for some. */
 static void set_times(uint64_t *start, uint64_t *end)
 {
 	bool none = stand_in.no_time && !(stand_in_records() & 7);
@@ -204,7 +203,7 @@ EXPORT void stand_in_links(void)
 		.upstream_bus = 7, .of_type.uuid = { 0xaa },
 	};
 
-	/* The reader has to free what CUPTI allocated. */
+	/* The reader must free what CUPTI allocated. */
 	if (stand_in_api() >= CUPTI_LINK_PORTS) {
 		n.of_version.newer.ports[0] = calloc(18, sizeof(uint32_t));
 		n.of_version.newer.ports[1] = calloc(18, sizeof(uint32_t));

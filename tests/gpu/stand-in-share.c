@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The functions of CUPTI for one of several users, as the stand-in has them: those for a single one
- * do the work, and fail while there is such a user if they are called by others.
+ * CUPTI's functions for several users, in the stand-in. The single-user functions do the work, and
+ * fail while there are several users if others call them.
  */
 #include <string.h>
 
@@ -54,7 +54,7 @@ int cuptiSubscribe_v2(void **subscriber, cupti_callback_fn fn, void *data,
 
 	if (params->size != sizeof(*params))
 		return INVALID;
-	/* One that allows others is no hindrance. */
+	/* A user that allows others does not block. */
 	if (stand_in.shared && params->several)
 		stand_in.subscribed = 0;
 	strncpy(params->old_name, "CUPTI for Another", params->old_size);
@@ -75,7 +75,7 @@ static void call_complete(void *context, uint32_t stream, uint8_t *buffer, size_
 	complete(buffer, size, valid, NULL);
 }
 
-/* The work of a function for a single user. */
+/* Does the work of a single-user function. */
 #define WORK(subscriber, call) do {			\
 	int err_;					\
 							\
@@ -134,7 +134,7 @@ int cuptiActivitySetAttribute_v2(void *subscriber, uint32_t attribute, size_t *s
 	}
 }
 
-/* As with the functions for a single user, which the stand-in has not: all calls. */
+/* The stand-in has no single-user versions of these: they enable all calls. */
 int cuptiActivityEnableDriverApi_v2(void *subscriber, uint32_t id, uint8_t on)
 {
 	WORK(subscriber, on && id == 1 ? cuptiActivityEnable(CUPTI_DRIVER) : 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A stand-in for libcupti: its functions, and calls of CUDA's.
+ * A stand-in for libcupti: its functions, and calls of CUDA.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +20,9 @@ __thread uint64_t stand_in_called_at;
 static uint64_t (*timestamp)(void);
 static uint32_t correlation;
 static cupti_callback_fn callback;
-static bool nodes_called[32];	/* back for resources */
-static bool called[2];		/* back when a kernel is launched: of the driver, of the runtime */
-static uint32_t timed[2];	/* launches with callbacks: without records, with */
+static bool nodes_called[32];	/* callbacks enabled, by resource */
+static bool called[2];		/* callbacks for launches: driver, runtime */
+static uint32_t timed[2];	/* timed launches: without records, with */
 static uint32_t managed_asked;
 
 EXPORT void stand_in_behave(const char *what)
@@ -103,7 +103,7 @@ static void call_back(uint32_t domain, uint32_t id, uint32_t site)
 	stand_in_call_back(domain, id, &info);
 }
 
-/* The handle of a node is a pointer that says its id. */
+/* A node's handle is its id as a pointer. */
 EXPORT void stand_in_node(uint64_t node, uint64_t source)
 {
 	struct cupti_graph_data graph = {
@@ -118,7 +118,7 @@ EXPORT void stand_in_node(uint64_t node, uint64_t source)
 	callback(NULL, CUPTI_DOMAIN_RESOURCE, id, &resource);
 }
 
-/* A launch by the runtime, which calls the driver: of a kernel, or of a graph. */
+/* A launch through the runtime, which calls the driver: of a kernel or a graph. */
 static void launch(uint32_t function)
 {
 	uint32_t driver = function == 1 ? 1 : 3;
@@ -268,7 +268,7 @@ int cuptiActivityEnableLatencyTimestamps(uint8_t on)
 	return 0;
 }
 
-/* Not while CUDA is being initialised. */
+/* Fails while CUDA is being initialised. */
 int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_managed_config *v, uint32_t nr)
 {
 	if (stand_in_mixes())
@@ -277,7 +277,7 @@ int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_managed_config *v, u
 	return !nr ? 7 : managed_asked++ ? 0 : 13;
 }
 
-/* There were enough launches to tell, with records and without. */
+/* Counts the timing as complete if there were enough launches with and without records. */
 static void probe_is_over(void)
 {
 	bool enough = __atomic_exchange_n(&timed[0], 0, __ATOMIC_RELAXED) >= ENOUGH;

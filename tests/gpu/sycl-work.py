@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A program of SYCL, by dpctl, on OpenCL's device: a kernel in a queue that is in order and one that
-# is not, copies and sets of unified shared memory.  It says what it did as JSON, with
-# CLOCK_MONOTONIC around each phase.  Usage: sycl-work.py
+# A SYCL program, by dpctl, on OpenCL's device: a kernel in an in-order and in an out-of-order
+# queue, copies and sets of unified shared memory. It prints what it did as JSON, with
+# CLOCK_MONOTONIC around each phase. Usage: sycl-work.py
 
 import json
 import sys

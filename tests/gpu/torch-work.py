@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A program of PyTorch on a GPU: some steps of a small convolutional net, of which the kernels are
-# the same in each run.  With "profiler FILE" torch.profiler writes its trace of the steps; with
-# "cost LIBRARY HOW" it prints what a launch of an empty kernel costs (tests/gpu/work.cu), where HOW
-# is bare or profiler.
+# A PyTorch program on a GPU: some steps of a small convolutional net, with the same kernels in each
+# run. With "profiler FILE" torch.profiler writes its trace of the steps; with "cost LIBRARY HOW" it
+# prints the cost of launching an empty kernel (tests/gpu/work.cu), where HOW is bare or profiler.
 
 import ctypes
 import sys

@@ -55,10 +55,10 @@ static void play(cl_platform_id platform)
 	MUST(copy(queue, CL_TRUE, y + SIZE / 2, x, SIZE / 2, 1, &event, NULL));
 	MUST(clReleaseEvent(event));
 	MUST(migrate(queue, x, SIZE, CL_MIGRATE_MEM_OBJECT_HOST, 0, NULL, NULL));
-	/* A runtime may refuse what it is advised, which gives the device nothing to do. */
+	/* A runtime may refuse the advice; then the device does nothing. */
 	if (!advise(queue, x, SIZE, 0, 0, NULL, NULL))
 		puts("Advise (USM) 0");
-	/* Old programs have it; a runtime may not. */
+	/* Old programs use it; a runtime may lack it. */
 	if (set) {
 		MUST(set(queue, x, 0, SIZE / 4, 0, NULL, NULL));
 		printf("Memset (USM) %d\n", SIZE / 4);

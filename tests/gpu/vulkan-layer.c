@@ -4,9 +4,9 @@
  * to the file $COUNT_FILE when an instance is destroyed. It also compares the collector's constants
  * with Vulkan's headers, and misreports a device as $COUNT_LIE selects:
  *
- *	transfer	its queues can do nothing but copy
+ *	transfer	its queues can only copy
  *	no-bits		its queues have no timestamps
- *	few-bits	these have 36 bits
+ *	few-bits	its timestamps have 36 bits
  *	uncalibrated	it has no VK_EXT_calibrated_timestamps
  */
 #include <stdio.h>
@@ -84,7 +84,7 @@ static VkResult VKAPI_CALL extensions(VkPhysicalDevice device, const char *layer
 	return err;
 }
 
-/* As a device does whose queues have so few. */
+/* Truncates results, as a device does whose timestamps have so few bits. */
 static VkResult VKAPI_CALL results(VkDevice device, VkQueryPool pool, uint32_t first, uint32_t n,
 				   size_t size, void *data, VkDeviceSize stride,
 				   VkQueryResultFlags flags)
@@ -125,7 +125,7 @@ static VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo *info,
 	err = create(info, allocator, made);
 	if (err)
 		return err;
-	/* Later the loader would give the first layer's. */
+	/* Later the loader would return the first layer's. */
 	instance = *made;
 	next_destroy = (PFN_vkDestroyInstance)next_instance(instance, "vkDestroyInstance");
 	next_families = (PFN_vkGetPhysicalDeviceQueueFamilyProperties)
@@ -198,7 +198,7 @@ vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *n)
 	return VK_SUCCESS;
 }
 
-/* ---- what the collector knows ---------------------------------------------------------------- */
+/* ---- the collector's constants --------------------------------------------------------------- */
 
 #include "gpu/vulkan/vulkan-abi.h"
 

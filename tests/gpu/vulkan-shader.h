@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The shader of vulkan-work.c: made by glslangValidator -V -g0 of
+ * The shader of vulkan-work.c, made by glslangValidator -V -g0 from:
  *
  *	#version 450
  *	layout(local_size_x = 64) in;

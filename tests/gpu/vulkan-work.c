@@ -204,7 +204,7 @@ VkCommandBuffer begin(struct work *w, VkCommandBufferUsageFlags flags)
 	return c;
 }
 
-/* So many steps for each of the numbers; with the program's own times of it. */
+/* Records @steps steps for each of the numbers; @timed: with timestamps of the program's own. */
 VkCommandBuffer dispatch(struct work *w, uint32_t steps, bool timed)
 {
 	const VkMemoryBarrier barrier = {

@@ -11,7 +11,7 @@
 #define COUNT	4096u
 #define BYTES	(COUNT * sizeof(uint32_t))
 
-/* What one device of the program has. */
+/* The objects of one of the program's devices. */
 struct work {
 	VkInstance		instance;
 	VkPhysicalDevice	physical;
@@ -35,17 +35,17 @@ void must(VkResult err, const char *what);
 #define MUST(call)	must(call, #call)
 
 void make_instance(struct work *w, uint32_t version);
-/* @modern: with what Vulkan 1.3 has. */
+/* @modern: with Vulkan 1.3. */
 void make_device(struct work *w, bool modern);
 void make_all(struct work *w, bool modern);
 void destroy_all(struct work *w);
 
-/* Command buffers: one that is begun; steps for each of the numbers, with times of it; a copy. */
+/* Command buffers: a begun one; steps for each of the numbers, with timestamps; a copy. */
 VkCommandBuffer begin(struct work *w, VkCommandBufferUsageFlags flags);
 VkCommandBuffer dispatch(struct work *w, uint32_t steps, bool timed);
 VkCommandBuffer copy(struct work *w);
 VkSubmitInfo of(uint32_t nr, const VkCommandBuffer *commands);
-/* That the numbers have taken so many steps in all. */
+/* Checks that each number has taken @steps steps in all. */
 void check(const struct work *w, uint32_t steps);
 
 #endif /* XSPROF_TEST_VULKAN_WORK_H */

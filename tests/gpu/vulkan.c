@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A program that uses Vulkan, without xsprof, and prints what it did: lines of "call NAME COUNT",
- * "batch COMMANDS COUNT", "ran NS" for what the device's own timestamps say of a dispatch, and
- * "queues N".
+ * "batch COMMANDS COUNT", "ran NS" for a dispatch by the device's own timestamps, and "queues N".
  *
  *	vulkan all		each kind of call that needs no window
  *	vulkan old		Vulkan 1.0: one submit
  *	vulkan threads N M	N threads with a device each submit M times
  *	vulkan storm M		M submits to one queue, and one wait
- *	vulkan again N		N times an instance, a device and a submit
+ *	vulkan again N		N times: an instance, a device and a submit
  *	vulkan destroyed	a device destroyed while its work is under way
  *	vulkan endless		a submit that never begins
  *	vulkan later		submits that wait for values of a timeline, the first for the host's
  *	vulkan transfer		399 dispatches and a copy, each of which is waited for
- *	vulkan labels		batches that the program has names for: "name NAME COUNT"
+ *	vulkan labels		batches with labels of the program: "name NAME COUNT"
  *	vulkan fork		"all" in a child; its parent has an instance
  */
 #include <pthread.h>
@@ -61,7 +60,7 @@ static void with_fence(struct work *w)
 	       (double)(times[1] - times[0]) * w->period);
 }
 
-/* Three batches, of which one has no commands, and one command buffer in two of them. */
+/* Three batches, one without commands, and one command buffer that is in two of them. */
 static void several(struct work *w)
 {
 	VkCommandBuffer list[] = { dispatch(w, 1, false), copy(w) };
@@ -83,7 +82,7 @@ static void several(struct work *w)
 	puts("call vkQueueSubmit 1\ncall vkQueueWaitIdle 1\nbatch 2 1\nbatch 3 1");
 }
 
-/* More command buffers than there is room for on a stack. */
+/* More command buffers than fit on a stack. */
 static void long_batch(struct work *w)
 {
 	VkCommandBuffer list[400] = { NULL };
@@ -143,7 +142,7 @@ static void all(void)
 	puts("queues 1");
 }
 
-/* Also with functions that the program asked for itself. */
+/* Also with functions that the program looked up itself. */
 static void old(void)
 {
 	PFN_vkQueueSubmit submit;
@@ -198,7 +197,7 @@ static VkDebugUtilsLabelEXT label(const char *name)
 
 #define DEVICE_FUNCTION(w, f)	((PFN_##f)vkGetDeviceProcAddr((w)->device, #f))
 
-/* A command buffer with a label, which is recorded again without one, and a queue in two. */
+/* A command buffer with a label, recorded again without one; and a queue with two labels. */
 static void labels(void)
 {
 	const VkDebugUtilsLabelEXT blur = label("blur"), inner = label("inner");
@@ -333,7 +332,7 @@ static void endless(void)
 	puts("call vkQueueSubmit 1\nbatch 1 0\nqueues 1");
 }
 
-/* One after the other: each waits for the value of the one before, the first for the host's. */
+/* A chain: each waits for the value of the one before, the first for the host's. */
 static void later(void)
 {
 	const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What Vulkan's programs did, on a real device (lavapipe, which is the CPU): calls and batches in
-# the trace equal what the program says it did, what an independent layer counted, and the device's
-# own times. The validation layer sees what ours adds, and finds no error in it.
+# Vulkan programs on a real device (lavapipe, which is the CPU): calls and batches in the trace must
+# equal what the program prints, what an independent layer counts, and the device's own times. The
+# validation layer sees what ours adds, and must find no error in it.
 
 import collections
 import json
@@ -33,7 +33,7 @@ def run(args, **more):
 
 
 def lavapipe():
-    """A GPU of this machine is not asked: its times are not checked here."""
+    """Sets lavapipe as the device: times of this machine's GPU are not checked here."""
     folder = "/usr/share/vulkan/icd.d"
     found = sorted(f for f in os.listdir(folder) if f.startswith("lvp_icd"))
     return os.path.join(folder, found[0]) if found else ""
@@ -62,7 +62,7 @@ def record(command, options=("--gpu",), **more):
 
 
 def below(layer, folder):
-    """Ours first: by the names for a loader that keeps their order, else by the folders."""
+    """Puts our layer first: by names for a loader that keeps their order, else by the folders."""
     return {"VK_INSTANCE_LAYERS": f"{RECORD}:{layer}", "VK_LAYER_PATH": f"{OURS}:{folder}"}
 
 
@@ -80,7 +80,8 @@ def commands(e):
 
 
 def said(stdout):
-    """What the program did: calls, batches by their command buffers, queues, ns of a dispatch."""
+    """Parses a program's output: calls, batches by their command buffers, queues, ns of a
+    dispatch."""
     calls = collections.Counter()
     batches = collections.Counter()
     queues = ran = 0
@@ -109,7 +110,8 @@ def seen(events):
 
 
 def check_pairs(events, name):
-    """Each batch is of one call and its queue, begins after it and ends before the last wait."""
+    """Checks that each batch has one call and its queue, and lies between that and the last
+    wait."""
     calls = {e["value"]: e for e in of(events, "runtime") if e["value"]}
     wrong = [e for e in work_of(events)
              if e["value"] not in calls or e["begin_ns"] < calls[e["value"]]["begin_ns"] or
@@ -128,7 +130,7 @@ def check_same(name, *command, **more):
 
 
 def check_waited(name, events):
-    """Each batch is over when the wait for it is, as well as the device's clock is known."""
+    """Checks that each batch ends before the wait for it does, within the clock's error."""
     calls = sorted(of(events, "runtime"), key=lambda e: e["begin_ns"])
     begins = {e["value"]: e["begin_ns"] for e in calls}
     waits = {}
@@ -137,7 +139,7 @@ def check_waited(name, events):
             waits[call["value"]] = wait["end_ns"]
     bound = max(clock_of(events), default=0)
     late = [e for e in work_of(events) if e["end_ns"] > waits[e["value"]] + bound]
-    # A time that makes no sense is moved to the call's.
+    # An invalid time is replaced by the call's.
     moved = [e for e in work_of(events) if e["begin_ns"] == begins[e["value"]]]
     result(bound and not late and len(moved) < len(waits) / 4,
            f"{name}: each batch is over when the wait for it is", (bound, late[:3], moved[:3]))
@@ -148,14 +150,14 @@ def check_all():
     ran = said(got.stdout)[3]
     batch = next(e for e in sorted(work_of(events), key=lambda e: e["begin_ns"]))
     took = batch["end_ns"] - batch["begin_ns"]
-    # It has the program's own timestamps between ours.
+    # The program's own timestamps lie between ours.
     result(ran <= took + 4 + ran // 2000, "a batch lasts as long as the device says", (ran, took))
     waits = [e for e in of(events, "runtime") if e["name"] == "vkWaitForFences"]
     bound = max(clock_of(events), default=0)
     result(batch["end_ns"] <= waits[0]["end_ns"] + bound, "it ends before the wait for it does",
            (batch, waits, bound))
     result(bound, "how well the device's clock is known is in the trace")
-    # As XSPROF_CORRELATION() has it for the devices of Vulkan: readers of Kineto's know 32 bits.
+    # As XSPROF_CORRELATION() sets it for Vulkan devices: readers of Kineto's JSON know 32 bits.
     wrong = [e for e in work_of(events) if not 0xc4000000 <= e["value"] < 0xc6000000]
     result(not wrong, "correlation ids are no other collector's", wrong)
     report = run([XSPROF, "report", "--gpu", CAPTURE])
@@ -260,7 +262,7 @@ def check_layers():
 
 
 def check_lies():
-    """What devices are that lavapipe is not."""
+    """Devices with limits that lavapipe does not have."""
     more = below("VK_LAYER_TEST_count", LAYERS)
     _, events = check_same("a queue that can do nothing but copy", "transfer",
                            COUNT_LIE="transfer", **more)
@@ -297,7 +299,7 @@ def check_validation():
 
 
 def check_valgrind():
-    """The driver's errors are not ours; what the program leaves is seen, by our frames in it."""
+    """Ignores the driver's errors; finds the program's leaks by our frames in them."""
     ours = {}
     for mode in (["threads", "4", "20"], ["again", "2"], ["destroyed"]):
         got = run([XSPROF, "record", "--gpu", "-o", CAPTURE, "--", "valgrind", "-q",

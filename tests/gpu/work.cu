@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A CUDA program that does a known number of everything, and prints how many: a line "kind name
- * count" each.  With "launch N" it prints what a launch of an empty kernel costs, in ns of its
- * thread's CPU time and of the clock: the least of rounds of N.
+ * A CUDA program that does a known number of each thing, and prints the counts: a line "kind name
+ * count" each. With "launch N" it prints the cost of launching an empty kernel, in ns of the
+ * thread's CPU time and of the clock: the least of several rounds of N.
  */
 #include <algorithm>
 #include <cstdint>
@@ -46,7 +46,7 @@ __global__ void spin(long long cycles)
 
 enum { STREAMS = 4, N = 1 << 20 };
 
-/* How often; "small" does less. */
+/* Repetitions; "small" does less. */
 static int each = 250, copied = 50, graphed = 20, launched = 1000;
 
 static void streams()
@@ -113,7 +113,7 @@ static void graphs()
 	printf("kernel scale_in_graph %d\ncall cudaGraphLaunch %d\n", graphed * 10, graphed);
 }
 
-/* Waits of a stream for another, by one event, recorded anew each time. */
+/* Waits of one stream for another, with one event that is recorded again each time. */
 static void events()
 {
 	cudaStream_t from, to;
@@ -136,7 +136,7 @@ static void events()
 	printf("kernel empty %d\nsync Stream_Wait_Event %d\n", 2 * copied, copied);
 }
 
-/* Managed memory of a few MiB, so that the driver moves pages. */
+/* A few MiB of managed memory, so that the driver moves pages. */
 static void managed()
 {
 	float *v;
@@ -171,7 +171,7 @@ static void threads()
 
 static double now(clockid_t clock);
 
-/* Four threads that call all that there is, for @seconds. */
+/* Four threads that make all kinds of calls, for @seconds. */
 static void storm(int seconds)
 {
 	double end = now(CLOCK_MONOTONIC) + seconds * 1e9;
@@ -225,7 +225,7 @@ static double now(clockid_t clock)
 	return static_cast<double>(ts.tv_sec) * 1e9 + static_cast<double>(ts.tv_nsec);
 }
 
-/* A queue that is not full: each round begins with an idle device. */
+/* The queue never gets full: each round begins with an idle device. */
 static void launches(int n, int rounds)
 {
 	std::vector<double> cpu, wall;
@@ -246,7 +246,7 @@ static void launches(int n, int rounds)
 	       wall[0], wall[rounds / 2]);
 }
 
-/* One kernel at a time, each waited for, over @seconds: for the difference of the clocks. */
+/* One kernel at a time, each waited for, for @seconds: to compare the clocks. */
 static void ticking(int seconds)
 {
 	double end = now(CLOCK_MONOTONIC) + seconds * 1e9;
@@ -261,7 +261,7 @@ static void ticking(int seconds)
 	printf("kernel spin %d\n", n);
 }
 
-/* The least cost of a launch in each second: what it is before, while and after it is recorded. */
+/* The least cost of a launch in each second: before, during and after a recording. */
 static void rounds(int seconds)
 {
 	for (int s = 0; s < seconds; s++) {
@@ -292,7 +292,7 @@ static long resident()
 	return pages * (sysconf(_SC_PAGESIZE) >> 10);
 }
 
-/* Memory of the process and of the device, while it launches @n kernels. */
+/* Memory of the process and of the device while it launches @n kernels. */
 static void grow(int n)
 {
 	size_t free_bytes, total;
@@ -311,7 +311,7 @@ static void grow(int n)
 	CHECK(cudaDeviceSynchronize());
 }
 
-/* The same for a program in Python. */
+/* The same for a Python program. */
 extern "C" __attribute__((visibility("default"))) void launch_cost(int n, int rounds)
 {
 	launches(n, rounds);

@@ -169,7 +169,7 @@ static ze_result_t mem_free(ze_context_handle_t c, void *p)
 	return ZE_RESULT_SUCCESS;
 }
 
-/* It knows the latest of its own alone. */
+/* It knows only its latest allocation. */
 static ze_result_t mem_properties(ze_context_handle_t c, const void *p,
 				  ze_memory_allocation_properties_t *properties,
 				  ze_device_handle_t *d)
@@ -181,7 +181,7 @@ static ze_result_t mem_properties(ze_context_handle_t c, const void *p,
 	return ZE_RESULT_SUCCESS;
 }
 
-/* ---- what the loader asks for ---------------------------------------------------------------- */
+/* ---- tables for the loader ------------------------------------------------------------------- */
 
 EXPORT ze_result_t zeGetGlobalProcAddrTable(ze_api_version_t v, ze_global_dditable_t *t)
 {
@@ -224,7 +224,7 @@ EXPORT ze_result_t zeGetMemProcAddrTable(ze_api_version_t v, ze_mem_dditable_t *
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Of these the loader wants a table alone. */
+/* The loader needs these tables, but they are empty. */
 #define NOTHING_OF(getter, type) EXPORT ze_result_t getter(ze_api_version_t v, type *t)	\
 {										\
 	(void)v, (void)t;							\

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that is linked with Level Zero's loader, the real one, and initialises it.
+ * A program that is linked with Level Zero's real loader, and initialises it.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The GPU of ze-driver.c: queues, command lists, events and kernels. A command gets its times at
- * once in an immediate list, else when the list is executed: one microsecond each.
+ * once in an immediate list, otherwise when the list is executed: one microsecond each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -274,7 +274,7 @@ static ze_result_t event_times(ze_event_handle_t event, ze_kernel_timestamp_resu
 	return event_status(event);
 }
 
-/* ---- what the loader asks for ---------------------------------------------------------------- */
+/* ---- tables for the loader ------------------------------------------------------------------- */
 
 EXPORT ze_result_t zeGetContextProcAddrTable(ze_api_version_t v, ze_context_dditable_t *t)
 {

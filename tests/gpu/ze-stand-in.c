@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A stand-in for Level Zero's loader, with a driver and two GPUs, or by ZE_STAND_IN: "none": no
- * driver; "old": an old one; "cpu": a device that is not a GPU.
+ * A stand-in for Level Zero's loader, with a driver and two GPUs. ZE_STAND_IN "none": no driver;
+ * "old": an old driver; "cpu": a device that is not a GPU.
  */
 #include <stdlib.h>
 #include <string.h>

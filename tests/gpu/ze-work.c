@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A Level Zero program: in each thread, with its own queue, N times a kernel, a copy and a fill in
- * a command list, and a wait for the queue. Prints the number of rounds.
+ * A Level Zero program: each thread, with its own queue, runs a kernel, a copy and a fill in a
+ * command list, and waits for the queue, N times. Prints the number of rounds.
  *
- * Usage: ze-work N [THREADS [SECONDS [sycl]]]; with SECONDS it goes on as long, N at a time; with
- * "sycl" it begins as SYCL's runtime does, by XPTI and a loader that it opens.
+ * Usage: ze-work N [THREADS [SECONDS [sycl]]]; with SECONDS it goes on for as long, N at a time;
+ * with "sycl" it begins as SYCL's runtime does, by XPTI and a loader that it opens.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -33,7 +33,7 @@ static char host[4096];
 static unsigned long times;
 static time_t until;
 
-/* Debian 12's loader has none, and PTI needs it to load. */
+/* Debian 12's loader lacks this, and PTI needs it to load. */
 ze_result_t zesInit(uint32_t flags);
 
 ze_result_t zesInit(uint32_t flags)
@@ -81,7 +81,7 @@ static void *thread(void *n)
 	return run((long)n) ? n : NULL;
 }
 
-/* As libsycl does: the framework first, which loads the subscribers that the environment names. */
+/* As libsycl does: XPTI first, which loads the subscribers that the environment names. */
 static ze_result_t init_as_sycl(void)
 {
 	void *xpti = dlopen(getenv("XPTI_FRAMEWORK_DISPATCHER"), RTLD_LAZY);
@@ -95,7 +95,7 @@ static ze_result_t init_as_sycl(void)
 
 	if (!stream || !init)
 		return ZE_RESULT_ERROR_UNINITIALIZED;
-	/* It says that it is there already, which loading it did. */
+	/* The return value only says that it was loaded already. */
 	(void)begin();
 	(void)stream("sycl", 9, 0, "9.0");
 	fprintf(stderr, "children find %s\n", getenv("XPTI_SUBSCRIBERS"));

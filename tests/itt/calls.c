@@ -90,7 +90,7 @@ static void overlapped(void)
 	F(void (*)(dom *, struct itt_id, struct itt_id, str *), region_begin)(d, ID(1), ID(2),
 									      name("region"));
 	F(void (*)(dom *, struct itt_id), region_end)(d, ID(1));
-	/* As a node of oneTBB's flow graph: named as its group, and begun again before it ends. */
+	/* Like a node of oneTBB's flow graph: named like its group, begun again before its end. */
 	for (ull i = 0; i < 3; i++)
 		F(void (*)(dom *, struct itt_id, struct itt_id, str *), region_begin)(d, ID(90),
 										      NO_ID, NULL);
@@ -99,7 +99,7 @@ static void overlapped(void)
 	F(void (*)(dom *, struct itt_id), region_end)(d, ID(90));	/* is not open */
 }
 
-/* A clock of 1000 ticks a second, which stands at 5000 when it is asked. */
+/* A clock of 1000 ticks a second, at 5000 when it is read. */
 static void clock_info(struct itt_clock_info *info, void *data)
 {
 	(void)data;
@@ -347,7 +347,7 @@ static void process(void)
 	end(d);
 }
 
-/* What has no record: five times each, to be found as counters. */
+/* Calls without a record: five times each, to be found as counters. */
 static void missed(void)
 {
 	static const char *const apis[] = {
@@ -365,8 +365,8 @@ static void missed(void)
 }
 
 /*
- * NULL for every pointer and nonsense for every number.  Registers carry the first arguments
- * and the stack the others, so one shape fits all; ids by value are zeros on the stack.
+ * NULL for every pointer and nonsense for every number. Registers carry the first arguments and the
+ * stack the others, so one shape fits all; ids passed by value are zeros on the stack.
  */
 static void hostile(void)
 {

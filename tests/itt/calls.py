@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Every call of ITT: what tests/itt/calls makes a known number of times is in the trace as the
-# record it should be, whether the program ends by exit() or _exit(), or dies of what it passes.
+# Every ITT call: the known numbers of calls by tests/itt/calls are in the trace as the right
+# records, whether the program ends by exit() or _exit(), or is killed by its arguments.
 
 import collections
 import os
@@ -33,7 +33,7 @@ def check_tasks(tap, events):
     ids = dict(all_args(events, "begin", "with ids")[0])
     tap.ok(set(ids) == {"id", "parent"} and ids["id"] and ids["id"] != ids["parent"],
            "ids of a task are its arguments", ids)
-    # What is open when the program pauses is ended by that.
+    # A pause ends what is open.
     tap.equal(sum(begins.values()), sum(tally(events, "end").values()) + 1,
               "an end too many ends nothing")
     tap.equal([e for e in events if e.get("unmatched")], [], "no end without its begin")
@@ -145,7 +145,7 @@ def check_rest(tap, events):
 
 
 def check_jit(tap):
-    """Code that is made at run time: tests/itt/jit."""
+    """Checks code that is generated at run time: tests/itt/jit."""
     out, events = record([JIT])
     tap.equal(out, "1 1 1 1 1 1 1 1 0 0 0 1\n", "a compiler is told that it is heard")
     said = [(e["name"], dict(args_of(e))) for e in events if e.get("cat") == "itt.jit"]
@@ -178,7 +178,7 @@ def main():
         check_tasks(tap, events)
         check_overlapped(tap, events)
         check_metadata(tap, events)
-        # By powers of two while it runs, exactly when it ends regularly.
+        # In powers of two while it runs, exact at a normal end.
         check_counters.missed = missed
         check_counters(tap, events)
         check_rest(tap, events)

@@ -69,7 +69,7 @@ static void count(const char *kind, const char *domain, const char *name)
 			return;
 		}
 	}
-	abort();	/* a count that is not whole is worse than none */
+	abort();	/* an incomplete count is worse than none */
 }
 
 __attribute__((constructor)) static void start(void)
@@ -218,7 +218,7 @@ static const struct {
 	{ "__itt_stack_caller_create", (void *)stack_caller_create },
 };
 
-/* ---- the others: a function of its own for each, which counts and returns 0 ------------------ */
+/* ---- the others: one function each, which counts and returns 0 ------------------------------- */
 
 static const char *stub_names[MAX_APIS];
 static uint32_t nr_stubs;
@@ -269,7 +269,7 @@ void __itt_api_init(struct itt_global *global, int groups)
 		d->flags = 1;
 }
 
-/* ---- code made at run time, which another interface tells ------------------------------------ */
+/* ---- code generated at run time, reported by another interface ------------------------------- */
 
 EXPORT unsigned int Initialize(void);
 EXPORT int NotifyEvent(unsigned int event, void *data);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the ITT tests share: running a program under the recorder or under the counting
-# collector, and TAP.
+# Shared by the ITT tests: runs a program under the recorder or under the counting collector; prints
+# TAP.
 
 import collections
 import json
@@ -20,7 +20,7 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 
 
 class Tap:
-    """Results, one line each; leave with exit()."""
+    """Results, one line each; end with exit()."""
 
     def __init__(self):
         self.number = 0
@@ -54,7 +54,7 @@ def skip_all(why):
 
 
 def need_tools(foreign=False):
-    """Skips where programs that are not ours (foreign) cannot load what was built."""
+    """Skips if programs that are not ours (foreign) cannot load what was built."""
     for path in (XSPROF, DUMP, ITT_SO, COUNT_SO):
         if not os.path.exists(path):
             sys.exit(f"{path}: not built: run 'make all tests'")
@@ -70,7 +70,7 @@ def need_tools(foreign=False):
 def clean_env(**more):
     env = {k: v for k, v in os.environ.items()
            if not k.startswith(("INTEL_", "XSPROF_", "DNNL_", "ONEDNN_"))}
-    # The collector keeps what it makes, on purpose.
+    # The collector does not free its objects, on purpose.
     env.setdefault("ASAN_OPTIONS", "detect_leaks=0")
     env.update(more)
     return env

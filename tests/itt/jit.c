@@ -88,7 +88,7 @@ int main(void)
 	printf(" %u", notify(15, &one));
 	printf(" %u", notify(17, &update));
 	printf(" %u", notify(14, &one));
-	/* Code without a name or a place, no data, and an event that is not known. */
+	/* Code without a name or an address, no data, and an unknown event. */
 	printf(" %u", notify(13, &nothing));
 	printf(" %u", notify(13, NULL));
 	printf(" %u", notify(99, &one));

@@ -14,7 +14,7 @@
 
 #include "collect/itt/itt-abi.h"
 
-/* Every function of ITT on Linux, old and new, with the suffixed twins. */
+/* Every ITT function on Linux, old and new, with its suffixed variants. */
 #define PART_APIS(X) \
 	X(domain_create) X(domain_createA) X(string_handle_create) X(string_handle_createA) \
 	X(counter_create) X(counter_createA) X(counter_create_typed) X(counter_create_typedA) \
@@ -120,7 +120,7 @@ static inline void *part_func(const struct part *part, const char *name)
 	exit(1);
 }
 
-/* As the real ones do: the collector is what the environment names. */
+/* Like real parts: the environment names the collector. */
 static inline void *part_open(void)
 {
 	const char *path = getenv("INTEL_LIBITTNOTIFY64");

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The independent count: programs nobody here wrote (or that know nothing of xsprof), once
-# under a collector that only counts and once under `xsprof record`, must give equal counts per
-# name wherever the program itself is the same from run to run.
+# An independent count: programs written by others (or that do not use xsprof), run under a
+# collector that only counts and under `xsprof record`, must give equal counts per name, as far as
+# the program itself behaves the same in each run.
 #
 # Usage: real.py omp|torch|workers|mold|tbb
 
@@ -29,7 +29,7 @@ WORKER = " (OpenMP worker)"
 
 
 def without_workers(tasks):
-    """The same by the domain alone."""
+    """Returns the same sums by domain only."""
     sums = collections.Counter()
     for (domain, name), n in tasks.items():
         sums[domain.removesuffix(WORKER), name] += n
@@ -77,7 +77,7 @@ def test_omp(tap, tmp):
     tap.ok(len(names) == 2 and names <= threads(events), "omp: threads bear the given names",
            (names, threads(events)))
     syncs = collections.Counter(e["op"] for e in events if e["type"] == "sync")
-    # Locks inside the runtime are taken a few times more or less, as threads meet.
+    # Locks inside the runtime are taken a few times more or less, depending on timing.
     for op in SYNC:
         want = calls(counts, "sync_" + op)
         tap.ok(abs(syncs[op] - want) <= max(8, want // 50), f"omp: sync {op}: {want}",
@@ -111,7 +111,7 @@ def test_torch(tap, tmp):
               ", ".join(f"{c} {n}" for (_, n), c in sorted(tasks.items())))
     tap.equal(sum(tally(events, "end").values()), calls(counts, "task_end"),
               "torch: every task ends")
-    # oneDNN's compiler names each kernel that it makes.
+    # oneDNN's compiler names each kernel that it generates.
     made = collections.Counter(dict(args_of(e))["code"] for e in events
                                if e.get("name") == "code made")
     tap.equal(made, collections.Counter({n: c for (_, n), c in of_kind(counts, "jit").items()}),
@@ -120,7 +120,7 @@ def test_torch(tap, tmp):
 
 
 def test_workers(tap, tmp):
-    """A primitive counts once, however many threads of OpenMP run it."""
+    """A primitive counts once, however many OpenMP threads run it."""
     python = "/usr/bin/python3"
     try:
         run([python, "-c", "import torch"])
@@ -167,7 +167,7 @@ def test_mold(tap, tmp):
     tap.equal(set(begins), set(tasks), "mold: names of tasks")
     open_at_end = sum(begins.values()) - sum(tally(events, "end").values())
     tap.ok(0 <= open_at_end <= 64, "mold: tasks end, but for those open at _exit", open_at_end)
-    # Work stealing makes more or fewer of them.
+    # Work stealing changes their number.
     tap.ok(sum(begins.values()) * 4 > sum(tasks.values()) > 0 and
            sum(tasks.values()) * 4 > sum(begins.values()), "mold: tasks, about as many",
            (begins, tasks))
@@ -198,7 +198,7 @@ def test_tbb(tap, tmp):
            counts[("init", "", "")])
     recorded = collections.Counter({k: c for k, c in tally(events, "instant").items()
                                     if k in groups})
-    # A worker that wakes up late, or not, makes one of these more or less.
+    # A worker that wakes up late, or not at all, changes the number of these.
     custom = ("tbb", "tbb_custom")
     tap.ok(min(recorded[custom], groups[custom]) >= 10, "tbb: its task groups", (recorded, groups))
     del recorded[custom], groups[custom]

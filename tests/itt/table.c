@@ -24,7 +24,7 @@ static bool is_unknown(const char *name)
 	return strstr(name, "__itt_unknown") || strstr(name, "__other");
 }
 
-/* What must stand in the table: ours for what we know, the part's null for all else. */
+/* The table must have our functions where we know the name, and the part's null elsewhere. */
 static bool table_is_right(const struct part *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -154,7 +154,7 @@ static void test_lists(void)
 
 	part_fill(&part);
 	part.global.build = 20111111;
-	part.global.counter_list = (void *)1;	/* what lies behind an older, shorter global */
+	part.global.counter_list = (void *)1;	/* memory after an older, shorter global */
 	init(&part.global, -1);
 	tap_ok("a global from before there was a list of counters", table_is_right(&part, PART_NR));
 }
@@ -196,7 +196,7 @@ static void test_answers(void)
 	tap_ok("a stack's handle is never NULL", caller() && caller() != caller());
 }
 
-/* For parts that look each function up: all are exported, and are the ones of the table. */
+/* For parts that look up each function: all are exported, and are those of the table. */
 static void test_exports(void *lib)
 {
 	const char *(*version)(void) = (void *)dlsym(lib, "__itt_api_version");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads a ring file by the offsets that Documentation/format.rst and abi.h state, as plain
-numbers: a change of the layout that the static assertions were changed along with shows here."""
+"""Reads a ring file by the offsets that Documentation/format.rst and abi.h state, as plain numbers:
+this finds a layout change even if the static assertions were changed with it."""
 import struct
 import sys
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A ring file read by another language, from numbers: what abi.h says is what is there. TAP.
+# Reads a ring file in another language, by numbers: its layout is what abi.h says. TAP.
 cd "$(dirname "$0")/../.." || exit 1
 progs=${BUILD:-build}/tests
 

@@ -21,7 +21,7 @@ static void start(void)
 	errno = 4711;
 }
 
-/* The records since start(), and errno as it was. */
+/* Collects the records since start(); errno must not have changed. */
 static unsigned int finish(void)
 {
 	CHECK_EQ(errno, 4711);
@@ -49,7 +49,7 @@ static void test_names(void)
 	memcpy(other, longest, sizeof(other));
 	other[XSPROF_TEXT_MAX + 50] = 'y';
 	CHECK_EQ(xsprof_name(longest), xsprof_name(other));
-	/* A character of UTF-8 is not cut in two. */
+	/* A UTF-8 character is not cut in two. */
 	memcpy(longest + XSPROF_TEXT_MAX - 1, "\xc3\xa4", 2);
 	b = xsprof_name(longest);
 	finish();
@@ -232,7 +232,7 @@ static void test_stats(void)
 	XSPROF_INSTANT("one slot");
 	CHECK_EQ(xsprof_get_stats(s), 0);
 	CHECK_EQ(s->slots, slots + 1);
-	/* Of tomorrow's program: what is not known yet is 0. */
+	/* A newer program's struct: unknown members become 0. */
 	s->size = sizeof(room);
 	CHECK_EQ(xsprof_get_stats(s), 0);
 	for (unsigned int i = 0; i < 16; i++)
@@ -282,7 +282,7 @@ static void test_init(void)
 	o->flags = 0x80;
 	CHECK_EQ(xsprof_init(o), -EINVAL);
 	o->flags = 0;
-	/* Rings have been used: their size stays. */
+	/* Rings are in use: their size cannot change. */
 	o->ring_size = 1 << 20;
 	CHECK_EQ(xsprof_init(o), -EALREADY);
 	tap_result("init: options of three sizes, and no value that makes no sense");

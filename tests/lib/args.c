@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Typed arguments: every type, every count, strings that fill records and continue in others, and
+ * Typed arguments: every type, every count, strings that fill a record and continue in others, and
  * the limit of their number.
  *
  *	session XSPROF_BUFFER_SIZE=1M args
@@ -11,14 +11,14 @@
 
 #define MAX_ARGS	2000
 
-/* Arguments as they came: strings put together again. */
+/* The arguments received, with strings reassembled. */
 static struct {
 	uint32_t	key;
 	uint32_t	type;
 	uint64_t	value;
 	char		str[XSPROF_TEXT_MAX + 1];
 	size_t		len;
-	uint8_t		flags;	/* of the last piece */
+	uint8_t		flags;	/* flags of the last piece */
 } arg[MAX_ARGS];
 static unsigned int args;
 
@@ -51,7 +51,7 @@ static void unpack(const struct collected *c)
 	}
 }
 
-/* One record with its continuations.  Return: how many records. */
+/* Reads one record with its continuations. Return: the number of records. */
 static unsigned int fetch(uint32_t type)
 {
 	unsigned int n = collect(getpid());
@@ -150,7 +150,7 @@ static void test_strings(void)
 	tap_result("strings of every length, cut after XSPROF_TEXT_MAX bytes, which a flag says");
 }
 
-/* More than 64 records: the rest is left out, and what is there holds together. */
+/* More than 64 records: the rest is left out, and what remains is consistent. */
 static void test_bound(void)
 {
 	static char text[XSPROF_TEXT_MAX + 1];
@@ -167,7 +167,7 @@ static void test_bound(void)
 	CHECK(args >= 3 && args < 40);
 	CHECK_EQ(xsprof_get_stats(&stats), 0);
 	CHECK_EQ(stats.lost, 0);
-	/* A type from elsewhere is passed over. */
+	/* An unknown type is skipped. */
 	kv[0] = xsprof_i64(k, 1);
 	kv[1].type = 0;
 	kv[2].type = 99;

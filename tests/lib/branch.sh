@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a marker costs that is not recorded: the compiler's code for it loads one word, and has one
-# branch, which is not taken. For x86-64, by each compiler that is here. TAP.
+# The cost of a marker that is not recorded: the compiled code loads one word and has one branch,
+# which is not taken. Checks the x86-64 code of each installed compiler. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 [ "$(uname -m)" = x86_64 ] || { echo "1..0 # SKIP the code of x86-64 alone is read"; exit 77; }
@@ -22,7 +22,7 @@ cat >"$dir/user.c" <<-'END'
 	void one_op(const struct xsprof_op *op) { xsprof_op_begin(op); }
 	void one_scope(void) { XSPROF_SCOPE("scope"); __asm__ volatile("nop"); }
 END
-# A marker that is always called, and one that tests twice.
+# Must fail: a marker that always calls, and one that tests twice.
 cat >"$dir/bad.c" <<-'END'
 	#include <xsprof/xsprof.h>
 
@@ -30,8 +30,8 @@ cat >"$dir/bad.c" <<-'END'
 	void one_twice(xsprof_name_t name) { xsprof_instant(name); xsprof_instant(name); }
 END
 
-# Of each function the name, and its loads of the library's words, branches and calls, up to the
-# first return
+# path OBJECT: prints, per function, its name and its loads of the library's words, branches and
+# calls up to the first return
 path()		# OBJECT
 {
 	objdump -dr --no-show-raw-insn "$1" | awk '

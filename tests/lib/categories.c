@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Categories: 64 of them, enabled and disabled while ranges are open, pauses, and names when their
- * memory is used up.
+ * Categories: 64 of them, enabled and disabled while ranges are open, pauses, and names after their
+ * memory is full.
  *
  *	session XSPROF_BUFFER_SIZE=256k XSPROF_ARENA_SIZE=16k XSPROF_CATEGORIES=-unwanted categories
  */
@@ -15,7 +15,7 @@
 static xsprof_name_t a, b, c;
 static int cat_b, cat_c;
 
-/* The types of what was recorded since the last call, a letter each. */
+/* Returns the types of the records since the last call, one letter each. */
 static const char *types(void)
 {
 	static char text[1000];
@@ -61,7 +61,7 @@ static void test_nesting(void)
 	xsprof_end();
 	xsprof_end();
 	SAME("i");
-	/* Arguments go with their range. */
+	/* Arguments are left out with their range. */
 	xsprof_begin_args(b, &kv, 1);
 	xsprof_args(&kv, 1);
 	xsprof_begin_args(a, &kv, 1);
@@ -77,14 +77,14 @@ static void test_nesting(void)
 		xsprof_end();
 	}
 	SAME("AAee");
-	/* On again while a range that was left out is open: its end stays out. */
+	/* Enabled while a range that was left out is open: its end is left out too. */
 	xsprof_begin(b);
 	CHECK_EQ(xsprof_category_enable(cat_b, 1), 0);
 	xsprof_begin(b);
 	xsprof_end();
 	xsprof_end();
 	xsprof_begin(b);
-	/* Off while one that was recorded is open: its end goes in. */
+	/* Disabled while a recorded range is open: its end is recorded. */
 	CHECK_EQ(xsprof_category_enable(cat_b, 0), 0);
 	xsprof_end();
 	SAME("1BeB1e");
@@ -93,7 +93,7 @@ static void test_nesting(void)
 	tap_result("ranges of categories that go off and on keep their ends");
 }
 
-/* Deeper than the bits reach: what is left out is begins with their ends, and it is counted. */
+/* Deeper than the bits reach: begins and ends are left out in pairs, and counted. */
 static void test_depth(void)
 {
 	unsigned int begins, ends;
@@ -133,7 +133,7 @@ static void test_pause(void)
 	CHECK_EQ(xsprof_resume(), 0);
 	xsprof_instant(a);
 	SAME("A23i");
-	/* A category switched in a pause is so after it. */
+	/* A category switched during a pause is in its new state after it. */
 	CHECK_EQ(xsprof_pause(), 0);
 	CHECK_EQ(xsprof_category_enable(cat_c, 0), 0);
 	CHECK_EQ(xsprof_enabled(), 0);
@@ -164,7 +164,7 @@ static void test_race(void)
 		pthread_create(&thread, NULL, toggle, &cat_b);
 		toggle(&cat_c);
 		pthread_join(thread, NULL);
-		/* Each ended with its own on: neither change may be lost. */
+		/* Each thread has enabled its own: neither change may be lost. */
 		CHECK(xsprof_wants(b));
 		CHECK(xsprof_wants(c));
 	}
@@ -205,7 +205,7 @@ static void *one_marker(void *arg)
 	return arg;
 }
 
-/* Of each thread it is told once that it is new, and when, which is before its first record. */
+/* Each thread is announced once as new, with a time that is before its first record. */
 static void check_news(void)
 {
 	unsigned int news = 0;
@@ -229,7 +229,7 @@ static void check_news(void)
 	CHECK(news > 100 && news < 800);
 }
 
-/* Threads that come and go have a name each, and none of them is ever used again. */
+/* Many short-lived threads, each with its own name, never used again. */
 static void test_threads(void)
 {
 	struct xsprof_stats stats = { .size = sizeof(stats) };
@@ -263,7 +263,7 @@ static void test_full(void)
 	char name[32];
 
 	first = xsprof_name("before it is full");
-	/* Three quarters of it. */
+	/* Three quarters of the memory. */
 	for (int i = 0; i < 3000; i++) {
 		snprintf(name, sizeof(name), "one of very many names %d", i);
 		id = xsprof_name_of_many(cat_b, name);

@@ -19,7 +19,7 @@
 #define MADV_WIPEONFORK	18
 #endif
 
-/* Whoever hangs is killed by it, which its parent then sees. */
+/* A child that hangs is killed after this many seconds, and its parent fails. */
 #define PATIENCE	60
 
 static pid_t raw_clone(void)
@@ -36,7 +36,7 @@ static void end(int status)
 	syscall(SYS_exit_group, status);
 }
 
-/* The other markers: each is the first of its child, with its parent's thread id at hand. */
+/* The other kinds of markers, each as the first of a child that may still have its parent's tid. */
 static void first_marker(unsigned int i)
 {
 	struct xsprof_kv kv[2] = { xsprof_str(name, "0123456789abcdef"), xsprof_u64(name, 1) };
@@ -86,7 +86,7 @@ static void test_first(void)
 		CHECK_EQ(got.files, 1);
 		for (unsigned int r = 0; r < got.n; r++) {
 			CHECK_EQ(got.rec[r].tid, pid);
-			/* On the clock that it will have: not as old as the machine. */
+			/* Measured on the clock of its rings: not as long as the uptime. */
 			if (got.rec[r].type == XSPROF_REC_COMPLETE)
 				CHECK(got.rec[r].value < got.rec[r].ts / 2);
 		}
@@ -105,7 +105,7 @@ static void test_numbers(void)
 	if (!pid) {
 		struct xsprof_stats stats = { .size = sizeof(stats) };
 
-		/* Not a producer yet, whatever its parent is. */
+		/* Not a producer yet, even if its parent is one. */
 		if (xsprof_pause() != -ENOTCONN || xsprof_get_stats(&stats) || stats.attached)
 			end(1);
 		numbers(0, 1000);
@@ -122,7 +122,7 @@ static void test_numbers(void)
 	tap_result("raw clone: a producer of its own");
 }
 
-/* Of the child by raw clone: forks of both kinds, and its exit() runs destructors. */
+/* The child of a raw clone forks in both ways, and its exit() runs destructors. */
 static void test_generations(void)
 {
 	pid_t pid, own[2], *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
@@ -174,7 +174,7 @@ static void test_silent(void)
 	tap_result("raw clone: one that says nothing ends nothing");
 }
 
-/* ---- while other threads are in the middle of something ---- */
+/* ---- while other threads are inside the library ---- */
 
 static uint32_t stop;
 static uint32_t named;
@@ -184,7 +184,7 @@ static void *name_things(void *arg)
 	char text[32];
 
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
-		/* So many that a child is often made while a thread is about it. */
+		/* So many that children are often made while a thread adds a name. */
 		uint32_t n = __atomic_fetch_add(&named, 1, __ATOMIC_RELAXED) % 12000;
 
 		snprintf(text, sizeof(text), "%s%u", (const char *)arg, n);
@@ -194,7 +194,7 @@ static void *name_things(void *arg)
 	return NULL;
 }
 
-/* No id of two texts. */
+/* No id has two texts. */
 static void check_names(void)
 {
 	static uint32_t first[XSPROF_NAME_MAX_INDEX + 1];
@@ -250,7 +250,7 @@ static void test_locks(void)
 	tap_result("raw clone: while threads hold the names' lock");
 }
 
-/* The first CPU of @all, or the last. */
+/* Pins the thread to the first CPU of @all, or to the last. */
 static void pin(const cpu_set_t *all, bool last)
 {
 	cpu_set_t set;
@@ -265,9 +265,9 @@ static void pin(const cpu_set_t *all, bool last)
 }
 
 /*
- * The child's first marker is another thread's: the one that was cloned still has its parent's
- * thread id by then, and the CPU's ring that its parent had, which is not to be written.  The
- * child's rings are larger, so that they are not where that was.
+ * The child's first marker comes from another thread. The cloned thread still has its parent's
+ * thread id then, and its parent's ring of this CPU, which must not be written. The child's rings
+ * are larger, so they are at other addresses.
  */
 static void *first_numbers(void *arg)
 {
@@ -308,8 +308,8 @@ static void test_thread_first(void)
 }
 
 /*
- * A child that shares the memory is the same producer: its records come in under the name of the
- * thread that made it, and nothing of its parent's is disturbed.
+ * A child that shares the memory is the same producer: its records have the thread id of the thread
+ * that made it, and its parent is not disturbed.
  */
 static int share(void *arg)
 {
@@ -334,7 +334,7 @@ static void test_shared(void)
 	tap_result("clone: a child that shares the memory shares the producer");
 }
 
-/* vfork() in a child, and in a thread, that has no marker yet: the grandchild is taken for none. */
+/* vfork() in a child, and in a thread, before its first marker: the grandchild is no producer. */
 static void *vfork_first(void *arg)
 {
 	pid_t pid = vfork();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Several copies of the library in one program: plug-ins with the archive in them, and the shared
+ * Several copies of the library in one program: plug-ins that link the archive, and the shared
  * library.
  *
  *	copies [global] PLUGIN...
  *
- * Threads load, use and unload all of them at the same time, and so does a child. Prints the number
- * of markers executed.
+ * Threads load, use and unload them all at once, and so does a child. Prints the number of markers
+ * executed.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -34,7 +34,7 @@ static void use(const char *plugin)
 	}
 	emit();
 	dlclose(so);
-	/* Preempted with its code gone, if it goes. */
+	/* If the code is unloaded, this thread should be preempted meanwhile. */
 	sched_yield();
 }
 

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Copies of the library beside each other: the archive in two plug-ins, and the shared library in a
-# third, loaded and unloaded by a program that has none, and by one that has the shared library.
-# Each record is in the capture once. TAP.
+# Several copies of the library: the archive in two plug-ins, and the shared library in a third,
+# loaded and unloaded by a program without the library, and by one with the shared library. Each
+# record is in the capture once. TAP.
 . "${0%/*}/../record/tap.sh"
 
 lib=$BUILD/tests/lib
@@ -12,7 +12,7 @@ cp "$lib/plugin-static.so" two.so
 unset XSPROF_BACKEND
 export XSPROF_BUFFER_SIZE=1M
 
-# whole NAME FILE: what the program passed is what the file has.
+# whole NAME FILE: the file has exactly the markers that the program executed.
 whole()
 {
 	"$inspect" "$2" >seen
@@ -29,12 +29,12 @@ for host in "" "LD_PRELOAD=$BUILD/lib/libxsprof-user.so"; do
 				[ "$it" = shared ] && plugins+=" $lib/plugin.so" ||
 					plugins+=" $dir/$it.so"
 			done
-			# shellcheck disable=SC2086 # words on purpose
+			# shellcheck disable=SC2086 # split into words on purpose
 			run "$xsprof" record --backend tmpfs -o c.data -- \
 				env $host "$lib/copies" $how$plugins
 			is "$name: status" $rc 0
 			whole "$name" c.data
-			# shellcheck disable=SC2086 # words on purpose
+			# shellcheck disable=SC2086 # split into words on purpose
 			run env XSPROF_RECORD="$dir/c.data" $host "$lib/copies" $how$plugins
 			is "$name, records itself: status" "$rc $(cat err)" "0 "
 			whole "$name, records itself" c.data

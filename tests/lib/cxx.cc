@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The library from C++17: the macros, scopes that exceptions leave, thread_local destructors,
- * static objects before and after main.
+ * The library in C++17: the macros, scopes left by exceptions, thread_local destructors, static
+ * objects before and after main.
  *
  *	session XSPROF_BUFFER_SIZE=256k cxx
  */

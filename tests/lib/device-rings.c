@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is in rings on the device where memory is short, where many threads write, and where there
- * is no recorder; and how the kernel is told that there is something.
+ * Rings on the device: with little memory, with many writing threads, and without a recorder; and
+ * the calls that tell the kernel about new records.
  *
  *	session XSPROF_BACKEND=device XSPROF_BUFFER_SIZE=256k device-rings
  */
@@ -30,7 +30,7 @@ static bool set_parameter(const char *value, char *old, size_t size)
 	return !fclose(f) && ok;
 }
 
-/* The process under a limit: it must neither die nor lose count. */
+/* A process under a memory limit: it must not die, and must count its losses. */
 static int limited(void)
 {
 	struct xsprof_stats stats = { .size = sizeof(stats) };
@@ -55,7 +55,7 @@ static void test_memlock(void)
 	}
 	pid = fork();
 	if (!pid) {
-		/* The session is another user's then: no file in it, but still the device. */
+		/* The session belongs to another user then: no file in it, but the device works. */
 		putenv((char *)"XSPROF_BUFFER_SIZE=4M");
 		putenv((char *)"XSPROF_MODE=discard");
 		unsetenv("XSPROF_SESSION");
@@ -110,7 +110,7 @@ static void test_threads(void)
 	CHECK_EQ(wait_for(pid), 0);
 	CHECK_EQ(fetch(pid), 1);
 	collect(pid);
-	/* Lock rings count what no lock could be had for. */
+	/* Lock rings count records for which no lock was free. */
 	if (!got.n || !got.rec[0].locked)
 		CHECK_EQ(got.drops, 0);
 	CHECK_EQ(collect_count(XSPROF_REC_COUNTER_I64, name) + got.drops, THREADS * EACH);
@@ -177,7 +177,7 @@ static void test_flight(void)
 			rings++;
 			head = rd_head(r);
 			CHECK(head > r->size);
-			/* From the first whole block that cannot have been begun again. */
+			/* From the first whole block that cannot have been overwritten. */
 			r->at = (head - r->size + XSPROF_OVERWRITE_MARGIN +
 				 XSPROF_BLOCK_SLOTS - 1) & ~(uint64_t)(XSPROF_BLOCK_SLOTS - 1);
 			rd_drain(&rd, k, UINT64_MAX, take_latest, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The library on the device: what a process writes is in the kernel's hands, whatever becomes of
- * the process; and which processes use it.
+ * The library on the device: the kernel has what a process wrote, whatever happens to the process.
+ * Also which processes use the device.
  *
  *	session XSPROF_BACKEND=device XSPROF_BUFFER_SIZE=256k device
  */
@@ -56,7 +56,7 @@ static void test_children(void)
 		if (wait_for(child))
 			end(2);
 		numbers(100, 150);
-		/* A daemon: silent until its parent is gone. */
+		/* A daemon: writes nothing until its parent has ended. */
 		child = fork();
 		if (!child) {
 			while (getppid() == pid || !shared[2])
@@ -108,7 +108,7 @@ static int share(void *arg)
 	return 0;
 }
 
-/* Memory that is there is written to; what the kernel refuses such a child is counted. */
+/* It writes to memory that is mapped; what the kernel refuses to such a child is counted. */
 static void test_shared(void)
 {
 	static char stack[1 << 16] __attribute__((aligned(16)));
@@ -159,7 +159,7 @@ static void test_closed(void)
 	tap_result("all descriptors closed: another is opened");
 }
 
-/* Which environment means what. */
+/* Return: the backend that this environment selects. */
 static int who(void)
 {
 	struct xsprof_stats stats = { .size = sizeof(stats) };
@@ -196,7 +196,7 @@ static void test_choice(void)
 	tap_result("XSPROF_BACKEND chooses");
 }
 
-/* Other sizes than the environment's: the producer that was there for a moment is gone. */
+/* Other sizes than the environment's: the first producer is replaced at once. */
 static int init(void)
 {
 	struct xsprof_options opts = {

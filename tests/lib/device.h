@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The producers that processes have been on the device: all of one is read back with pread() of a
- * reader's descriptor, into a file such as collect.h reads; so the walk over a ring is the same as
- * for tmpfs.
+ * Finds the producers of processes on the device, and copies one with pread() of a reader's
+ * descriptor to a file that collect.h reads; so the walk over a ring is the same as for tmpfs.
  */
 #ifndef XSP_TEST_DEVICE_H
 #define XSP_TEST_DEVICE_H
@@ -13,7 +12,7 @@
 
 #include "lib/numbers.h"
 
-#undef XSPROF_DEVICE	/* of allocations; not wanted here */
+#undef XSPROF_DEVICE	/* the one for allocations; not needed here */
 #include <xsprof/ioctl.h>
 
 #define INFOS	64
@@ -22,7 +21,7 @@ static int dev;
 static struct xsprof_info infos[INFOS];
 static unsigned int nr_infos;
 
-/* The producers that @pid has been, oldest first, into infos. */
+/* Lists the producers of @pid, oldest first, in infos. */
 static void look_up(pid_t pid)
 {
 	struct xsprof_info one;
@@ -38,7 +37,7 @@ static void look_up(pid_t pid)
 		if (!list.count)
 			return;
 		list.after = one.id;
-		/* A process that is gone has no number here; what it had in its own eyes stays. */
+		/* A process that has ended has no pid here; its own view of its pid remains. */
 		if (one.own_pid == (uint32_t)pid && nr_infos < INFOS)
 			infos[nr_infos++] = one;
 	}
@@ -54,7 +53,7 @@ static int open_producer(uint64_t id, uint32_t flags)
 	return fd;
 }
 
-/* All of a producer, as a file of the session: number @seq of @pid. */
+/* Copies a producer to a file of the session: number @seq of @pid. */
 static void fetch_one(const struct xsprof_info *info, pid_t pid, unsigned int seq)
 {
 	static char buf[1 << 16];
@@ -78,7 +77,7 @@ static void fetch_one(const struct xsprof_info *info, pid_t pid, unsigned int se
 	close(to);
 }
 
-/* Return: how many producers there are of @pid, whose memory collect() now finds. */
+/* Return: the number of producers of @pid, whose memory collect() now finds. */
 static unsigned int fetch(pid_t pid)
 {
 	look_up(pid);
@@ -87,7 +86,7 @@ static unsigned int fetch(pid_t pid)
 	return nr_infos;
 }
 
-/* The kernel sees an end a moment after wait() does. */
+/* The kernel notices an end a moment after wait() returns. */
 static uint32_t end_state(pid_t pid, unsigned int which)
 {
 	for (unsigned int i = 0; i < 30000; i++) {
@@ -115,7 +114,7 @@ static void on_cpu(unsigned int cpu)
 		end(91);
 }
 
-/* This program again, in another environment, to do @what. */
+/* Runs this program again, with another environment, to do @what. */
 static pid_t start(const char *what, bool session, const char *setting)
 {
 	char *argv[] = { (char *)"device", (char *)what, NULL };

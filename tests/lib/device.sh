@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# device.sh [KERNEL]...: the library on the device, in guests whose kernels have the module. By
-# default in the oldest kernel, in tier full in three.
+# device.sh [KERNEL]...: tests the library on the device, in guests whose kernels have the module.
+# By default in the oldest kernel, in tier full in three.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -15,7 +15,7 @@ if [ $# -eq 0 ]; then
 fi
 mkdir -p "$out"
 
-# Where the device is, sessions without XSPROF_BACKEND are those of the other tests: on tmpfs.
+# Where there is a device, sessions without XSPROF_BACKEND use tmpfs, as in the other tests.
 cat > "$out/guest.sh" <<'END'
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only

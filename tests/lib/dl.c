@@ -22,14 +22,14 @@ static void *thread_main(void *arg)
 		pthread_barrier_wait(&barrier);
 		emit();
 		pthread_barrier_wait(&barrier);
-		/* Unloaded while this thread has run its code, and is made to yield a lot. */
+		/* Yield often after the plugin was unloaded, whose code this thread has run. */
 		for (int k = 0; k < 20; k++)
 			sched_yield();
 	}
 	return arg;
 }
 
-/* Unloaded by the thread that has just used it, and only then preempted. */
+/* The thread that has just used the plugin unloads it, and is preempted only then. */
 static void unload_at_once(const char *plugin)
 {
 	for (int i = 0; i < 100; i++) {
@@ -38,7 +38,7 @@ static void unload_at_once(const char *plugin)
 		if (!so)
 			tap_bail("%s", dlerror());
 		emit = (void (*)(void))dlsym(so, "plugin_emit");
-		/* The first marker of a name makes it, with a lock. */
+		/* The first marker with a name adds the name, under a lock. */
 		emit();
 		emit();
 		dlclose(so);
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 		instant(name("library"), 0);
 		dlclose(so);
 	}
-	/* It stays: there is one producer, and every record is in it. */
+	/* The library stays loaded: there is one producer, which has every record. */
 	CHECK_EQ(collect(getpid()), 20);
 	CHECK_EQ(got.files, 1);
 	tap_result("the library loaded and unloaded 20 times");

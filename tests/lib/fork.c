@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creation and end of processes: fork with and without exec, from several threads, vfork, exec,
- * exit and _exit; clone.c has children that the C library does not see. Each has its own producer,
+ * Start and end of processes: fork with and without exec, from several threads, vfork, exec, exit
+ * and _exit; clone.c has children that the C library does not see. Each has its own producer, every
+ * record is there, and none is in another process's ring.
  * every record is there, and none is in another process' ring.
  *
  *	session XSPROF_BUFFER_SIZE=256k fork
@@ -119,7 +120,7 @@ static void arguments(void)
 	xsprof_instant_args(name, &kv, 1);
 }
 
-/* A child becomes a producer by whatever it records first, also one of which nobody was told. */
+/* A child becomes a producer with its first record of any kind, also without fork handlers. */
 static void test_each_kind(void)
 {
 	static const struct {
@@ -232,7 +233,7 @@ static void test_threads(void)
 	tap_result("fork: by three threads while a fourth writes");
 }
 
-/* Another process' look at our lock, as the recorder has it. */
+/* Checks our lock from another process, as the recorder does. */
 static bool seen_alive(pid_t pid)
 {
 	struct flock fl = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
@@ -255,7 +256,7 @@ static void test_alive(void)
 
 	if (!pid) {
 		numbers(0, 1);
-		other = fork();		/* goes at once: takes nothing of its parent's along */
+		other = fork();		/* ends at once, without effect on its parent */
 		if (!other)
 			_exit(0);
 		wait_for(other);
@@ -295,7 +296,7 @@ static void test_vfork(void)
 	siginfo_t info;
 	pid_t pid = fork(), child;
 
-	/* In a child: a process that reads its own file, as we do, lets go of its own lock. */
+	/* In a child, because a process that reads its own file, as we do, drops its own lock. */
 	if (!pid) {
 		numbers(0, 10);
 		child = vfork();
@@ -317,7 +318,7 @@ static void test_vfork(void)
 	tap_result("vfork and exec: the parent goes on as before");
 }
 
-/* As setproctitle() does it: the words of the environment are overwritten where they are. */
+/* As setproctitle() does: overwrites the environment's strings in place. */
 static void test_environment(void)
 {
 	pid_t pid = fork();
@@ -335,7 +336,7 @@ static void test_environment(void)
 	}
 	status = wait_for(pid);
 	CHECK_EQ(status, 0);
-	/* The grandchild's file is the one whose parent that was. */
+	/* Finds the grandchild's file by its parent. */
 	{
 		const char *session = getenv("XSPROF_SESSION");
 		unsigned int found = 0;

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The library built and tested with the C library and the compiler of another Debian release, in a
-# minimal root of it: glibc 2.31 (bullseye) registers no rseq and has dlopen() in libdl. Also loaded
-# at run time, and in several copies in a process. TAP.
+# Builds and tests the library with the C library and the compiler of another Debian release, in a
+# minimal root: glibc 2.31 (bullseye) registers no rseq and has dlopen() in libdl. Also loaded at
+# run time, and as several copies in a process. TAP.
 #
 # Usage: tests/lib/glibc.sh SUITE        (as root)
 #
-# ROOT names a root that is there, made by debootstrap with gcc, libc6-dev and make; else one is
+# ROOT names an existing root, made by debootstrap with gcc, libc6-dev and make; otherwise one is
 # made in TMPDIR (/var/tmp) and removed. MIRROR overrides Debian's archive.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -32,7 +32,7 @@ rm -rf "$root/src"
 mkdir -p "$root/src"
 git ls-files -z | xargs -0 tar c | tar x -C "$root/src" || exit 1
 
-# The first marker of a thread, in a signal handler, where keys of thread-specific data are many.
+# A thread's first marker, in a signal handler, after many keys of thread-specific data.
 cat >"$root/src/keys.c" <<'END'
 #include <pthread.h>
 #include <signal.h>
@@ -138,12 +138,12 @@ exec chroot . sh -c '
 	result "lib/copies: two copies and the shared library, beside each other"
 ' sh "$@"
 END
-# shellcheck disable=SC2086 # words on purpose
+# shellcheck disable=SC2086 # split into words on purpose
 unshare -m sh "$dir/inside" "$root" $programs | tee "$dir/out"
 [ "${PIPESTATUS[0]}" = 0 ] && ! grep -q "^not ok" "$dir/out"
 failed=$?
 n=$(($(echo "$programs" | wc -w) + 7))
-# There is no reader in the root.
+# The root has no reader.
 read=$("$BUILD/tests/record/inspect" "$root/src/copies.data" 2>&1 |
 	awk '{ for (i = 1; i < NF; i++) if ($i == "read") n += $(i + 1) } END { print n }')
 if [ -n "$read" ] && grep -qx "events $read" "$root/src/copies.out"; then

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# <xsprof/xsprof.h> in strict C11 and C++17, and newer, by each compiler that is here: no warning
-# with -pedantic and -Wshadow; and what must not compile, with the words that say what to do. TAP.
+# <xsprof/xsprof.h> in strict C11 and C++17, and newer, with each installed compiler: no warning
+# with -pedantic and -Wshadow; and code that must not compile, with a message that says what to do.
+# TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d) || exit 1
@@ -47,7 +48,7 @@ cat >"$dir/user.c" <<-'END'
 END
 cp "$dir/user.c" "$dir/user.cc"
 
-# Each of these keeps its name at the call site, and would give all texts the first one's.
+# Each of these keeps its name at the call site, so all texts would get the first one's name.
 for use in 'XSPROF_SCOPE(text[i])' 'XSPROF_BEGIN(text[i])' 'XSPROF_INSTANT(text[i])' \
 		'(void)XSPROF_NAME(text[i])' '(void)XSPROF_NAME_IN(0, text[i])' \
 		'(void)XSPROF_NAME("text" + i)' 'XSPROF_SCOPE(i ? "a" : "b")' \
@@ -90,10 +91,10 @@ for std in c++17 gnu++17 c++20; do
 	try g++ user.cc -std=$std
 	try clang++ user.cc -std=$std
 done
-# With the sequences in the program's own code: with and without optimization, for a library too.
+# With the sequences in the program's own code: with and without optimization, also for a library.
 for flags in '' -O0 -fPIC -fno-pie; do
 	flags="-DXSPROF_INLINE $flags"
-	# shellcheck disable=SC2086 # words on purpose
+	# shellcheck disable=SC2086 # split into words on purpose
 	for cc in gcc clang; do
 		try $cc user.c -std=c11 $flags
 		try ${cc/gcc/g}++ user.cc -std=c++17 $flags

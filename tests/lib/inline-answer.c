@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Preloaded before the library: counts the calls of xsprof_emit_instant() and passes them on,
- * and gives inline markers the answer that XSPROF_TEST_ANSWER names; see inline.c.
+ * Preloaded before the library: counts the calls of xsprof_emit_instant() and passes them on, and
+ * answers inline markers as XSPROF_TEST_ANSWER says; see inline.c.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ XSPROF_API const struct xsprof_inline *xsprof_inline_get(uint32_t version, size_
 									"xsprof_inline_get");
 	if (!answer || !next)
 		return next ? next(version, size) : NULL;
-	/* What the caller must not believe has addresses that it must not use. */
+	/* An answer that the caller must not accept has invalid addresses. */
 	memset(&other, 0xff, sizeof(other));
 	other.version = version;
 	other.size = (uint32_t)size;
@@ -43,7 +43,7 @@ XSPROF_API const struct xsprof_inline *xsprof_inline_get(uint32_t version, size_
 	else if (!strcmp(answer, "small"))
 		other.size = (uint32_t)size - 1;
 	else if (!strcmp(answer, "large"))
-		/* What the library of a later version of the same interface says. */
+		/* The answer of a later library with the same interface. */
 		return memcpy(&other, next(version, size), sizeof(other)),
 		       other.size = (uint32_t)size + 64, &other;
 	else if (!strcmp(answer, "ask-later"))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An inline function of C++ with markers in it, in two files: the linker keeps one of the two, and
- * must take the sequences of the other along.
+ * A C++ inline function with markers, in two files: the linker keeps one of the two, and must drop
+ * the other's sequences with it.
  *
  *	session XSPROF_BUFFER_SIZE=256k inline-twice
  */

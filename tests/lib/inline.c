@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Markers in the program's own code: all are recorded, and few are calls (a thread's first,
- * one that needs memory or was preempted) where the library serves this version; where it does
- * not, all are.
+ * Markers in the program's own code: all are recorded. If the library supports this version few are
+ * calls (a thread's first, one that needs memory or was preempted); otherwise all are.
  *
  *	session XSPROF_BUFFER_SIZE=256k LD_PRELOAD=inline-answer.so inline few=0|1
  */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Markers in the program's own code: with the library as it is, with libraries that do not serve
+# Markers in the program's own code: with the library unchanged, with libraries that do not support
 # them, with other programs of this folder, and in a plugin that is unloaded. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -41,7 +41,7 @@ t XSPROF_BUFFER_SIZE=256k XSPROF_ARENA_SIZE=16k XSPROF_CATEGORIES=-unwanted \
 	"$here/categories-inline"
 t "$here/dl" "$BUILD/lib/libxsprof-user.so" "$here/plugin-inline.so"
 
-# Negative control: the kernel follows a pointer into the plugin that is gone.
+# Negative control: the kernel follows a pointer into the unloaded plugin.
 "$BUILD/tests/ring/session" XSPROF_BUFFER_SIZE=1M "$here/dl" "$BUILD/lib/libxsprof-user.so" \
 	"$here/plugin-noclear.so" >/dev/null 2>&1
 rc=$?

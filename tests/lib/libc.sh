@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The archive in programs of another C library, musl, which registers no rseq: shared and static;
-# with threads that somebody else registered for, and whose first marker is in a signal handler.
-# The same with glibc, told to register none.
-# And markers beside another allocator, tcmalloc. TAP.
+# with threads for which something else has registered rseq, and whose first marker is in a signal
+# handler. The same with glibc, told to register none. And markers with another allocator, tcmalloc.
+# TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -62,17 +62,17 @@ int main(void)
 }
 END
 
-# $1 compiler, $2 flags; prints what is wrong.
+# recorded COMPILER FLAGS: prints errors.
 recorded()
 {
 	local name count
 
-	# shellcheck disable=SC2086 # words on purpose
+	# shellcheck disable=SC2086 # split into words on purpose
 	$1 -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -pedantic $2 -Ikmod/uapi \
 		-Ilib/include "$dir/program.c" -o "$dir/program" \
 		"$build/lib/libxsprof-user.a" 2>&1 || return
 	"$dir/program" 2>&1 || echo "unrecorded: status $?"
-	# Without rseq a marker needs a free lock ring: one for each thread and handler, and more.
+	# Without rseq a marker needs a free lock ring: more than there are threads and handlers.
 	XSPROF_LOCK_RINGS=64 "$xsprof" record --backend tmpfs -q -o "$dir/data" -- \
 		"$dir/program" 2>&1 ||
 		echo "recorded: status $?"

@@ -6,7 +6,7 @@
  *
  *	session XSPROF_BUFFER_SIZE=1M limits [tmpfs=1]
  *
- * tmpfs: the session is on a tmpfs of 2 MiB of its own.
+ * tmpfs: the session has its own tmpfs of 2 MiB.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -36,7 +36,7 @@ static void numbers(unsigned int n)
 		xsprof_counter(name, i);
 }
 
-/* The child's status, and that all its records are there or counted. */
+/* Checks the child's status, and that each of its records is there or counted. */
 static void check(pid_t pid, bool attached)
 {
 	int status;
@@ -72,7 +72,7 @@ static void test_closed(void)
 	tap_result("all descriptors closed");
 }
 
-/* The number of our descriptor now names a file of the program: it is left alone. */
+/* Our descriptor's number now belongs to a file of the program: the library must not use it. */
 static void test_reused(void)
 {
 	char path[] = "/tmp/xsprof-limits.XXXXXX";
@@ -88,7 +88,7 @@ static void test_reused(void)
 			if (fd != theirs)
 				dup2(theirs, fd);
 		numbers(RECORDS - 1);
-		/* Nor closed, in a child of it. */
+		/* Its child must not close it either. */
 		if (!fork()) {
 			numbers(10);
 			for (int fd = 3; fd < 1024; fd++)
@@ -119,7 +119,7 @@ static void test_file_size(void)
 			_exit(0);
 		}
 		check(pid, false);
-		/* Lowered later: what is there stays good. */
+		/* The limit is lowered later: existing rings stay valid. */
 		pid = fork();
 		if (!pid) {
 			numbers(1);
@@ -143,7 +143,7 @@ static void test_descriptors(void)
 			numbers(RECORDS);
 			_exit(0);
 		}
-		/* With some of them it has a ring, with fewer it has not. */
+		/* With enough descriptors it has a ring, with fewer it has none. */
 		waitpid(pid, &status, 0);
 		CHECK_EQ(status, 0);
 		collect(pid);
@@ -171,9 +171,9 @@ static void test_address_space(void)
 }
 
 enum filter {
-	KILL,		/* all but the end, and madvise(), which any allocator calls */
-	KILL_ALL,	/* that too */
-	REFUSE,		/* all but the end fail */
+	KILL,		/* all except the end and madvise(), which any allocator calls */
+	KILL_ALL,	/* madvise() too */
+	REFUSE,		/* all except the end fail */
 	FILTERS,
 };
 
@@ -232,7 +232,7 @@ static void test_filters(void)
 	}
 }
 
-/* read(), write(), exit() and the return from a handler, nothing else, and no clock either. */
+/* Allows read(), write(), exit() and the return from a handler, but no clock. */
 static void strict(bool paused)
 {
 	numbers(1);
@@ -241,7 +241,7 @@ static void strict(bool paused)
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0))
 		_exit(77);
 	numbers(RECORDS);
-	/* exit_group(), which _exit() calls, is not among them. */
+	/* exit_group(), which _exit() calls, is not allowed. */
 	syscall(SYS_exit, 0);
 }
 
@@ -289,7 +289,7 @@ static void test_no_clock(void)
 		if (prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0) || xsprof_resume())
 			_exit(96);
 		numbers(RECORDS - 1);
-		/* The end, with the library's destructor. */
+		/* The program's end, with the library's destructor. */
 		if (xsprof_pause() || prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0))
 			_exit(97);
 		exit(0);
@@ -304,7 +304,7 @@ static void test_tmpfs(void)
 	pid_t pid[12];
 
 	collect(getpid());
-	/* Each wants more than there is, and they share it. */
+	/* Each process wants more than there is, and they share it. */
 	for (unsigned int i = 0; i < 12; i++) {
 		pid[i] = fork();
 		if (!pid[i]) {

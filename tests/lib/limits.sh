@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The limits test, and once more on a tmpfs of 2 MiB that it has to itself. TAP.
+# Runs the limits test, and again on its own tmpfs of 2 MiB. TAP.
 progs=${BUILD:-build}/tests
 session=$progs/ring/session
 
@@ -17,7 +17,7 @@ skip()
 [ "$(id -u)" = 0 ] || skip 'not root: no tmpfs of its own'
 dir=$(mktemp -d) || exit 1
 trap 'rmdir "$dir"' EXIT
-# In a mount namespace: whatever happens, nothing stays mounted.
+# In a mount namespace, so that nothing stays mounted in any case.
 if ! unshare -m mount -t tmpfs -o size=2m,mode=700 none "$dir" 2>/dev/null; then
 	skip 'mount is not permitted'
 fi

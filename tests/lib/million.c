@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * More names than there are numbers for: those that get none share an id, and are counted.
+ * More names than ids: names without an id of their own share one, and are counted.
  *
  *	session XSPROF_BUFFER_SIZE=256k XSPROF_ARENA_SIZE=64M million
  */

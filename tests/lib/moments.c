@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Markers at the odd moments of a program: in constructors, before main, in destructors, at a
- * thread's very end, and in a signal handler over every call of the library.
+ * Markers at unusual moments: in constructors, before main, in destructors, at a thread's very end,
+ * and in a signal handler over every call of the library.
  *
  *	session XSPROF_BUFFER_SIZE=1M moments
  */
@@ -84,7 +84,7 @@ static pthread_key_t keys[2];
 static void end_of_thread(void *arg)
 {
 	XSPROF_INSTANT("key destructor");
-	/* And once more, in the next round of destructors. */
+	/* Again, in the next round of destructors. */
 	if (arg == &keys[0])
 		pthread_setspecific(keys[1], &keys[1]);
 }
@@ -92,7 +92,7 @@ static void end_of_thread(void *arg)
 static void *short_thread(void *arg)
 {
 	pthread_setspecific(keys[0], &keys[0]);
-	/* Half of them say nothing before. */
+	/* Half of the threads have no marker before. */
 	if (arg)
 		XSPROF_INSTANT("thread");
 	return NULL;
@@ -132,9 +132,9 @@ static void handler(int sig)
 		xsprof_counter(in_handler, handled);
 	else
 		xsprof_instant_args(in_handler, &kv, 1);
-	/* One signal's handler may come upon the other's. */
+	/* One signal's handler may interrupt the other's. */
 	__atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED);
-	/* Not signal-safe by its word; it must not deadlock for all that. */
+	/* Not documented as signal-safe; but it must not deadlock. */
 	if (handled % 16 == 0)
 		xsprof_name("named in a handler");
 	if (errno != 17)
@@ -142,7 +142,7 @@ static void handler(int sig)
 	errno = err;
 }
 
-/* Everything that takes the lock of the names, or is long. */
+/* Calls everything that takes the lock of the names, or takes long. */
 static void everything(unsigned int round)
 {
 	struct xsprof_stats stats = { .size = sizeof(stats) };

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The library's tests where there are no restartable sequences, and with a clock that is not the
-# counter. TAP.
+# The library's tests without restartable sequences, and with a clock other than the CPU's counter.
+# TAP.
 progs=${BUILD:-build}/tests
 failed=0
 

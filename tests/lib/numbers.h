@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Numbered records of one name, and checks of them: for tests of which process a record belongs to.
+ * Writes and checks numbered records of one name, to test which process a record belongs to.
  */
 #ifndef XSP_TEST_NUMBERS_H
 #define XSP_TEST_NUMBERS_H
@@ -29,7 +29,7 @@ __attribute__((unused)) static void numbers(unsigned int from, unsigned int to)
 		xsprof_counter(name, i);
 }
 
-/* @n records, numbered from 0, are what @pid has left; in one thread's name if @tid is not 0. */
+/* @pid has left @n records, numbered from 0; if @tid is not 0, all of that thread. */
 __attribute__((unused)) static void check_numbers_of(pid_t pid, unsigned int n, uint32_t tid)
 {
 	uint8_t *seen = calloc(1, n + 1);

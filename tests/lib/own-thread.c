@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A thread of the library's gets no signal of the program's, and ends it by none: one that it
- * raises itself, as a filter of seccomp has a system call do, is the program's to handle.
+ * The library's thread blocks the program's signals, but not those that it causes itself, such as
+ * SIGSYS by a seccomp filter: the program's handler gets these.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -46,7 +46,7 @@ static void run(void *(*what)(void *data), void *data)
 	pthread_join(thread, NULL);
 }
 
-/* Of all threads that begin from now on. */
+/* For all threads that start from now on. */
 static bool trap(void)
 {
 	struct sock_filter code[] = {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Without a recorder, a program linked with the library creates no file, no thread, no system call
- * in a marker, and no output. Also if the session is not trusted: another user's, accessible to
+ * Without a recorder, a program linked with the library creates no file or thread, makes no system
+ * call in a marker, and prints nothing. Also if the session is not trusted: another user's,
+ * accessible to others, or without a recorder.
  * others, or without a recorder.
  *
- *	quiet		by itself; makes sessions of its own
+ *	quiet		needs no session; makes its own
  */
 #include <dirent.h>
 #include <errno.h>
@@ -65,7 +66,7 @@ static void markers(xsprof_name_t name)
 	}
 }
 
-/* From here on any system call but exit_group() ends the process with SIGSYS. */
+/* From here on any system call except exit_group() ends the process with SIGSYS. */
 static void no_system_calls(void)
 {
 	struct sock_filter code[] = {
@@ -81,7 +82,7 @@ static void no_system_calls(void)
 		_exit(77);
 }
 
-/* What a program of ours does; run as a process of its own. */
+/* What an instrumented program does; run as a separate process. */
 static int program(void)
 {
 	struct xsprof_stats stats = { .size = sizeof(stats) };
@@ -89,7 +90,7 @@ static int program(void)
 
 	if (entries("/proc/self/task") != 3)
 		return 11;
-	/* 0, 1, 2, and the descriptor that looks. */
+	/* ".", "..", 0, 1, 2, and the descriptor of the directory. */
 	if (entries("/proc/self/fd") != 6)
 		return 12;
 	if (xsprof_enabled())
@@ -134,7 +135,7 @@ static void run(const char *what, const char *session, unsigned int files)
 		else
 			unsetenv("XSPROF_SESSION");
 		unsetenv("XSPROF_RECORD");
-		/* Where the device is loaded somebody does record. */
+		/* Where the device is loaded there may be a recorder. */
 		setenv("XSPROF_BACKEND", "tmpfs", 1);
 		execv("/proc/self/exe", argv);
 		_exit(126);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A thread of real-time priority needs a lock of the library that an ordinary thread holds on the
- * same CPU: it must sleep, since the other thread cannot run otherwise.
+ * A real-time thread needs a lock of the library that an ordinary thread holds on the same CPU: it
+ * must sleep, since the other thread cannot run otherwise.
  *
- * The lock is held while a handler of pthread_atfork() runs that was registered before the
- * library's.  A thread that only yields until it has the lock never leaves the CPU by itself.
+ * The lock is held while a pthread_atfork() handler runs that was registered before the library's.
+ * A thread that only yields until it has the lock never leaves the CPU voluntarily.
  *
  *	session XSPROF_BUFFER_SIZE=256k realtime
  */
@@ -22,7 +22,7 @@
 
 static pthread_t thread;
 static bool armed, started;
-static long slept;		/* times that the thread left the CPU by itself while it waited */
+static long slept;		/* voluntary context switches while the thread waited */
 static xsprof_name_t name;
 
 static void *wants_the_lock(void *arg)
@@ -37,7 +37,7 @@ static void *wants_the_lock(void *arg)
 	return NULL;
 }
 
-/* The first of the handlers of a fork to be registered is the last to run: under the lock. */
+/* The handler registered first runs last before a fork: under the lock. */
 static void under_the_lock(void)
 {
 	struct sched_param param = { .sched_priority = 1 };
@@ -50,12 +50,12 @@ static void under_the_lock(void)
 	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
 	pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
 	pthread_attr_setschedparam(&attr, &param);
-	/* From here on this thread runs only when that one sleeps. */
+	/* From here on this thread runs only while the other sleeps. */
 	started = !pthread_create(&thread, &attr, wants_the_lock, NULL);
 	pthread_attr_destroy(&attr);
 }
 
-/* Before the constructors of all libraries. */
+/* Runs before the constructors of all libraries. */
 static void first(void)
 {
 	pthread_atfork(under_the_lock, NULL, NULL);

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The ring and library tests, and the library in them, built with ASan and UBSan, and with TSan.
+# The ring and library tests, with the library linked in, built with ASan and UBSan, and with TSan.
 # TAP.
 #
-# What TSan cannot see: the restartable sequences are assembly, so it knows nothing of the order
-# that they keep. It is run on the lock rings and on the calls around them. The test's own reader
-# shares rings with them by plain loads behind an acquire of head, which it does see. A fork from
-# several threads is not TSan's to follow: fork and moments are left out.
+# Limits of TSan: the restartable sequences are assembly, so it does not know their memory order. It
+# runs on the lock rings and the calls around them. The tests' own reader reads rings by plain loads
+# after an acquire of head, which TSan does know. TSan cannot follow a fork with several threads:
+# fork and moments are left out.
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 failed=0

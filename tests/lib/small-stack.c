@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Signal handlers have small stacks: measures the stack used by the first marker of a child, if it
- * attaches and if it cannot. The kernel's own part of a signal frame depends on the processor: an
+ * Signal handlers may have small stacks: measures the stack used by the first marker of a child, if
+ * it attaches and if it cannot. The kernel's part of a signal frame depends on the processor: an
  * empty handler measures it.
  *
  *	session XSPROF_BUFFER_SIZE=256k small-stack
@@ -81,7 +81,7 @@ static const struct {
 	{ "that is another user", another },
 };
 
-/* Return: in units of 32 bytes, 0: not known. */
+/* Return: the stack used, in units of 32 bytes; 0: unknown. */
 static int of_child(void (*make)(void))
 {
 	int status;
@@ -115,7 +115,7 @@ int main(void)
 	if (stack == MAP_FAILED || sigaltstack(&ss, NULL))
 		tap_bail("no stack: %s", strerror(errno));
 	name = xsprof_name("small");
-	/* The calls are bound: what the dynamic linker takes for that is not counted. */
+	/* Bind the calls first: the dynamic linker's stack is not counted. */
 	marks(0);
 	if (!xsprof_enabled())
 		tap_bail("not attached: run it under session");

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Under valgrind: no invalid access, no use of what was never set, and rings that are exact. It
-# has no rseq, so these are lock rings. TAP.
+# Under valgrind: no invalid access, no use of uninitialized data, and rings that are exact.
+# Valgrind has no rseq, so these are lock rings. TAP.
 progs=${BUILD:-build}/tests
 failed=0
 
@@ -13,7 +13,7 @@ run() # [NAME=VALUE]... PROGRAM [ARG...]
 		env="$env $1"
 		shift
 	done
-	# shellcheck disable=SC2086 # words on purpose
+	# shellcheck disable=SC2086 # split into words on purpose
 	"$progs/ring/session" $env valgrind -q --error-exitcode=9 --fair-sched=yes "$@" || failed=1
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A reader of rings keeps a table of the threads that it meets, by ids that the program writes:
- * none that it could choose make each look-up a search through the table.
+ * A reader keeps a table of a ring's threads, by ids that the program writes: no choice of ids
+ * makes each lookup search through the table.
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void walk(struct xsp_tids *tids, uint32_t nr, uint32_t (*id)(uint32_t i))
 	}
 }
 
-/* The most places in a row that are in use: what a look-up may go through. */
+/* Returns the longest run of used places: the most that a lookup visits. */
 static uint32_t longest(const struct xsp_tids *tids)
 {
 	uint32_t run = 0, most = 0;
@@ -43,7 +43,7 @@ static uint32_t in_order(uint32_t i)
 	return i + 1;
 }
 
-/* All of them fall on one place by the product with the golden ratio, folded. */
+/* Ids that all map to one place by the product with the golden ratio, folded. */
 static uint32_t folded(uint32_t i)
 {
 	return ((i + 1) * 0x10001u) * 0x0e8b2f51u;

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What tests/nvtx/table plays, and what is in the trace of it: levels and nesting over domains, and
-# each call without a record counted by its name. How `xsprof record` names the collector.
+# Compares what tests/nvtx/table does with its trace: levels and nesting over domains, and each call
+# without a record counted by its name. Also how `xsprof record` names the collector.
 
 import os
 import sys
@@ -68,7 +68,7 @@ def check_threads(tap, events):
 
 
 def named(options, env):
-    """The collector and the user's tool, as a command is told."""
+    """Returns the collector and the user's tool, as a command's environment names them."""
     return run([XSPROF, "record", "--no-torch", "-q", "-o", os.devnull, *options, "--", "sh", "-c",
                 "echo ${NVTX_INJECTION64_PATH-none} ${XSPROF_NVTX_TOOL-none}"], env).strip()
 

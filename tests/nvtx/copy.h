@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Copies of NVTX as programs have them, played by hand: the tables that a collector fills, and the
- * functions by which it asks for them.
+ * Acts as the copies of NVTX in programs: the tables that a collector fills, and the functions by
+ * which it asks for them.
  */
 #ifndef TESTS_NVTX_COPY_H
 #define TESTS_NVTX_COPY_H
@@ -20,7 +20,7 @@ struct copy {
 	nvtx_slot	*table[NVTX_MODULES][SLOTS];
 };
 
-static struct copy *now;	/* whose tables are asked for */
+static struct copy *now;	/* the copy whose tables are asked for */
 static struct nvtx_callbacks callbacks;
 static struct nvtx_version version;
 static bool has_version;
@@ -52,7 +52,9 @@ static const void *get_export(uint32_t id)
 	return id == NVTX_EXPORT_VERSION && has_version ? &version : NULL;
 }
 
-/* Every entry of a table points to a slot, beyond its size too: a write there shows. */
+/*
+ * Every entry of a table points to a slot, also beyond its size, so that a write there is noticed.
+ */
 static void copy_reset(struct copy *c, const unsigned int *sizes)
 {
 	memcpy(c->size, sizes, sizeof(c->size));
@@ -63,7 +65,7 @@ static void copy_reset(struct copy *c, const unsigned int *sizes)
 		}
 }
 
-/* Slots that are filled; -1 where one beyond the size is, or number 0. */
+/* Returns the number of filled slots; -1 if one beyond the size is, or slot 0. */
 static int filled(const struct copy *c, int module)
 {
 	int n = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program with the extensions of NVTX, compiled with NVIDIA's headers: payloads of fields of many
- * types, in attributes and alone, and counters. Known numbers, that tests/nvtx/programs.py expects.
+ * A program with NVTX extensions, compiled with NVIDIA's headers: payloads with fields of many
+ * types, in attributes and alone, and counters. tests/nvtx/programs.py expects its numbers.
  */
 #include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtCounters.h>
@@ -97,7 +97,7 @@ static void fields(void)
 	nvtxDomainRangePushEx(domain, &e);
 	nvtxDomainRangePop(domain);
 
-	/* As much as is there; and a schema that nobody registered. */
+	/* The part that is there; and a schema that was never registered. */
 	e.message.ascii = "cut";
 	data.size = offsetof(struct all, large);
 	nvtxDomainMarkEx(domain, &e);
@@ -106,7 +106,7 @@ static void fields(void)
 	nvtxDomainMarkEx(domain, &e);
 }
 
-/* A schema inside of another, arrays, and numbers that are too large for a list. */
+/* A schema inside another, arrays, and numbers too large for a list. */
 static void nested(void)
 {
 	struct inner {
@@ -126,7 +126,7 @@ static void nested(void)
 		  .name = "b", .arrayOrUnionDetail = 2 },
 	};
 	uint64_t inner = schema(of_inner, 2, sizeof(struct inner), 0);
-	/* Where what is behind a schema lies, follows from its size and alignment. */
+	/* The position of the field after a schema follows from the schema's size and alignment. */
 	const nvtxPayloadSchemaEntry_t of_outer[] = {
 		{ .type = T(UINT8), .name = "k" },
 		{ .type = inner, .name = "in" },
@@ -152,7 +152,7 @@ static void nested(void)
 	nvtxDomainMarkEx(domain, &e);
 }
 
-/* No offsets, a name in the payload, and ranges that are nothing but payloads. */
+/* No offsets, a name in the payload, and ranges that only have payloads. */
 static void alone(void)
 {
 	static const nvtxPayloadSchemaEntry_t entries[] = {
@@ -183,12 +183,12 @@ static void alone(void)
 	nvtxMarkPayload(domain, &data, 1);
 	id = nvtxRangeStartPayload(domain, &data, 1);
 	nvtxRangeEndPayload(domain, id, &end, 1);
-	/* The decimal point is that of the locale. */
+	/* Printed with the locale's decimal point. */
 	printf("%s %.1f\n", nvtxDomainIsEnabled(domain) ? "on" : "off", 1.5);
 	nvtxScopeRegister(domain, NULL);
 }
 
-/* Payloads of pops, by domain; a name in a payload; ids and values that are not known. */
+/* Payloads of pops, by domain; a name in a payload; unknown ids and values. */
 static void beyond(void)
 {
 	static const nvtxPayloadSchemaEntry_t one[] = { { .type = T(INT64), .name = "of outer" } };
@@ -215,7 +215,7 @@ static void beyond(void)
 	e.message.ascii = "inner";
 	nvtxDomainRangePushEx(other, &e);
 	nvtxRangePopPayload(domain, &end, 1);
-	/* Nothing of this domain is open. */
+	/* No range of this domain is open. */
 	nvtxRangePopPayload(domain, &end, 1);
 	nvtxDomainRangePop(other);
 	e = (nvtxEventAttributes_t){ .version = NVTX_VERSION, .size = sizeof(e) };
@@ -265,7 +265,7 @@ static void counters(void)
 	uint64_t groups = counter("memory", schema(both, 2, sizeof(group), 0), 0, 0);
 
 	nvtxCounterSample(domain, groups, &group, sizeof(group));
-	/* The second is not there. */
+	/* The second counter does not exist. */
 	nvtxCounterSample(domain, groups, &group, 4);
 	for (int i = 0; i < 5; i++)
 		nvtxCounterSampleInt64(domain, words, -i);

@@ -35,7 +35,7 @@ static uint64_t below(uint64_t n)
 	return draw() % n;
 }
 
-/* A type, but none that is a pointer. */
+/* Returns a type, but never a pointer. */
 static uint64_t type(void)
 {
 	uint64_t t = below(82);
@@ -88,7 +88,7 @@ static uint64_t new_schema(void)
 	return nvtxPayloadSchemaRegister(domain, &attr);
 }
 
-/* @end: where memory ends. */
+/* @end: the end of readable memory. */
 static void mark(uint8_t *end)
 {
 	nvtxPayloadData_t payloads[3];

@@ -38,7 +38,7 @@ static void mark(const char *name, nvtxPayloadData_t *data, size_t n)
 	nvtxDomainMarkEx(domain, &e);
 }
 
-/* What is pointed to, in a schema of fixed offsets. */
+/* Data that the payload points to, with a schema of fixed offsets. */
 static void pointers(void)
 {
 	static const nvtxPayloadSchemaEntry_t entries[] = {
@@ -70,7 +70,7 @@ static void pointers(void)
 				   sizeof(payload), &payload };
 
 	mark("pointers", &data, 1);
-	/* A length below 0 is 0; one beyond what an argument holds is not. */
+	/* A length below 0 is 0; one beyond an argument's capacity is not. */
 	payload.n = -4;
 	mark("negative", &data, 1);
 	payload.n = 100000;
@@ -78,7 +78,7 @@ static void pointers(void)
 	mark("long", &data, 1);
 }
 
-/* What is in the payload, and all that is behind it. */
+/* Data in the payload, and all that follows it. */
 static void inside(void)
 {
 	static const nvtxPayloadSchemaEntry_t entries[] = {
@@ -114,15 +114,15 @@ static void inside(void)
 	memcpy(bytes + text + 3, "abc", 3);
 	memcpy(bytes + text + 6, &payload.last, 2);
 	mark("inside", &data, 1);
-	/* The last is not all there. */
+	/* The last is incomplete. */
 	data.size = text + 7;
 	mark("inside, cut", &data, 1);
-	/* Nor is the first array; what is behind it is nowhere. */
+	/* So is the first array; the position of what follows is unknown. */
 	bytes[0] = 255;
 	mark("inside, too long", &data, 1);
 }
 
-/* Of two dimensions, and lengths in a payload of their own. */
+/* Two dimensions, and lengths in a payload of their own. */
 static void elsewhere(void)
 {
 	static const nvtxPayloadSchemaEntry_t matrix[] = {
@@ -152,7 +152,7 @@ static void elsewhere(void)
 	mark("nowhere", data, 1);
 }
 
-/* Names of fields, each longer than 60 bytes with those around it. */
+/* Names of fields, each longer than 60 bytes with its parents' names. */
 static void names(void)
 {
 	static const nvtxPayloadSchemaEntry_t inner[] = {

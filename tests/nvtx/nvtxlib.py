@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the NVTX tests share beside what they share with those of ITT.
+# Shared by the NVTX tests, in addition to what they share with the ITT tests.
 
 import os
 import sys

@@ -73,7 +73,7 @@ static void payloads(nvtxDomainHandle_t domain)
 	e.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
 	e.payload.dValue = 0.125;
 	nvtxDomainMarkEx(domain, &e);
-	/* Of a payload of 32 bits the others say nothing. */
+	/* Only 32 bits of the payload are valid. */
 	memset(&e.payload, 0x55, sizeof(e.payload));
 	e.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT32;
 	e.payload.uiValue = 4000000000u;
@@ -130,7 +130,7 @@ static void *other_thread(void *data)
 
 	nvtxNameOsThreadA((uint32_t)syscall(SYS_gettid), "a named thread");
 	for (int i = 0; i < 300; i++) {
-		/* The same address has another text each time. */
+		/* The same address has a different text each time. */
 		snprintf(text, sizeof(text), "text %d", i % 10);
 		level(nvtxRangePushA(text), 0);
 		nvtxRangePop();
@@ -204,7 +204,7 @@ static void handler(int signal)
 	errno = saved;
 }
 
-/* A signal in the middle of a call, which may hold what the call in its handler needs. */
+/* A signal during a call, which may hold a lock that the call in its handler needs. */
 static void signals(void)
 {
 	struct sigaction action = { .sa_handler = handler };
@@ -229,7 +229,7 @@ static void children(const char *self)
 			level(nvtxRangePushA("in a child"), 1);
 			nvtxRangePop();
 		}
-		/* Its parent's. */
+		/* Pops its parent's range. */
 		level(nvtxRangePop(), 0);
 		nvtxMarkA("before the exec");
 		execl(self, self, "executed", (char *)NULL);

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The independent count: programs with NVIDIA's own headers and library, of versions 2 and 3, and
-# with Python's package, once under a tool that only counts and once under `xsprof record`, must
-# give equal counts by name, domain and payload.
+# An independent count: programs with NVIDIA's own headers and library, of versions 2 and 3, and
+# with the Python package, run under a tool that only counts and under `xsprof record`, must give
+# equal counts by name, domain and payload.
 #
-# The counting tool is also what the user named for the program, with the collector beside it.
+# The counting tool is also set as the user's tool, together with the collector.
 #
 # Usage: programs.py FOLDER PYTHON: where the headers and the library are, and a Python with nvtx
 
@@ -22,7 +22,7 @@ from nvtxlib import NVTX_SO, Tap, args_of, lost, nvtx_env, record, run, skip_all
 TESTS = os.path.dirname(os.path.abspath(__file__))
 CC = os.environ.get("CC", "cc")
 KINDS = ("begin", "instant", "async-begin")
-# What the collector says beside the calls themselves.
+# Events that the collector adds to those of calls.
 NOTES = ("attributes", "resource", "resource destroyed", "name of another thread")
 
 
@@ -49,7 +49,7 @@ def count(argv, tool, chained=False):
 
 
 def sort(lines):
-    """Threads' ids, and whose line comes first, differ from run to run."""
+    """Sorts lines without thread ids, which differ from run to run, as does their order."""
     return sorted(line[:2] if line[0] == "thread" else line for line in lines)
 
 
@@ -58,7 +58,7 @@ def number(value):
 
 
 def seen(events):
-    """{(kind, domain, name, payload, color): n} as the counting tool has it."""
+    """Returns {(kind, domain, name, payload, color): n}, in the counting tool's form."""
     attributes = {dict(args_of(e))["id"]: dict(args_of(e)) for e in events
                   if e["type"] == "instant" and e["name"] == "attributes"}
     counts = collections.Counter()
@@ -72,13 +72,13 @@ def seen(events):
 
 
 def compare(tap, what, argv, tool, copies, inherited):
-    """inherited: pops of ranges that the parent of a fork pushed, which are no ends here."""
+    """inherited: pops of ranges that the parent of a fork pushed, which count as no ends here."""
     out, lines, _ = count(argv, tool)
     mine, events = record(argv, nvtx_env(), options=["--no-itt"])
     tap.equal((out, mine), ("", ""), f"{what}: levels are as pushed")
     hold(tap, what, lines, events, copies, inherited)
 
-    # The counting tool as the user's own: it and the collector see each call of one run.
+    # The counting tool as the user's own: it and the collector see the same calls of one run.
     what += ", chained"
     out, chained, both = count(argv, tool, chained=True)
     tap.equal(out, "", f"{what}: levels are as pushed")
@@ -89,7 +89,7 @@ def compare(tap, what, argv, tool, copies, inherited):
 
 
 def check_few(tap, program, tool, few):
-    """A tool that makes no handles: the program has ours, which it never gets."""
+    """A tool that makes no handles: the program gets ours, which the tool never sees."""
     _, lines, _ = count([program], tool)
     _, alone, _ = count([program], few)
     out, chained, events = count([program], few, chained=True)
@@ -100,7 +100,7 @@ def check_few(tap, program, tool, few):
 
 
 def check_idle(tap, program, tool):
-    """Where nobody records, the user's tool has the program for itself."""
+    """Without a recorder only the user's tool is loaded."""
     _, lines, _ = count([program], tool)
     with tempfile.TemporaryDirectory() as tmp:
         path = os.path.join(tmp, "counts")
@@ -113,7 +113,7 @@ def check_idle(tap, program, tool):
 
 
 def hold(tap, what, lines, events, copies, inherited):
-    """Events of a run against the counting tool's lines."""
+    """Compares the events of a run with the counting tool's lines."""
     want = collections.Counter(tuple(l[:5]) for l in lines if l[0] in KINDS)
     tap.ok(len(want) > 3, f"{what}: the counting tool saw {sum(want.values())} calls", lines)
     tap.equal(sorted((seen(events) - want).items()) + sorted((want - seen(events)).items()), [],
@@ -138,7 +138,7 @@ def hold(tap, what, lines, events, copies, inherited):
 
 
 def check_program(tap, what, events):
-    """What the counting tool does not tell."""
+    """Checks what the counting tool does not record."""
     with_all = [dict(args_of(e)) for e in events if e["type"] == "begin" and
                 e["name"] == "with all"]
     in_domain = [a.get("category") for a in with_all[0::2]]
@@ -161,7 +161,7 @@ def check_program(tap, what, events):
 
 
 def make_locales(folder):
-    """Locales with other decimal points, by name; none where there is nothing to make them of."""
+    """Makes locales with other decimal points, by name; none if their sources are missing."""
     points = {"de_DE.UTF-8": ",", "ps_AF.UTF-8": "\u066b"}
     for name in points if shutil.which("localedef") else ():
         subprocess.run(["localedef", "-i", name.split(".")[0], "-f", "UTF-8",
@@ -172,7 +172,7 @@ def make_locales(folder):
 
 
 def check_lengths(tap, what, events):
-    """What tests/nvtx/lengths.c says."""
+    """Checks the values of tests/nvtx/lengths.c."""
     def args(name):
         said = {}
         marks = [i for i, e in enumerate(events) if e["type"] == "instant"]
@@ -221,7 +221,7 @@ def check_hostile(tap, what, inc, tmp):
 
 
 def check_extension(tap, what, out, events, point="."):
-    """What tests/nvtx/extension.c says."""
+    """Checks the values of tests/nvtx/extension.c."""
     def args(kind, name):
         return [dict(args_of(e)) for e in events if e["type"] == kind and e["name"] == name]
 

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# programs.py with NVIDIA's headers of three ages, its library of version 2 and Python's package, as
-# their makers ship them: out of Python's registry, into a virtual environment outside of the tree.
-# TAP.
+# Runs programs.py with NVIDIA's headers of three versions, its library of version 2 and the Python
+# package, as shipped in the Python package index, in a virtual environment outside the tree. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d) || exit 1

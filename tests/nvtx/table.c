@@ -131,7 +131,7 @@ static void check_levels(void)
 	tap_ok("a thousand levels", good);
 }
 
-/* The child of a fork ends what its parent had open, which is no end of its own. */
+/* A forked child ends what its parent had open, which does not count as an end. */
 static void check_fork(void)
 {
 	push_fn push = F(push_fn, &v3, NVTX_CORE, NVTX_PUSH_A);
@@ -158,7 +158,7 @@ static void check_fork(void)
 
 /* ---- hostile --------------------------------------------------------------------------------- */
 
-/* What lies behind @size bytes of @thing is not there. */
+/* Returns a copy of @thing with no readable memory after its @size bytes. */
 static const void *at_the_end(const void *thing, size_t size)
 {
 	static char *pages;
@@ -213,7 +213,7 @@ static void check_nonsense(void)
 
 	for (int m = NVTX_CORE; m < NVTX_MODULES; m++)
 		for (i = 1; i < (int)v3.size[m]; i++) {
-			/* A range that is pushed stays open. */
+			/* A pushed range stays open. */
 			if (m == NVTX_CORE2 && i == NVTX_INITIALIZE)
 				continue;
 			F(void (*)(void *, void *, void *), &v3, m, i)(NULL, NULL, NULL);
@@ -242,7 +242,7 @@ static void check_nonsense(void)
 
 static intptr_t ext_slots[EXT_SLOTS];
 
-/* Return: whether no slot beyond @n was filled, and the entry point's answer was @want. */
+/* Return: whether no slot beyond @n was filled, and the entry point returned @want. */
 static bool ext_init(uint16_t module, size_t n, int want)
 {
 	struct nvtx_ext_segment segment = { .nr_slots = n, .slots = ext_slots };

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Many threads in the NVTX collector, built with TSan, under a recorder that is not: on the lock
-# rings, since TSan knows nothing of the order that restartable sequences keep. TAP.
+# Many threads in the NVTX collector, built with TSan, under a recorder that is not: on lock rings,
+# because TSan does not know the memory order of restartable sequences. TAP.
 cd "$(dirname "$0")/../.." || exit 1
 build=$(realpath "${BUILD:-build}")
 

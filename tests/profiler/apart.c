@@ -31,7 +31,7 @@ static void one(const char *name)
 	xsprof_op_end();
 }
 
-/* An allocation, one that failed, a shader: of so many bytes, and so called. */
+/* Reports an allocation and a failed one, of @bytes bytes, and a shader named @shader. */
 static void others(int64_t bytes, const char *shader)
 {
 	uint64_t now = xsprof_now();
@@ -81,7 +81,7 @@ static void work(void)
 	begin_op("no: across");
 	CHECK_EQ(xsprof_toggle_collection(true, 0), 0);
 	one("yes: inside");
-	/* Ends what began while it was off. */
+	/* Ends the op that began while collection was off. */
 	xsprof_op_end();
 	begin_op("yes: around");
 	CHECK_EQ(xsprof_toggle_collection(false, 0), 0);
@@ -133,7 +133,7 @@ static void test_file(struct xsprof_result *r, int (*save)(struct xsprof_result 
 		n++;
 	CHECK_EQ(n, nr);
 	CHECK(!strstr(text, "\"no: "));
-	/* A row of the timeline: a byte, of what nothing is known. */
+	/* A row of the timeline: one byte of unknown category. */
 	if (!nr && !strstr(text, "[[0,0,0,0,0,0,0,0,1]]"))
 		tap_wrong("%s", text);
 	tap_result("%s", what);
@@ -155,7 +155,7 @@ int main(void)
 		tap_bail("no result");
 	test_events(r);
 	test_file(r, xsprof_result_save, WANTED, "the same in its trace");
-	/* A shader is no node of it. */
+	/* The execution trace has no node for a shader. */
 	test_file(r, xsprof_result_save_execution_trace, WANTED - 1, "in its execution trace");
 	test_file(r, save_timeline, 0, "and in its memory");
 	xsprof_result_free(r);

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-What a file that `xsprof ctl` had written holds, to the op; a page that is written all over; and
-what is no page, but called as one.
+Checks a file that `xsprof ctl` had written, to the op; overwrites a control page; makes files that
+are named like a control page but are none.
 
     check-ctl.py FILE [NAME=COUNT...] [shapes] [memory=N] [trace=ID]
     check-ctl.py FILE.pickle allocs=N frees=N
     check-ctl.py scribble PID XSPROF TIER
     check-ctl.py decoy XSPROF	(in a mount namespace of its own)
 
-Prints what is wrong, and nothing else.
+Prints errors only.
 """
 import collections
 import ctypes
@@ -72,7 +72,7 @@ def open_page(pid):
 
 
 def ask(xsprof, pid, args):
-    """Any answer will do, but a crash, or none at all."""
+    """Any answer is fine, but not a crash or no answer."""
     try:
         run = subprocess.run([xsprof, "ctl", *args, "-p", str(pid), "-t", "200ms"],
                              capture_output=True, timeout=100)
@@ -86,7 +86,7 @@ def ask(xsprof, pid, args):
 
 
 def ring(page, bell, asked):
-    """As xsprof ctl does, with what stands there."""
+    """Rings the bell as xsprof ctl does, with whatever the page contains."""
     futex = {"x86_64": 202, "aarch64": 98}.get(platform.machine())
     for at in (asked, bell):
         number = int.from_bytes(page[at:at + 4], "little") + 1
@@ -105,7 +105,8 @@ def scribble(pid, xsprof, tier):
     kinds = [["status"], ["stop"], ["start", "-o", "scribbled.json"],
              ["snapshot", "-o", "scribbled.json"]]
     for i in range(400 if tier == "full" else 60):
-        # All behind what says whose it is: at random, all ones, or what a text would be.
+        # Overwrite all after the owner's identity: random bytes, all ones, escapes, or a valid
+        # text.
         rest = len(page) - bell
         fill = (dice.randbytes(rest), b"\xff" * rest, b"\x1b" * rest,
                 b"ACTIVITIES_DURATION_MSECS=1\n" * (rest // 28) + b"\0" * (rest % 28))[i % 4]
@@ -115,7 +116,7 @@ def scribble(pid, xsprof, tier):
         page[asked + 4:asked + 8] = bytes((dice.randrange(6), 0, 0, 0))
         ring(page, bell, asked)
         ask(xsprof, pid, kinds[i % len(kinds)])
-        # While a request is looked at, too.
+        # Also write while a request is read.
         run = subprocess.Popen([xsprof, "ctl", *kinds[i % len(kinds)], "-p", str(pid), "-t",
                                 "100ms"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
@@ -128,7 +129,7 @@ def scribble(pid, xsprof, tier):
 
 
 def decoy(xsprof):
-    """A pipe and a file that are no pages, and called as those are, are not opened."""
+    """A pipe and a file with the name of a control page, which are none, are not opened."""
     libc = ctypes.CDLL(None, use_errno=True)
     name = "memfd:xsprof-ctl (deleted)"
     for make in (os.mkfifo, lambda path: open(path, "w").close()):
@@ -139,7 +140,7 @@ def decoy(xsprof):
         watch = libc.inotify_init1(os.O_NONBLOCK)
         if libc.inotify_add_watch(watch, ("decoy/" + name).encode(), 0x20) < 0:  # IN_OPEN
             print("inotify: %s" % os.strerror(ctypes.get_errno()))
-        # A mount that is nowhere: its files are below its own top.
+        # A detached mount: its files' paths begin at its own root.
         subprocess.run(["umount", "-l", "decoy"], check=True)
         link = os.readlink("/proc/self/fd/%d" % held)
         if link != "/" + name:

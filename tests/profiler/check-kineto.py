@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Holds a trace of Kineto's shape to what its readers take for granted.
+"""Checks a trace in Kineto's format for what its readers rely on.
 
 usage: check-kineto.py FILE ops|rank|any
 
-any: it is JSON, every event has what its phase needs, times have three decimals. ops, rank: the
-capture of that kind, key by key. Prints what is wrong and exits 1.
+any: it is JSON, each event has the keys of its phase, times have three decimals. ops, rank: checks
+that capture key by key. Prints errors and exits 1.
 """
 import json
 import re
@@ -47,10 +47,10 @@ for key, kind_of in TOP.items():
 check(order[0] == "schemaVersion" and order[-1] == "traceName" and
       order.index("traceEvents") > order.index("trace_id"), "the order of the keys: %r" % order)
 check(trace["schemaVersion"] == 1 and trace["displayTimeUnit"] == "ns", "version, unit")
-# Near enough for a double to hold microseconds to a fraction of a ns.
+# Close enough to the times that a double holds microseconds to a fraction of a ns.
 check(trace["baseTimeNanoseconds"] % 10 ** 15 == 0, "baseTimeNanoseconds")
 
-# The line that HolisticTraceAnalysis looks for, and the first that it finds.
+# HolisticTraceAnalysis searches for this line and takes the first.
 ranks = re.findall(r'"rank":\s+(\d+)', text)
 if "distributedInfo" in trace:
     check(ranks and int(ranks[0]) == trace["distributedInfo"]["rank"], "rank: %r" % ranks[:3])
@@ -58,7 +58,7 @@ if "distributedInfo" in trace:
 
 
 def exact(number):
-    """A double that other doubles of microseconds are added to without being rounded."""
+    """Returns whether doubles of microseconds can be added to it without rounding."""
     return re.fullmatch(r"\d+\.\d{1,12}", number) and float(number) * 4096 % 1 == 0
 
 
@@ -69,12 +69,12 @@ for line in text.splitlines():
         check(exact(number), "dur: " + number)
 
 NUMBER = (int, float)
-# What is always a number, as PyTorch's is.
+# Always numbers, as in PyTorch.
 OWN = "External id", "Record function id", "Sequence number", "Fwd thread id", "Ev Idx"
 
 
 def unsafe(value):
-    """Viewers keep numbers in doubles: what they would round is a string of digits."""
+    """Viewers keep numbers in doubles: larger integers must be strings of digits."""
     if isinstance(value, dict):
         return any(unsafe(v) for k, v in value.items() if k not in OWN)
     if isinstance(value, list):
@@ -110,7 +110,7 @@ SEQUENCE = {"Sequence number": int, "Fwd thread id": int}
 GPU = {"External id": int, "device": int, "context": int, "stream": int, "correlation": int}
 GRAPH = {"graph id": int, "graph node id": int}
 MOVED = {**GPU, **GRAPH, "bytes": int, "memory bandwidth (GB/s)": NUMBER}
-# What an event of a category always has, and what it may have.
+# Arguments that events of a category must have, and may have.
 ARGS = {
     "cpu_op": (OP, {**INPUTS, **SEQUENCE, "Record function id": int,
                     "Module Hierarchy": str, "finished": bool, "Call stack": str,
@@ -148,7 +148,7 @@ def of(cat, name=None):
 
 
 def real(us):
-    """Microseconds since the capture's first tick, as times of the file."""
+    """Converts microseconds since the capture's first tick to the file's times."""
     return (1700000000000000000 + 1000000000000 + us * 1000 - trace["baseTimeNanoseconds"]) / 1000
 
 
@@ -223,7 +223,7 @@ if kind == "ops":
     check([m["args"]["Bytes"] for m in memory] == [512, -512] and
           memory[0]["args"]["Addr"] == 0x7f0000001000 and
           memory[0]["args"]["Device Type"] == 1, "[memory]: %r" % memory)
-    # ITT gives a name and a domain, no more.
+    # ITT has only a name and a domain.
     for name, ts, dur in (("aten::relu", 117, 2.0), ("aten::add", 119, 1.0)):
         at(one("cpu_op", name), ts, dur)
         check(set(one("cpu_op", name)["args"]) == {"Ev Idx", "External id"}, name)
@@ -264,13 +264,13 @@ if kind == "rank":
     check(copy["memory bandwidth (GB/s)"] == 52.4288, "bandwidth")
     kernel = of("kernel")[0]["args"]
     check(kernel["grid"] == [4, 4, 1] and kernel["block"] == [128, 1, 1], "grid, block")
-    # What the op said of the collective its kernel says as well, and no other.
+    # A kernel has its op's collective arguments; other kernels have none.
     for e in of("kernel"):
         check((e["args"].get("Collective name"), e["args"].get("In msg nelems")) ==
               (("allreduce", 4096) if e["name"].startswith("nccl") else (None, None)),
               "collective: %r" % e)
     first = [e for e in of("gpu_user_annotation", "ProfilerStep#0") if e["tid"] == 7][0]
-    # Around its first and last: a little more on both sides.
+    # A little more on both sides than its first and last event.
     check(first["args"]["External id"] ==
           one("user_annotation", "ProfilerStep#0")["args"]["External id"], "whose it is")
     check(first["ts"] == real(1020) - 0.001 or abs(first["ts"] - real(1020) + 0.001) < 5e-4,

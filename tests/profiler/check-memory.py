@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Holds what is written of `kineto-capture memory FILE 40` to what is in it.
+"""Checks files written from the capture of `kineto-capture memory FILE 40`.
 
 usage: check-memory.py DIR      timeline.json, raw.raw.json, snapshot.pickle, execution.json
 """
@@ -12,7 +12,7 @@ import sys
 top = sys.argv[1]
 wrong = []
 N = 40
-# In the order of PyTorch's plots; a row of sizes begins with a 0.
+# In the order of PyTorch's plots; each row of sizes begins with a 0.
 PARAMETER, OPTIMIZER_STATE, INPUT, TEMPORARY, ACTIVATION, GRADIENT, DETAIL, UNKNOWN = range(8)
 CREATE, DESTROY = 1, 3
 OPS = ["aten::linear", "MmBackward0", "Optimizer.step#Adam.step", "aten::empty"]
@@ -29,7 +29,7 @@ def load(name):
 
 
 def expected(device):
-    """(us, bytes, category, address, op) of each allocation and free of a device."""
+    """Yields (us, bytes, category, address, op) of each allocation and free of a device."""
     for i in range(N):
         if i // 4 % 2 != device:
             continue

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Holds what save-session wrote to what it did.
+"""Compares what save-session wrote with what it did.
 
 usage: check-session.py DIR NAMED
 
-NAMED is not 0 where the library was built with elfutils: then stacks are names.
+NAMED is not 0 if the library was built with elfutils: then stacks have names.
 """
 import json
 import os
@@ -57,7 +57,7 @@ for a in ops:
                                     "[1.5, nan]", "", "", LONG], a["Concrete Inputs"]
     assert (a["Sequence number"], a["Record function id"]) == (4, 9), a
     assert a["Module Hierarchy"] == "net.encoder", a
-    # Where names are to be had the program has some; what has none is a place in a file.
+    # With elfutils some frames have names; the others are an offset in a file.
     frames = a["Call stack"].split(";")
     assert len(frames) >= 2 and all(re.fullmatch(FRAME, f) for f in frames), frames
     if named:
@@ -90,7 +90,7 @@ assert [e["size"] for e in entries[-2:]] == [1 << 20, (1 << 63) - 1], entries
 assert entries[0]["frames"][0]["name"] == "aten::mm" and not snapshot["segments"], entries[0]
 
 times, sizes = load("session.timeline")
-# What is freed inside of its op is temporary.
+# Memory that is freed inside of its op is temporary.
 assert len(times) == len(sizes) >= 4 and sizes[-1] == [0] * 9, sizes
 assert all(sum(row) == row[4] for row in sizes), sizes
 assert max(row[4] for row in sizes) == 512, sizes

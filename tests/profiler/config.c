@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kineto's configuration text: the meaning of each key, what is refused and where, and which text
- * is a request.
+ * Kineto's configuration text: the meaning of each key, what is refused and at which place, and
+ * which texts are requests.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 static struct xsp_kineto_config c;
 static struct xsp_kineto_error error;
 
-/* A copy that ends where the text does: a read behind it is seen by ASan and valgrind. */
+/* Parses a copy without bytes after it, so that ASan and valgrind report a read past the end. */
 static int parse_over(const char *text, size_t len)
 {
 	char *copy = malloc(len ? len : 1);
@@ -52,7 +52,7 @@ static void test_defaults(void)
 	tap_result("what is not said has its default");
 }
 
-/* As `dyno gputrace --log-file ... --duration-ms 700 --record-shapes --with-stacks` sends it. */
+/* Sent by `dyno gputrace --log-file ... --duration-ms 700 --record-shapes --with-stacks`. */
 static void test_by_time(void)
 {
 	CHECK_EQ(parse("\n"
@@ -75,7 +75,7 @@ static void test_by_time(void)
 	tap_result("dyno's text for a duration");
 }
 
-/* With --iterations 5 --profile-start-iteration-roundup 100. */
+/* The text for --iterations 5 --profile-start-iteration-roundup 100. */
 static void test_by_iteration(void)
 {
 	CHECK_EQ(parse("\n"
@@ -293,7 +293,7 @@ static void test_base(void)
 	CHECK_EQ(truncate(path, 1 << 20), 0);
 	CHECK_EQ(xsp_kineto_config_base(&c, &error), -E2BIG);
 	unlink(path);
-	/* No writer ever comes: a test that hangs here has failed. */
+	/* The pipe has no writer: a parser that opens it hangs here. */
 	CHECK_EQ(mkfifo(path, 0600), 0);
 	CHECK_EQ(xsp_kineto_config_base(&c, &error), -EINVAL);
 	unlink(path);
@@ -304,7 +304,7 @@ static void test_base(void)
 	tap_result("the machine's file is what requests are read over");
 }
 
-/* Pieces of texts and bytes that are none, in any order. */
+/* Parses random sequences of valid pieces and random bytes. */
 static void test_random(unsigned int rounds)
 {
 	static const char *const piece[] = { "ACTIVITIES_LOG_FILE", "ACTIVITY_TYPES",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the tools for PyTorch's traces make of ours, in numbers; and that these numbers come from
-the fields they are said to: without one of them it is something else, or an error. TAP.
+"""Checks what the tools for PyTorch's traces calculate from ours; and that they use the intended
+fields: without one of these the result changes or is an error. TAP.
 
 usage: consumers.py DIR      DIR/traces/rank0.json rank1.json, DIR/ops.json,
        DIR/memory.json and memory.raw.json.gz, of the same memory
@@ -21,7 +21,7 @@ logging.disable(logging.CRITICAL)
 
 
 def copies(top, change=None, names=("rank0", "rank1"), suffix=".json"):
-    """The traces in a folder of their own, each event changed by change()."""
+    """Copies the traces to a new folder, each changed by change()."""
     folder = tempfile.mkdtemp(dir=top)
     for name in names:
         source = os.path.join(top, "traces" if name != "ops" else "", name + ".json")
@@ -33,13 +33,13 @@ def copies(top, change=None, names=("rank0", "rank1"), suffix=".json"):
             trace = json.load(f)
         change(trace)
         with open(target, "w", encoding="utf-8") as f:
-            # As lines: the rank is looked for in lines.
+            # One key per line, because the tool searches for the rank's line.
             json.dump(trace, f, indent=1)
     return folder
 
 
 def without(cat, *path):
-    """A change that takes a field away from the events of a category."""
+    """Returns a change() that removes a field from the events of a category."""
     def change(trace):
         for e in trace["traceEvents"]:
             if e.get("cat") == cat:
@@ -54,7 +54,7 @@ def no_rank(trace):
 
 
 def hta(folder):
-    """Numbers of both ranks."""
+    """Returns numbers of both ranks."""
     from hta.trace_analysis import TraceAnalysis
     analysis = TraceAnalysis(trace_dir=folder)
     time = analysis.get_temporal_breakdown(visualize=False)
@@ -72,10 +72,10 @@ def hta(folder):
 
 HTA = {
     "ranks": [0, 1],
-    # Three steps of 100 + 200; beside them what is of neither, or of both is once.
+    # Three steps of 100 + 200; other events belong to no step, and overlaps count once.
     "compute": [900.0, 900.0],
     "overlap": [47.62, 50.0],
-    # Twelve launches and ends on the compute stream in three steps, two on the other.
+    # In three steps twelve launches and ends on the compute stream, two on the other.
     "queues": {(0, 7): (24, 2.0), (0, 20): (6, 1.0), (1, 7): (24, 2.0), (1, 20): (6, 1.0)},
 }
 
@@ -96,7 +96,7 @@ def tensorboard(folder):
                 "memory": [(r.device_name, r.addr, r.bytes, r.total_allocated, r.op_name)
                            for r in profile.memory_snapshot.memory_records]
                 if profile.memory_snapshot else [],
-                # Blocks per SM and occupancy, on average over a kernel's launches.
+                # Blocks per SM and occupancy, averaged over a kernel's launches.
                 "sm": [row[7:] for row in rows],
             }
         return found
@@ -108,20 +108,20 @@ TENSORBOARD = {
               "ops": RANK, "sm": [[0.5, 25.0], [0.5, 25.0]]},
     "rank1": {"kernels": {"gemm": [6, 900, 150, 200, 100], "nccl": [3, 630, 210, 210, 210]},
               "ops": RANK, "sm": [[0.5, 25.0], [0.5, 25.0]]},
-    # What was freed goes to the op that allocated it, by the address.
+    # A free is counted for the op that allocated the address.
     "ops": {"kernels": {}, "memory": [("GPU0", 0x7f0000001000, 512, 1024, "aten::mm"),
                                       ("GPU0", 0x7f0000001000, -512, 512, "aten::mm")]},
 }
 
 def hta_memory(path):
-    """Bytes of each category at each microsecond, as it plots them."""
+    """Returns the bytes of each category at each microsecond, as it plots them."""
     from hta.memory_analysis import MemoryAnalysis
     times, sizes = MemoryAnalysis(path)._process_raw_events()
     return {ns // 1000: size for ns, size in zip(times, sizes)}
 
 
 def timeline(path):
-    """The same out of the file with sums."""
+    """Returns the same from our file of sums."""
     with open(path, encoding="utf-8") as f:
         times, sizes = json.load(f)
     return {us: size[1:] for us, size in zip(times, sizes)}
@@ -141,11 +141,11 @@ def result(good, name, detail=None):
 
 
 def attempt(tool, folder):
-    """What it says, or the error as it names it."""
+    """Returns the tool's answer, or its error."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             return tool(folder)
-    except Exception as e:  # whatever it is: it is no answer
+    except Exception as e:  # any exception means no answer
         return {"error": "%s: %s" % (type(e).__name__, e)}
 
 

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The tools that read PyTorch's traces, reading ours: what HolisticTraceAnalysis and the loader of
-# TensorBoard's profiler plugin calculate of ranks with GPUs, and that they do so from the fields
-# that they should. viewers/readers has recordings of real programs. TAP.
+# Tools for PyTorch's traces read ours: checks what HolisticTraceAnalysis and the loader of
+# TensorBoard's profiler plugin calculate for ranks with GPUs, and that they use the intended
+# fields. viewers/readers tests recordings of real programs. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 77; }
@@ -22,5 +22,5 @@ done
 for file in memory.json memory.raw.json.gz; do
 	"$BUILD/tests/profiler/save" timeline "$dir/memory.data" "$dir/$file" || exit 1
 done
-# They look for packages where they stand, and write there.
+# The tools look for packages in the current folder, and write there.
 (cd "$dir" && exec "$venv/bin/python" "$OLDPWD/tests/profiler/consumers.py" "$dir")

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# `xsprof ctl` with processes that fork, run another program, end, are killed or stopped, or have
-# their control page overwritten by another process. TAP.
+# `xsprof ctl` with processes that fork, execute another program, exit, are killed or stopped, or
+# whose control page another process overwrites. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/profiler/ctl-tap.sh
@@ -24,7 +24,7 @@ read -r _ late <<<"$said"
 pids+=" $late"
 ctl 0 status -p "$late"
 prints "process $late .*: idle; no request so far"
-# It sleeps: whatever were in its trace would be of its parent.
+# The child sleeps: any op in its trace would be the parent's.
 ctl 1 start -p "$late" -d 1ms -w -o child.json
 grep -q "the trace is empty" errors || bad "the child's trace: $errors"
 echo "raw page" >&8
@@ -93,7 +93,7 @@ tell ops 1
 ctl 0 stop -p "$pid"
 result "kill -9 leaves nothing that listens, and nobody waiting"
 
-# What a killed program had saved is not left in memory, and nobody is told to save it.
+# If a killed program had saved its trace, no memory is left, and record does not advise to save it.
 slain
 ls shm/xsprof-*/s.* >/dev/null 2>&1 || bad "there was nothing in memory"
 "$xsprof" record -q -o after.data -- true 2>said
@@ -115,7 +115,7 @@ ctl 0 stop -p "$pid"
 result "kill -9 after a trace leaves no memory; within one, all of it"
 
 kill -STOP "$pid"
-# One thread gets the signal, and stops the others when it has a CPU.
+# One thread gets the signal, and stops the others only when it gets a CPU.
 until [ -z "$(sed 's/.*) \(.\).*/\1/' /proc/$pid/task/*/stat | grep -v T)" ]; do
 	sleep 0.01
 done

@@ -7,15 +7,15 @@
  *	steps N		N steps; every other thread does one op in each
  *	alloc N		N allocations of 100 bytes, every other one freed
  *	session, end	a session of its own
- *	fork WORDS...	a child that does each of WORDS (step, init, page), then sleeps
+ *	fork WORDS...	makes a child that does each of WORDS (step, init, page), then sleeps
  *	raw WORDS...	the same as the child of a raw clone()
- *	page		as another user, where it can be one: what the descriptor of a control page
- *			that it has inherited allows is said on standard error
+ *	page		as another user, if possible: prints to standard error what an inherited
+ *			descriptor of a control page allows
  *	close		all descriptors but the first three
  *	init		xsprof_ondemand_init()
  *	cancel		xsprof_ondemand_cancel()
  *	client		registers a client that writes no snapshots
- *	exec		runs itself anew, without the environment that has it listen
+ *	exec		executes itself without the environment that makes it listen
  *	switches	voluntary context switches of the library's thread so far
  *	quit
  */
@@ -45,7 +45,7 @@ static pthread_barrier_t before, after;
 static unsigned int rounds;
 static xsprof_name_t names[THREADS];
 static pthread_t threads[THREADS];
-/* As OpenMP's threadprivate arrays: the C library takes it from each thread's stack. */
+/* Like OpenMP's threadprivate arrays: the C library takes it from each thread's stack. */
 static __thread volatile char wide[3 << 20];
 
 static void one_op(unsigned int k)
@@ -138,7 +138,7 @@ static void write_to(const char *path, const char *text)
 	close(fd);
 }
 
-/* All capabilities, in a namespace whose root this user is. */
+/* Gives the process all capabilities, in a new user namespace. */
 static void own_users(void)
 {
 	/* A machine may forbid it. */
@@ -148,7 +148,7 @@ static void own_users(void)
 	write_to("/proc/self/uid_map", "0 0 1");
 }
 
-/* The same user, with less rights than the process has whose page it is. */
+/* Tries the page as the same user, with fewer rights than the page's process. */
 static void try_with_less(int fd, void (*give_up)(void), const char *how)
 {
 	int status;
@@ -164,7 +164,7 @@ static void try_with_less(int fd, void (*give_up)(void), const char *how)
 		;
 }
 
-/* The descriptor alone, and opened again: neither may reach the page. */
+/* Tries the inherited descriptor, and opening it again: neither may give access. */
 static void try_page(void)
 {
 	int fd = find_page();
@@ -204,7 +204,7 @@ static void child(char *words)
 		pause();
 }
 
-/* Since it sleeps again: whoever had an answer of it has seen it awake. */
+/* Waits until the thread sleeps again. Return: its voluntary context switches so far. */
 static unsigned int switches(void)
 {
 	char path[300], line[200];
@@ -259,7 +259,7 @@ static int save_nothing(void *data, const char *path)
 static void own_client(void)
 {
 	static const struct xsprof_client client = {
-		/* As one of a version before there were snapshots. */
+		/* A client of a version before snapshots. */
 		.size = offsetof(struct xsprof_client, snapshot),
 		.start = nothing, .stop = nothing, .save = save_nothing,
 	};

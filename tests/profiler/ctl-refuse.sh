@@ -89,19 +89,19 @@ ctl 1 status -p "$pid"
 says "process $pid: does not exist, or has ended: .*"
 result "processes that do not listen: each is told what to do"
 
-# A program that uses PyTorch, as far as can be seen from outside: it has a library of that name.
+# From outside a process uses PyTorch if it has mapped a library of that name.
 if [ "${XSPROF_VARIANT:-}" = asan ]; then
 	n=$((n + 1))
 	echo "ok $n what PyTorch lacks is named # SKIP nothing can be preloaded before a sanitizer"
 else
 	ours=$(realpath "$build/lib/libxsprof-torch.so")
 	theirs=$build/tests/profiler/libtorch_cpu.so
-	outsider() # $@ its environment; its number in $other
+	outsider() # $@ its environment; sets $other to its pid
 	{
 		env "$@" sleep 1000 & disown $!
 		other=$!
 		pids+=" $other"
-		# The C library is mapped behind what is preloaded.
+		# The C library is mapped after the preloaded ones.
 		until [ ! -d /proc/$other ] || { [ "$(cat /proc/$other/comm)" = sleep ] &&
 			grep -q '/libc[.-]' /proc/$other/maps; }; do
 			sleep 0.01
@@ -118,7 +118,7 @@ else
 	says "process $other: has libxsprof-torch.so, but not PyTorch: .* after 'import torch'"
 	outsider XSPROF_ONDEMAND=1 LD_PRELOAD="$ours $theirs"
 	says "process $other: has libxsprof-torch.so, which does not listen there yet: .*"
-	# One that listens, and records no op: it is told at its end.
+	# A program that listens but records no op: ctl prints that at the end.
 	begin XSPROF_ONDEMAND=1 env LD_PRELOAD="$theirs"
 	ctl 0 start -p "$pid" -o none.json
 	ctl 1 stop -p "$pid"
@@ -170,7 +170,7 @@ else
 	echo "ok $n a process of another user # SKIP must be root, with the build readable to all"
 fi
 
-# The address sanitizer cannot be preloaded to what was built without it.
+# The address sanitizer cannot be preloaded into a program built without it.
 if [ "$(id -u)" = 0 ] && [ "${XSPROF_VARIANT:-}" != asan ] && $as test -x "$xsprof"; then
 	rm -f complaints
 	$as prlimit --nproc=1 env LD_PRELOAD="$build/lib/libxsprof-user.so" XSPROF_ONDEMAND=1 \

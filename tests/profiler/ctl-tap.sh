@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# TAP for tests of `xsprof ctl`, a program for it to trace, and checks of its status and output.
-# To be sourced in the top folder of the repository.
+# TAP for tests of `xsprof ctl`: a program to trace, and checks of ctl's status and output. Source
+# this in the top folder of the repository.
 build=$(cd "${BUILD:-build}" && pwd) || exit 1
 xsprof=$build/bin/xsprof
 check=$PWD/tests/profiler/check-ctl.py
@@ -17,7 +17,7 @@ failed=0
 pids=
 wrong=
 
-# Only what was begun here, by its number; and none of it twice.
+# Ends only processes started here, by pid, and each once.
 finish()
 {
 	local p
@@ -28,7 +28,7 @@ finish()
 	rm -rf "$dir"
 }
 trap finish EXIT
-# A program that has died is told of, and not died with.
+# Writing to a program that has died must not end the test.
 trap '' PIPE
 
 result() # $1 what was tested
@@ -46,7 +46,7 @@ result() # $1 what was tested
 
 bad() { wrong+="$*"$'\n'; }
 
-# A program begins: $1 of the environment, a word; the rest is what runs it.  Sets pid.
+# begin WORD...: starts a program; $1 is a word of its environment, the rest runs it. Sets pid.
 begin()
 {
 	local word=$1
@@ -61,7 +61,7 @@ begin()
 	hear ready
 }
 
-# The same, as the child of what runs it, which stays: the shell waits for that one.
+# The same, as a child of the command that runs it, which stays and is the shell's child.
 begin_below()
 {
 	begin "$@"
@@ -71,7 +71,7 @@ begin_below()
 	pids+=" $pid"
 }
 
-# What it says, up to the word $1.
+# hear WORD: reads the program's output up to WORD.
 hear()
 {
 	local line
@@ -100,7 +100,7 @@ slain()
 	wait "$pid" 2>/dev/null
 }
 
-# Runs it: $1 the status that it should have; sets output and errors.
+# ctl STATUS ARG...: runs it, checks its status; sets output and errors.
 ctl()
 {
 	local want=$1 status
@@ -113,14 +113,15 @@ ctl()
 		bad "xsprof ctl $*: status $status, not $want: $output $errors"
 }
 
-# The last one failed with words of this kind; a whole line of it.
+# says REGEX: the last ctl failed with a whole line that matches.
 says() { grep -qE -e "^xsprof: $1\$" <<<"$errors" || bad "said '$errors', not '$1'"; }
 
 prints() { grep -qE -e "^$1\$" <<<"$output" || bad "printed '$output', not '$1'"; }
 
 holds() { wrong+=$(python3 "$check" "$@" 2>&1) || wrong+=$'\n'; }
 
-# Somebody starts a trace, and waits for its end.  Sets waiter; what it says goes to waited.
+# begin_waiting FILE: starts a trace and waits for its end in the background. Sets waiter; output
+# goes to waited.
 begin_waiting() # $1 the file
 {
 	local i

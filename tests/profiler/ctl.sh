@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# `xsprof ctl` with programs that run: traces that begin and end when it says, to the op. TAP.
+# `xsprof ctl` with running programs: traces begin and end when requested, to the op. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/profiler/ctl-tap.sh
 
 begin XSPROF_ONDEMAND=1
-# Once it has been heard it is there, and asleep next.
+# After its first answer the thread exists, and sleeps next.
 ctl 1 stop -p "$pid"
 tell switches
 before=$said
@@ -42,7 +42,7 @@ holds "xsprof-$pid-snapshot.json" work0=150 work1=150 work2=150 work3=150 shapes
 holds one.json work0=150 work1=150 work2=150 work3=150 shapes
 result "start, snapshot, snapshot, stop: every op of four threads, and no other"
 
-# It works for as long as somebody waits.
+# The program makes ops as long as ctl waits.
 "$xsprof" ctl start -p "$pid" -d 200ms --wait -o two.json.gz >waited 2>errors &
 waiter=$!
 tell ops 1
@@ -64,7 +64,7 @@ tell ops 1
 ctl 0 stop -p "$pid"
 result "by a time, and with what was asked for"
 
-# Rings of 64 kB hold none of what four threads do while nobody has a CPU to read them.
+# Rings of 64 kB overflow when four threads run and nothing gets a CPU to read the rings.
 calm=$pid
 exec 6>&8 7<&9
 begin XSPROF_BUFFER_SIZE=64k XSPROF_ONDEMAND=1
@@ -97,7 +97,7 @@ prints "process $pid .*: idle; the last trace, asked for by xsprof ctl, is $dir/
 says "$lost"
 ctl 0 status -p "$pid" --allow-lost
 says "$lost"
-# The next one lacks nothing: the one before is no concern of it.
+# The next trace is complete: earlier losses do not count.
 ctl 0 start -p "$pid" -o few.json
 tell ops 3
 ctl 0 stop -p "$pid"
@@ -154,7 +154,7 @@ holds cut.json work0=5
 [ ! -e never.json ] || bad "never.json is there"
 result "by iterations, between two of them; and stopped before their number"
 
-# The examples of the man page, as they are: its program is one that makes steps all the time.
+# The examples of the man page, unchanged: its program makes steps all the time.
 cat >train <<-END
 	#!/bin/bash
 	exec "$build/tests/profiler/ctl-program" < <(while echo "steps 5"; do sleep 0.05; done)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A client for traces on demand: logs its calls in order, and writes files of five bytes. And
- * requests of the daemon.
+ * A client for traces on demand that logs its calls, in order, and writes files of five bytes. Also
+ * requests for the daemon.
  */
 #ifndef XSP_TEST_DEMAND_CLIENT_H
 #define XSP_TEST_DEMAND_CLIENT_H
@@ -16,22 +16,22 @@
 enum what { INIT, PREPARE, START, STOP, SAVE, DISCARD, MEM_START, MEM_STOP, MEM_EXPORT, SO_FAR,
 	KINDS };
 
-/* What the client was told, in order. */
+/* The calls that the client got, in order. */
 struct told {
 	unsigned int	n[KINDS];
 	unsigned int	total;
 	enum what	order[1000];
-	int64_t		at[KINDS];	/* the iteration that it came in */
+	int64_t		at[KINDS];	/* the iteration of the call */
 	bool		flag[5];
-	int		fail[KINDS];	/* what it returns */
-	bool		signals;	/* one was let through to the library's thread */
-	long		ms[KINDS];	/* when it came */
+	int		fail[KINDS];	/* what the call returns */
+	bool		signals;	/* the library's thread has a signal unblocked */
+	long		ms[KINDS];	/* time of the call */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct told seen;	/* under the lock */
-static struct told got;		/* the test's own copy, since until_idle() */
+static struct told seen;	/* protected by lock */
+static struct told got;		/* a copy, made by until_idle() */
 
 static int64_t steps;
 
@@ -89,7 +89,7 @@ static void until(enum what what, unsigned int n)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Nothing is under way: two questions that would take a request were asked since. */
+/* Waits until nothing is under way: until two more polls that could take a request. */
 __attribute__((unused)) static void until_idle(void)
 {
 	fake_more(&fake, &fake.idle, 2);
@@ -136,7 +136,7 @@ static int on_prepare(void *data, bool shapes, bool memory, bool stack, bool flo
 	if (!sigismember(&blocked, SIGUSR1) || !sigismember(&blocked, SIGINT))
 		seen.signals = true;
 	pthread_mutex_unlock(&lock);
-	/* From inside neither waits for itself. */
+	/* Called from a callback, neither waits for itself. */
 	CHECK_EQ(xsprof_ondemand_cancel(), -EDEADLK);
 	CHECK_EQ(xsprof_register_client(NULL), -EBUSY);
 	xsp_ondemand_step();
@@ -193,7 +193,7 @@ static int on_mem_export(void *data, const char *path)
 	return note(MEM_EXPORT);
 }
 
-/* In a thread of the program's own, while what there is so far is being written. */
+/* Runs in a thread of the program's own while a snapshot is being written. */
 static void *(*meanwhile)(void *unused);
 
 static int on_snapshot(void *data, const char *path)
@@ -240,7 +240,7 @@ static const char *trace_name(const char *stem, pid_t pid)
 	return in_traces(name);
 }
 
-/* A trace is there, whole; it is taken away. */
+/* Return: whether there is a complete trace; removes it. */
 __attribute__((unused)) static bool taken(const char *stem, pid_t pid)
 {
 	const char *path = trace_name(stem, pid);
@@ -253,14 +253,14 @@ __attribute__((unused)) static bool taken(const char *stem, pid_t pid)
 
 /* ---- requests ---- */
 
-/* Return: fake.handed, when it is handed out. */
+/* Makes a request. Return: the value of fake.handed once it is delivered. */
 __attribute__((unused)) static unsigned int now_please(const char *name)
 {
 	return fake_configure(&fake, "ACTIVITIES_LOG_FILE=%s/%s.json\nPROFILE_START_TIME=%lld\n"
 			      "ACTIVITIES_DURATION_MSECS=1\n", traces, name, real_ms());
 }
 
-/* One that stays with the daemon while we are busy, which has not forgotten us after @polls. */
+/* Makes a request while we are busy: after @polls polls the daemon must still have it. */
 __attribute__((unused)) static unsigned int later_please(const char *name, unsigned int polls)
 {
 	unsigned int handed = now_please(name);
@@ -284,7 +284,7 @@ __attribute__((unused)) static void iterations(const char *name, unsigned int wa
 				traces, name, warmup, start, roundup, n,
 				and_time ? "PROFILE_START_TIME=1\n" : "");
 	fake_until(&fake, &fake.handed, handed);
-	/* It is taken as soon as it says that it is busy. */
+	/* It has been taken once the client reports that it is busy. */
 	fake_more(&fake, &fake.busy, 1);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by tests of traces on demand: a directory for traces, the machine's configuration, which
- * has the daemon polled often, and the daemon.
+ * For tests of traces on demand: a directory for traces, a machine configuration that makes the
+ * library poll the daemon often, and the daemon.
  */
 #ifndef XSP_TEST_DEMAND_H
 #define XSP_TEST_DEMAND_H
@@ -71,7 +71,7 @@ __attribute__((unused)) static unsigned int sockets(void)
 	return n;
 }
 
-/* Return: false where somebody else is the daemon here. */
+/* Return: false if another daemon already runs on this machine. */
 __attribute__((unused)) static bool demand_begin(bool path)
 {
 	static const char text[] = "ON_DEMAND_CONFIG_UPDATE_INTERVAL_SECS=0.02\n"
@@ -114,7 +114,7 @@ __attribute__((unused)) static void demand_end(void)
 	CHECK(!rmdir(traces));
 }
 
-/* After the library's own end: what it leaves is seen here alone. */
+/* Runs after the library's destructor, to see what the library leaves. */
 __attribute__((destructor(102))) static void at_end(void)
 {
 	if (getpid() != owner || !*top || !rmdir(top))

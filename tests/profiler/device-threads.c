@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sessions that have a device measure ops of many threads, and that end while ops run.
+ * Sessions with a device measure ops of many threads, also sessions that end while ops run.
  */
 #include <pthread.h>
 #include <sys/wait.h>
@@ -50,13 +50,13 @@ static void test_many(void)
 	for (unsigned int i = 0; i < n; i++)
 		have += xsprof_event_device_elapsed_ns(xsprof_result_event(r, i)) == 250;
 	CHECK_EQ(have, n);
-	/* So many of ops that have ended are kept, and so many each thread settles at once. */
+	/* At most this many ended ops are kept, plus a batch per thread. */
 	CHECK(dev.most <= (int)(2 * (4096 + THREADS * (512 + DEEP))));
 	xsprof_result_free(r);
 	tap_result("threads, deep ones, more than are kept back");
 }
 
-/* The session ends while others are in the middle of ops; and a child has none of it. */
+/* The session ends while other threads are inside ops; a forked child has no session. */
 static void *rush(void *stop)
 {
 	while (!__atomic_load_n((bool *)stop, __ATOMIC_RELAXED)) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sessions that have a device measure ops by its own events.
+ * Sessions with a device measure ops with the device's own events.
  */
 #include "profiler/saved.h"
 #include "profiler/stubs.h"
 
-/* The first of that name. */
+/* Returns the first event of that name. */
 static const struct xsprof_profiler_event *find(struct xsprof_result *r, const char *name)
 {
 	for (int64_t i = 0; i < xsprof_result_nr_events(r); i++)
@@ -51,7 +51,7 @@ static void test_none(void)
 	tap_result("no stubs, wrong ones, no device: refused");
 }
 
-/* outer takes 7 us, of which inner takes 4, twice the same. */
+/* outer takes 7 us, of which inner takes 4; both happen twice. */
 static void nested(void)
 {
 	begin_op("outer");
@@ -122,7 +122,7 @@ static void test_times(uint32_t state)
 	CHECK_EQ(elapsed(r, "outer"), 7250);
 	CHECK_EQ(elapsed(r, "inner"), 4250);
 	CHECK_EQ(elapsed(r, "open"), -1);
-	/* Ops of a device's own library are its own affair. */
+	/* Ops inside the device's own calls are not measured. */
 	CHECK_EQ(elapsed(r, "inside"), -1);
 	ev = find(r, "outer");
 	CHECK_EQ(xsprof_event_cuda_elapsed_us(ev), own ? -1 : 7);
@@ -133,7 +133,7 @@ static void test_times(uint32_t state)
 	xsprof_result_free(r);
 }
 
-/* Toggled off, of a scope that is not wanted, and of a device that fails: no time. */
+/* Ops without a time: while toggled off, of an unwanted scope, of a device that fails. */
 static void test_left_out(void)
 {
 	struct xsprof_profiler_config config = { .size = sizeof(config),
@@ -178,7 +178,7 @@ static void test_left_out(void)
 	tap_result("ops without a time are in nobody's way");
 }
 
-/* What was open at the end of a session is not of the next, whatever measures it. */
+/* An op that is open at the end of a session is not in the next, whatever measures it. */
 static void test_open(void)
 {
 	static const uint32_t states[] = { XSPROF_PROFILER_KINETO,

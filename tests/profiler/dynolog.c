@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The client side of dynolog's IPC: its messages, over both transports, and that no received
- * message does harm.
+ * The client side of dynolog's IPC: its messages, over both transports; no received message does
+ * harm.
  *
- *	dynolog path=0|1 [rounds=N]	of random datagrams
+ *	dynolog path=0|1 [rounds=N]	N rounds of random datagrams
  */
 #include <sys/wait.h>
 
@@ -23,15 +23,15 @@ static int ask(size_t *len)
 	uint32_t n = xsp_dynolog_pids(pids, XSP_DYNOLOG_PIDS);
 	int err = xsp_dynolog_poll(&d, XSP_DYNOLOG_ACTIVITIES, pids, n, text, sizeof(text), len);
 
-	/* What the daemon noted before it answered is ours to look at now. */
+	/* Now we may read what the daemon noted before it answered. */
 	pthread_mutex_lock(&fake.lock);
 	pthread_mutex_unlock(&fake.lock);
 	return err;
 }
 
 /*
- * As often as it takes where the machine is slow: an answer that comes late is not lost. Those to
- * the questions after it are none to the next.
+ * Asks until there is an answer, however slow the machine: a late answer is not lost. Then drops
+ * the answers to the later questions, so that they do not answer the next.
  */
 static int answer(size_t *len)
 {
@@ -106,10 +106,10 @@ static void test_talk(void)
 
 static const struct lie {
 	const char	*what;
-	size_t		len;	/* of the datagram */
-	size_t		size;	/* in its header */
+	size_t		len;	/* size of the datagram */
+	size_t		size;	/* size in its header */
 	const char	*type;
-	bool		bad;	/* it is counted; else it only answers nothing that we asked */
+	bool		bad;	/* counted as bad; else just no answer to our question */
 } lies[] = {
 	{ "nothing at all", 0, 0, "req", true },
 	{ "one byte", 1, 0, "req", true },
@@ -196,7 +196,7 @@ static void test_late(void)
 {
 	size_t len;
 
-	/* It hears the question and does not answer in time: the text comes afterwards. */
+	/* The daemon gets the question and does not answer in time; the text comes later. */
 	pthread_mutex_lock(&fake.lock);
 	fake.mute = true;
 	pthread_mutex_unlock(&fake.lock);
@@ -212,7 +212,7 @@ static void test_late(void)
 	tap_result("a configuration that comes late is not lost");
 }
 
-/* Another user's process writes to our socket.  Return: its status, 77 where it cannot be one. */
+/* Another user's process writes to our socket. Return: its status, 77 if it cannot be another's. */
 static int send_as_other(const char *msg, size_t len)
 {
 	int status = 0, fd;
@@ -282,7 +282,7 @@ static void test_random(unsigned int rounds)
 		if (draw(8))
 			memcpy(bytes, &h, sizeof(h));
 		fake_lies(&fake, bytes, n, !draw(3));
-		/* Each that is refused takes its time: the answer might yet come. */
+		/* A refused datagram takes time: the answer might still come. */
 		if (!ask(&len))
 			taken++;
 		CHECK(len <= sizeof(text));
@@ -291,7 +291,7 @@ static void test_random(unsigned int rounds)
 	fake.has_lie = false;
 	pthread_mutex_unlock(&fake.lock);
 	fake_configure(&fake, "LAST=1");
-	/* What is still on its way may be a text as well. */
+	/* A datagram still under way may be a text too. */
 	for (unsigned int i = 0; i < 10; i++)
 		if (!answer(&len) && len == 6 && !memcmp(text, "LAST=1", 6))
 			break;
@@ -328,8 +328,8 @@ static void test_life(void)
 }
 
 /*
- * Another user whose folder it is: as soon as the socket has its name, a link to a file of ours has
- * it instead.  The program is linked with --wrap=bind.
+ * The folder belongs to another user, who replaces the socket, as soon as it is bound, by a link to
+ * a file of ours. The program is linked with --wrap=bind.
  */
 static const char *planted;
 

@@ -24,7 +24,7 @@
 #include "common/tap.h"
 
 #define FAKE_PIDS	64
-#define FAKE_PATIENCE	60	/* seconds: far more than anything here takes */
+#define FAKE_PATIENCE	60	/* seconds: far longer than anything here */
 
 struct fake_head {
 	size_t	size;
@@ -37,26 +37,26 @@ struct fake {
 	pthread_t		thread;
 	int			fd;
 	bool			stop;
-	bool			mute;		/* hears and does not answer */
-	bool			answered_zero;	/* a request without pids came */
-	const char		*dir;		/* of a path socket, NULL: abstract */
+	bool			mute;		/* receives, but does not answer */
+	bool			answered_zero;	/* it got a request without pids */
+	const char		*dir;		/* folder of a path socket; NULL: abstract */
 	unsigned int		contexts;
 	unsigned int		requests;
-	unsigned int		idle;		/* of them, those that take activities */
-	unsigned int		busy;		/* those that take nothing */
-	unsigned int		handed;		/* configurations handed out */
-	unsigned int		wrong;		/* datagrams that are no message */
+	unsigned int		idle;		/* requests that accept activities */
+	unsigned int		busy;		/* requests that accept nothing */
+	unsigned int		handed;		/* configurations delivered */
+	unsigned int		wrong;		/* invalid datagrams */
 	int32_t			gpu;
 	int32_t			pid;
 	int64_t			job;
 	int32_t			pids[FAKE_PIDS];
 	unsigned int		nr_pids;
-	char			name[108];	/* of the client's socket */
+	char			name[108];	/* the client's socket */
 	struct sockaddr_un	client;
 	socklen_t		client_len;
-	char			config[4096];	/* to be handed out */
+	char			config[4096];	/* to be delivered */
 	bool			has_config;
-	/* What is sent in place of an answer, once: a hostile datagram. */
+	/* If set, sent once in place of an answer: a hostile datagram. */
 	const void		*lie;
 	size_t			lie_len;
 	bool			has_lie;
@@ -76,7 +76,7 @@ static inline void fake_address(const struct fake *f, struct sockaddr_un *to, so
 	}
 }
 
-/* A message, or with @len of a lie its bytes as they are. */
+/* Sends a message, or a lie of @len bytes unchanged. */
 static inline void fake_send(struct fake *f, const char *type, const void *data, size_t len)
 {
 	struct fake_head h = { .size = len };
@@ -167,7 +167,7 @@ static inline void fake_hear(struct fake *f)
 		f->wrong++;
 		return;
 	}
-	/* The zero behind an abstract name is part of it. */
+	/* The zero after an abstract name is part of the name. */
 	if (f->dir ? f->client.sun_path[0] != '/' :
 	    f->client.sun_path[0] || f->client.sun_path[f->client_len - 3])
 		f->wrong++;
@@ -206,7 +206,7 @@ static void *fake_run(void *arg)
 	return NULL;
 }
 
-/* Return: false where somebody else is the daemon here. */
+/* Return: false if another daemon already runs on this machine. */
 __attribute__((unused)) static bool fake_start(struct fake *f, const char *dir)
 {
 	struct sockaddr_un to;
@@ -246,7 +246,7 @@ __attribute__((unused)) static void fake_end(struct fake *f)
 		unlink(to.sun_path);
 }
 
-/* Wait until a count has grown to @n, or by @n. */
+/* Waits until a count has reached @n, or has grown by @n. */
 __attribute__((unused)) static void fake_until(struct fake *f, const unsigned int *count,
 					       unsigned int n)
 {
@@ -279,7 +279,7 @@ __attribute__((unused)) static void fake_more(struct fake *f, const unsigned int
 	fake_until(f, count, fake_count(f, count) + n);
 }
 
-/* As a `dyno gputrace` would.  Return: the number of the configuration, for fake_until(). */
+/* Sets a configuration as `dyno gputrace` does. Return: its number, for fake_until(). */
 __attribute__((unused, format(printf, 2, 3))) static unsigned int
 fake_configure(struct fake *f, const char *fmt, ...)
 {
@@ -296,7 +296,7 @@ fake_configure(struct fake *f, const char *fmt, ...)
 	return n;
 }
 
-/* The next answer is these bytes. */
+/* The next answer consists of these bytes. */
 __attribute__((unused)) static void fake_lies(struct fake *f, const void *data, size_t len, bool fd)
 {
 	pthread_mutex_lock(&f->lock);
@@ -308,8 +308,8 @@ __attribute__((unused)) static void fake_lies(struct fake *f, const void *data, 
 }
 
 /*
- * Abstract names are of a network namespace: one of our own, so that a daemon of this machine and
- * other tests are not in the way.  Where there can be none it goes on in this one.
+ * Moves to a new network namespace, which has its own abstract names, so that this machine's daemon
+ * and other tests do not interfere. If that fails, stays in this one.
  */
 __attribute__((unused)) static void fake_alone(void)
 {

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Damages captures, with checksums that are right, and writes every kind of file out of them: no
-call may crash or hang, and what is written is what it says it is.
+"""Damages captures, with valid checksums, and writes every kind of file from them: no call may
+crash or hang, and the files must be valid.
 
 usage: fuzz.py SAVE ROUNDS SEED FILE...
 
-The first file that fails is left as fuzz-failed.data where this runs.
+Leaves the first file that fails as fuzz-failed.data in the current folder.
 """
 import importlib.util
 import json
@@ -66,7 +66,7 @@ def main():
                     sys.exit(1)
     os.unlink("fuzz-failed.data")
     print("%d files of %d" % (written, rounds * 4 * len(sys.argv[4:])))
-    # Most of the damage leaves something to read.
+    # Most damaged captures must still be readable in part.
     sys.exit(written * 2 < rounds * 4 * len(sys.argv[4:]))
 
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * An ITT collector for tests: checks its arguments against the interface, and logs each call. With
- * ITT_PLAIN it is one of the old sort, which has no __itt_api_init(): its functions are looked up
- * by name.
+ * ITT_PLAIN it is an old collector without __itt_api_init(): its functions are looked up by name.
  *
  * XSPROF_TEST_TOOL=few	takes begins and ends of tasks, and makes no objects
- *		    markers	has markers, and no marks
- *		    off		switches our domain off, until it is pushed "on"
- *		    notasks	has all but tasks
- *		    nodomain	has all, but gives no domain
+ *		    markers	has markers, but no marks
+ *		    off		switches our domain off, until it gets the task "on"
+ *		    notasks	has everything except tasks
+ *		    nodomain	has everything, but returns no domain
  */
 #define TOOL_ITSELF
 #include "tool.h"
@@ -47,7 +46,7 @@ struct itt_domain *__itt_domain_create(const char *name)
 	return tool_is("nodomain") ? NULL : &domain_object;
 }
 
-/* A text that was seen before has its handle, as the interface has it. */
+/* The same text gets the same handle, as the interface requires. */
 struct itt_string *__itt_string_handle_create(const char *text)
 {
 	struct itt_string *s = NULL;
@@ -165,7 +164,7 @@ void __itt_api_init(struct itt_global *global, int groups)
 	TOOL_NEED(!memcmp(global->magic, magic, sizeof(magic)) && global->major == 3);
 	TOOL_NEED(groups == -1 && global->lib && !global->domain_list && !global->string_list);
 	TOOL_NEED(global->dll_path && !strcmp(*global->dll_path, getenv("INTEL_LIBITTNOTIFY64")));
-	/* Those of the lock's life that a collector may rely on: held by nobody, and recursive. */
+	/* What a collector may rely on about the lock: it is free, and recursive. */
 	TOOL_NEED(global->mutex_initialized && !pthread_mutex_trylock(&global->mutex));
 	TOOL_NEED(!pthread_mutex_trylock(&global->mutex));
 	pthread_mutex_unlock(&global->mutex);

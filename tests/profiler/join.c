@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process that has profiled itself, and recorders that attach to it: one may attach while its
- * profiler is stopped, none while it runs, and after it has left the profiler works as before.
+ * A process that profiles itself, and recorders that attach to it: one may attach while the
+ * profiler is stopped, none while it runs, and after a detach the profiler works as before.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@ static const struct xsprof_profiler_config config = {
 	.size = sizeof(config), .state = XSPROF_PROFILER_KINETO,
 };
 
-static char shm[80];	/* where folders of rings of the profiler's are */
+static char shm[80];	/* parent of the profiler's ring folders */
 
 /* ---- recorders, which read nothing ----------------------------------------------------------- */
 
@@ -38,11 +38,11 @@ static void recorder_begin(struct recorder *r)
 	r->lock = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	if (r->lock < 0 || flock(r->lock, LOCK_EX))
 		tap_bail("%s: %s", path, strerror(errno));
-	/* What collect() reads. */
+	/* Read by collect(). */
 	setenv("XSPROF_SESSION", r->session, 1);
 }
 
-/* How many files and folders are in it.  @sweep: and remove the files. */
+/* Counts files and folders in @path. @sweep: also removes the files. */
 static unsigned int entries(const char *path, bool sweep)
 {
 	unsigned int n = 0;
@@ -68,7 +68,7 @@ static void recorder_end(struct recorder *r)
 	rmdir(r->session);
 }
 
-/* How many numbers the recorder has that it did not have before. */
+/* Return: how many new counters the recorder has got. */
 static unsigned int recorded(void)
 {
 	collect(getpid());
@@ -91,7 +91,7 @@ static void an_op(void)
 	xsprof_op_end();
 }
 
-/* Ends it: it has @n ops, and says that @lost records are lost; -1: as many as there may be. */
+/* Ends the session: it has @n ops, and reports @lost lost records; -1: any number. */
 static void end_lost(unsigned int n, int lost)
 {
 	struct xsprof_result *r;
@@ -206,7 +206,7 @@ static void test_dead(void)
 	session(6);
 	recorder_begin(&r);
 	close(r.lock);
-	/* There is nobody: the profiler's rings were given up for nothing. */
+	/* The recorder is dead: the profiler has given up its rings for nothing. */
 	CHECK_EQ(xsprof_join(r.session, 0), -ENOTCONN);
 	session(2);
 	recorder_end(&r);
@@ -223,7 +223,7 @@ static void test_leaves(void)
 	an_op();
 	numbers(0, 10);
 	CHECK_EQ(recorded(), 10);
-	/* As one that has ended leaves it. */
+	/* As a recorder that has ended leaves it. */
 	entries(r.session, true);
 	xsprof_leave();
 	an_op();
@@ -265,11 +265,11 @@ static void test_threads(void)
 	tap_result("a thread that is in the session again when it has left");
 }
 
-/* What was lost before a session is none of its losses. */
+/* Losses before a session do not count in it. */
 static void test_before(void)
 {
 	begin();
-	/* More than a ring holds. */
+	/* More than a ring can hold. */
 	numbers(0, 400000);
 	end(0);
 	begin();
@@ -278,7 +278,7 @@ static void test_before(void)
 	tap_result("a session does not count what was lost before it");
 }
 
-/* What a recorder does that ends in order, and does not know of profiles. */
+/* Does what a recorder that knows nothing of profiles does when it ends normally. */
 static void switch_off(const struct recorder *r)
 {
 	struct xsprof_ctl *ctl = MAP_FAILED;
@@ -320,7 +320,7 @@ static void test_ends(bool in_order)
 	recorder_end(&r);
 	if (!in_order)
 		an_op();
-	/* Until it is found out; there is no hurry. */
+	/* Until the library has noticed; any time is fine. */
 	for (unsigned int i = 0; i < 6000 && !entries(shm, false); i++)
 		usleep(10000);
 	an_op();
@@ -332,7 +332,7 @@ static void test_ends(bool in_order)
 		   in_order ? "ends" : "is killed");
 }
 
-/* Mappings of files, as rings are: memory of the C library and of a sanitizer comes and goes. */
+/* Counts mappings of files, as rings are; anonymous ones come and go. */
 static unsigned int maps(void)
 {
 	FILE *f = fopen("/proc/self/maps", "re");
@@ -348,7 +348,7 @@ static unsigned int maps(void)
 
 #define TURNS	20u
 
-static unsigned int turn;	/* TURNS: it is over */
+static unsigned int turn;	/* TURNS: the end */
 
 static void *works(void *unused)
 {
@@ -359,7 +359,7 @@ static void *works(void *unused)
 	while ((now = __atomic_load_n(&turn, __ATOMIC_RELAXED)) < TURNS) {
 		n = now == last ? n : 0;
 		last = now;
-		/* Less than a ring holds, however long a turn takes. */
+		/* Less than a ring can hold, however long a turn takes. */
 		if (n++ < 1000) {
 			xsprof_instant(other);
 			an_op();
@@ -418,7 +418,7 @@ static int run(void)
 	return tap_done();
 }
 
-/* The library reads its environment before main(), and removes its rings behind it. */
+/* The library reads its environment before main(), and removes its rings after it. */
 int main(int argc, char **argv)
 {
 	char dir[] = "/dev/shm/xsprof-test.XXXXXX";

@@ -6,7 +6,7 @@
 session=$BUILD/tests/profiler/session
 dump=$BUILD/bin/xsprof-dump
 
-# Where there is the module it has the rings, and keeps them by its own rules.
+# With the module the rings are in the device, which has its own rules for keeping them.
 export XSPROF_BACKEND=tmpfs
 for i in 1 2 3; do
 	run "$session" killed
@@ -23,8 +23,8 @@ for file in xsprof.data.recovered{,.2,.3}; do
 	is "$file is whole" "$(grep -c 'begin: *last words' seen)" 100
 done
 ok "nothing is left" clean
-# One that ended between its sessions was given all that it had recorded: the next one of the same
-# user frees it, when it can be saving no more.
+# A program that ended between its sessions had already got all its records: the next one of the
+# same user removes the session, once it is old enough that nothing can still be saving it.
 rm -f xsprof.data.*
 sessions() { find "$shm" -mindepth 2 -maxdepth 2 -name 's.*' | wc -l; }
 for next in "$session killed" "env XSPROF_RECORD=$dir/next.data $BUILD/tests/record/marker 10 1 0" \
@@ -36,11 +36,11 @@ for next in "$session killed" "env XSPROF_RECORD=$dir/next.data $BUILD/tests/rec
 	run "$session" killed
 	is "$name: three are left" "$(sessions)" 3
 	[[ $next == *killed ]] && more=1 || more=0
-	# shellcheck disable=SC2086 # words on purpose
+	# shellcheck disable=SC2086 # split into words on purpose
 	run $next
 	is "$name: a moment later they are kept" "$(sessions)" $((3 + more))
 	touch -d '20 minutes ago' "$shm"/*/s.*/lock
-	# shellcheck disable=SC2086 # words on purpose
+	# shellcheck disable=SC2086 # split into words on purpose
 	run $next
 	is "$name: later what its program had not got is kept alone" "$(sessions)" $((1 + 2 * more))
 	run "$xsprof" recover

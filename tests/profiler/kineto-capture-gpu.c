@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The captures of kineto-capture with what a GPU did: launches and their activities, of a rank of a
- * job, and as their own threads wrote them down.
+ * The captures of kineto-capture with GPU activities: launches and their activities, of a rank of a
+ * job, and as written by the launching threads themselves.
  */
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void gpu(struct cap_wide *w, uint64_t t, uint32_t kind, uint32_t id, uint
 	w->used = sizeof(w->u.gpu);
 }
 
-/* A launch at @at us, and what the device does from @start to @end; written when that is over. */
+/* Writes a launch at @at us and the device's activity from @start to @end, after its end. */
 static void work(struct cap_ring *r, const struct gpu_names *n, uint32_t kind, uint32_t stream,
 		 uint64_t correlation, uint64_t external, uint64_t at, uint64_t start, uint64_t end)
 {
@@ -54,7 +54,7 @@ static void work(struct cap_ring *r, const struct gpu_names *n, uint32_t kind, u
 		cap_wide_arg(&w, n->block, XSPROF_ARG_I64S, 0, 0, block, sizeof(block));
 		real(&w, n->blocks, 0.5);
 		number(&w, n->occupancy, 25);
-		/* Who does not know a number may say so: it is left out. */
+		/* An unknown number may be given like this: it is left out. */
 		real(&w, n->cbid, INFINITY);
 	} else if (kind == XSPROF_GPU_SYNC) {
 		number(&w, n->wait_on, stream);
@@ -132,8 +132,8 @@ void make_rank(uint32_t rank, uint32_t world)
 }
 
 /*
- * Nothing says which op a launch belongs to but where it is: in the second of two threads that have
- * one correlation number each.
+ * A launch's op is known only by the thread's position, in the second of two threads with one
+ * correlation number each.
  */
 void make_inline(void)
 {
@@ -165,7 +165,7 @@ void make_inline(void)
 		w.u.rec.tid = MAIN + i;
 		cap_wide_put(&r, &w, false);
 	}
-	/* Inside an op a thread may say that its calls belong to another; of users' ranges not. */
+	/* Inside an op a thread may push another op's id, but no user range's. */
 	cap_event(&r, T(32), XSPROF_REC_CORR_PUSH, MAIN, 0, 0, 88);
 	cap_event(&r, T(33), XSPROF_REC_CORR_PUSH, MAIN, 0, 1, 99);
 	gpu(&w, T(36), XSPROF_GPU_DRIVER, launch, 7, T(34), T(35), 0);
@@ -184,7 +184,7 @@ void make_inline(void)
 		gpu(&w, T(90 + i), XSPROF_GPU_KERNEL, gemm, 5 + i, T(60), T(70), 7 + i);
 		cap_wide_put(&r, &w, false);
 	}
-	/* Launched by nobody that is known. */
+	/* Its launch is unknown. */
 	gpu(&w, T(93), XSPROF_GPU_KERNEL, gemm, 99, T(80), T(85), 7);
 	cap_wide_put(&r, &w, false);
 	cap_ring_close(&r, 0);

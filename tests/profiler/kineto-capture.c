@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Generates captures for the tests of result files, byte by byte from the headers.
+ * Generates captures for the tests of result files, byte by byte, from the headers.
  *
  *	kineto-capture ops FILE			ops of every kind on two threads, memory, steps
  *	kineto-capture rank FILE RANK WORLD	a rank of a job with a GPU: three steps
  *	kineto-capture inline FILE		launches that their own threads wrote down
- *	kineto-capture hostile FILE		ops with names and values that nobody would give
- *	kineto-capture memory FILE N		N allocations and frees of two devices, ops around
+ *	kineto-capture hostile FILE		ops with unusual names and values
+ *	kineto-capture memory FILE N		N allocations and frees on two devices, inside ops
  *	kineto-capture many FILE N		N ops with inputs
  */
 #include <math.h>
@@ -38,7 +38,7 @@ void real(struct cap_wide *w, uint32_t key, double value)
 	cap_wide_value(w, key, XSPROF_ARG_F64, bits);
 }
 
-/* Sizes, and strides as of memory without gaps. */
+/* Sizes, and the strides of contiguous memory. */
 static void tensor(struct cap_wide *w, uint32_t key, uint32_t dtype, uint64_t id, uint32_t ndim,
 		   const uint32_t *sizes)
 {
@@ -211,7 +211,7 @@ static void make_ops(void)
 	cap_event(&r, T(119), XSPROF_REC_END, MAIN, 0, 0, 0);
 	cap_event(&r, T(120), XSPROF_REC_COMPLETE, MAIN, add, 0, US);
 	cap_event(&r, T(120), XSPROF_REC_STEP, MAIN, step, 0, 4);
-	/* Nothing ends it. */
+	/* It has no end. */
 	op(&w, T(130), MAIN, mm, 0, 5, 10, 0);
 	cap_wide_put(&r, &w, false);
 	cap_ring_close(&r, 0);
@@ -254,7 +254,7 @@ static void make_hostile(void)
 		cap_wide_value(&w, id[n], XSPROF_ARG_U64, ~0ull);
 		cap_wide_value(&w, id[n], XSPROF_ARG_I64, -(1ull << 53) - 1);
 		cap_wide_value(&w, id[n], XSPROF_ARG_PTR, ~0ull);
-		/* A tensor that does not hold together, and a type that is no name. */
+		/* An inconsistent tensor, and a type id that is no name. */
 		cap_wide_arg(&w, IN(0), XSPROF_ARG_TENSOR, 0, 1, nothing, 7);
 		cap_wide_value(&w, IN(1), XSPROF_ARG_NONE, longest);
 		cap_wide_arg(&w, IN(2), 77, 0, 5, "abc", 3);
@@ -266,7 +266,7 @@ static void make_hostile(void)
 			     "\xff\xff\xff\xff\xff\xff\xff\xff\x01", 9);
 		cap_wide_str(&w, XSPROF_KEY_MODULE, 0, texts[n]);
 		real(&w, IN(5), -INFINITY);
-		/* Records that go on, and on, and with none. */
+		/* Records with continuations, and continuations without a record. */
 		cap_wide_put(&r, &w, true);
 		cap_event(&r, T(i * 10 + 1), XSPROF_REC_ALLOC, MAIN, 0, ~0u, ~0ull);
 		mem(&r, T(i * 10 + 2), XSPROF_REC_FREE, MAIN, ~0u, ~0ull, ~0ull, ~0ull);
@@ -316,7 +316,7 @@ static void make_memory(uint32_t events)
 		total[device] += bytes;
 		mem(&r, T(t + 1), XSPROF_REC_ALLOC, MAIN, 1u << 16 | device, at, bytes,
 		    total[device]);
-		/* What the last of them takes is given back inside it. */
+		/* The last of these ops frees its memory before its end. */
 		if (k == 3) {
 			total[device] -= bytes;
 			mem(&r, T(t + 2), XSPROF_REC_FREE, MAIN, 1u << 16 | device, at, bytes,
@@ -354,7 +354,7 @@ static void make_many(uint32_t ops)
 	cap_end(T(1) + ops * 1000ull);
 }
 
-/* The clocks were compared in its last of a thousand milliseconds only. */
+/* The clocks were compared only in the last of its thousand milliseconds. */
 static void make_late(void)
 {
 	struct cap_ring r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * For tests of forwarded ranges: runs each case in its own process, since a process looks for a
- * tool once; and queries the tool's log.
+ * tool only once; and reads the tool's log.
  */
 #ifndef XSP_TEST_PROFILER_MIRROR_CASE_H
 #define XSP_TEST_PROFILER_MIRROR_CASE_H
@@ -16,10 +16,10 @@
 
 #define THREADS	8
 
-static const char *mirror_variable;	/* which environment variable names the tool */
-static char mirror_dir[PATH_MAX];	/* of this program */
+static const char *mirror_variable;	/* the environment variable that names the tool */
+static char mirror_dir[PATH_MAX];	/* folder of this program */
 
-/* Where the tests' libraries are: beside the program. */
+/* Sets the folder of the tests' libraries, which is the program's. */
 __attribute__((unused)) static void mirror_start(const char *variable)
 {
 	ssize_t n = readlink("/proc/self/exe", mirror_dir, sizeof(mirror_dir) - 1);
@@ -32,8 +32,8 @@ __attribute__((unused)) static void mirror_start(const char *variable)
 }
 
 /*
- * Run a case: @tool, unless it is empty or has a slash, is a file beside the program; NULL: none
- * is named.
+ * Runs a case. @tool is a file beside the program, unless it is empty or has a slash; NULL: no
+ * tool.
  */
 __attribute__((unused)) static void mirror_case(const char *what, const char *tool,
 						const char *kind, void (*run)(void))
@@ -66,7 +66,7 @@ __attribute__((unused)) static void mirror_case(const char *what, const char *to
 	tap_result("%s", what);
 }
 
-/* The tool that is loaded; NULL: it is not. */
+/* Returns the loaded tool, or NULL. */
 __attribute__((unused)) static void *mirror_tool(void)
 {
 	return dlopen(getenv(mirror_variable), RTLD_LAZY | RTLD_NOLOAD);
@@ -85,7 +85,7 @@ __attribute__((unused)) static const struct tool_call *mirror_log(size_t *n)
 	return fn(n);
 }
 
-/* How often the tool was called for @what, of @name; NULL: of any. */
+/* Counts the tool's calls of @what with @name; NULL: any name. */
 __attribute__((unused)) static size_t mirror_count(const char *what, const char *name)
 {
 	size_t n, found = 0;
@@ -96,7 +96,7 @@ __attribute__((unused)) static size_t mirror_count(const char *what, const char 
 	return found;
 }
 
-/* All that was bad, and nothing else, as a list: "push a", "pop 0", ...; NULL ends it. */
+/* The log must have exactly these calls: "push a", "pop 0", ...; NULL ends the list. */
 __attribute__((unused)) static void mirror_expect(const char *const *calls)
 {
 	size_t n, i;
@@ -128,7 +128,7 @@ __attribute__((unused)) static void mirror_nothing_bad(void)
 			tap_wrong("%s", log[i].name);
 }
 
-/* Run in so many threads at once. */
+/* Starts this many threads at once. */
 static pthread_barrier_t mirror_barrier;
 
 __attribute__((unused)) static void mirror_race(void *(*thread_main)(void *))

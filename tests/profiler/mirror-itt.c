@@ -78,7 +78,7 @@ static void markers(void)
 	EXPECT("init", TASKS("marker point"), "marker point");
 }
 
-/* Its objects are ours then, and it reads them; a mark is a task without a length. */
+/* The tool makes no objects, so it reads ours; a mark is a task of length 0. */
 static void few(void)
 {
 	calls();
@@ -119,7 +119,7 @@ static void ids(void)
 	mirror_nothing_bad();
 }
 
-/* More names than are kept: the tool makes handles of the others each time. */
+/* More names than are cached: the tool makes handles for the others each time. */
 static void many(void)
 {
 	char name[32];
@@ -168,7 +168,7 @@ static void races(void)
 	CHECK_EQ(mirror_count("domain", NULL), 1);
 	CHECK_EQ(mirror_count("begin", "outer"), THREADS * 50);
 	CHECK_EQ(mirror_count("mark-create", NULL), 1);
-	/* While one thread makes the mark the others have markers. */
+	/* While one thread creates the mark, the others send markers. */
 	CHECK_EQ(mirror_count("mark", "mark") + mirror_count("marker", "mark"), THREADS * 50);
 	CHECK(mirror_count("mark", "mark") > 0);
 	CHECK_EQ(mirror_count("end", NULL), THREADS * 100);
@@ -207,7 +207,7 @@ static void fork_after(void)
 	EXPECT("init", "domain xsprof", "string a", "begin a");
 }
 
-/* Before it is loaded: here it is not, unless the program has done it. */
+/* Our own library is not loaded as a tool, unless the program has loaded it. */
 static void own(void)
 {
 	CHECK(!access(getenv("INTEL_LIBITTNOTIFY64"), R_OK));
@@ -216,8 +216,8 @@ static void own(void)
 }
 
 /*
- * Under another name, and recording, so that it would take what it is given.  That it can be
- * loaded is seen at the end.
+ * The same under another name, and recording, so that it would accept calls. The end checks that it
+ * can be loaded.
  */
 static void own_renamed(void)
 {
@@ -230,7 +230,7 @@ static void own_renamed(void)
 		tap_wrong("%s", dlerror());
 }
 
-/* Our own collector, as xsprof record names it, and by links that say nothing of it. */
+/* Our own collector, as xsprof record names it, and through links with other names. */
 static void own_collector(void)
 {
 	char lib[2 * PATH_MAX], path[3 * PATH_MAX], dir[] = "/tmp/xsprof-mirror.XXXXXX", link[64];

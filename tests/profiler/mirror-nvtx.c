@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Ranges forwarded to an NVTX tool, and to none: the calls and their arguments, how often a name is
- * passed, concurrent first uses, and forks. With the argument "no-forks" without forks seen by
- * several threads, which TSan cannot follow.
+ * passed, concurrent first uses, and forks. With the argument "no-forks" without forks of several
+ * threads, which TSan cannot follow.
  */
 #include <sys/mman.h>
 
@@ -14,7 +14,7 @@
 #define TOOL	"libnvtx-tool.so"
 #define NVTX	XSP_MIRROR_NVTX
 
-/* Called by the tool while it is loaded. */
+/* Called by the tool while it is being loaded. */
 void test_in_load(void);
 static void (*in_load)(void);
 
@@ -39,7 +39,7 @@ static void nobody(void)
 	CHECK_EQ(errno, ENOTTY);
 }
 
-/* The same, and not a byte to the program's outputs. */
+/* The same, and the program's output has not one byte more. */
 static void silent(void)
 {
 	int fd = memfd_create("outputs", MFD_CLOEXEC), out = dup(1), err = dup(2);
@@ -129,7 +129,7 @@ static void no_levels(void)
 	EXPECT("init", "domain xsprof", "register a", "push a", "pop 0");
 }
 
-/* As ops come: by ids, of which two may have one text, and by texts that have no id. */
+/* As ops pass names: by id, of which two may have one text, and by texts without an id. */
 static void ids(void)
 {
 	uint32_t a = xsprof_name("a"), b = xsprof_name("eight by"), other;
@@ -141,7 +141,7 @@ static void ids(void)
 		xsp_mirror_push(NVTX, "a", other);
 		xsp_mirror_push(NVTX, NULL, b);
 		xsp_mirror_push(NVTX, "a", 0);
-		/* Of a full registry: one id of all names. */
+		/* If the registry is full all names have one id. */
 		xsp_mirror_push(NVTX, "x", XSPROF_NAME_FULL);
 		xsp_mirror_push(NVTX, "y", XSPROF_NAME_FULL);
 		for (int k = 0; k < 6; k++)
@@ -154,13 +154,13 @@ static void ids(void)
 	CHECK_EQ(mirror_count("push", "x"), 3);
 	CHECK_EQ(mirror_count("push", "y"), 3);
 	CHECK_EQ(mirror_count("pop", NULL), 18);
-	/* An id that is known is enough: its text is not looked at again. */
+	/* A known id is enough: the text is not looked at again. */
 	xsp_mirror_push(NVTX, "z", a);
 	CHECK_EQ(mirror_count("push", "a"), 10);
 	mirror_nothing_bad();
 }
 
-/* More names than are kept, and one that is too long: each arrives all the same. */
+/* More names than are cached, and one that is too long: all are forwarded. */
 static void many(void)
 {
 	static char text[3 * XSPROF_TEXT_MAX];
@@ -259,7 +259,7 @@ static void *load_main(void *arg)
 	return arg;
 }
 
-/* Run @meanwhile while another thread is in the midst of loading the tool. */
+/* Runs @meanwhile while another thread is loading the tool. */
 static void while_loading(void (*meanwhile)(void))
 {
 	pthread_t thread;
@@ -274,7 +274,7 @@ static void while_loading(void (*meanwhile)(void))
 	pthread_join(thread, NULL);
 }
 
-/* Return: the child's status, which is its count of wrong things. */
+/* Return: the child's status, 0 if its checks passed. */
 static int child_of(void (*run)(void))
 {
 	int status;
@@ -303,7 +303,7 @@ static void fork_while_loading(void)
 	       "register parent's", "push parent's");
 }
 
-/* The loading waits for this thread, as it would for the loader's lock: it is not to wait. */
+/* The load waits for this thread, as it might for the loader's lock; this thread must not wait. */
 static void not_for_ever(void)
 {
 	while_loading(nobody);
@@ -345,7 +345,7 @@ static void *push_main(void *arg)
 	return arg;
 }
 
-/* Also the name that the other thread was telling: it is nobody's here, and nobody waits. */
+/* Includes a name that the other thread was registering: no thread does so here; nothing waits. */
 static void push_all(void)
 {
 	char name[32];
@@ -404,7 +404,7 @@ int main(int argc, char **argv)
 		mirror_case("forks while names are told", TOOL, NULL, fork_beside);
 	}
 
-	/* What has the name of a collector of ours is told nothing. */
+	/* A file with the name of our own collector gets no calls. */
 	if (!mkdtemp(ours))
 		tap_bail("%s: %s", ours, strerror(errno));
 	snprintf(link, sizeof(link), "%s/libxsprof-nvtx.so", ours);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Ranges for other tools, built with TSan, tools and all: first uses at once, names that many
-# threads tell at once. TAP.
+# Ranges for other tools, built with TSan, tools included: concurrent first uses, names registered
+# by many threads at once. TAP.
 cd "$(dirname "$0")/../.." || exit 1
 dir=${BUILD:-build}/tsan
 failed=0

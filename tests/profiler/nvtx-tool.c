@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * An NVTX tool for tests: checks its arguments against the interface, and logs each call. It shares
- * only the constants of that interface with the library.
+ * only the interface's constants with the library.
  *
- * XSPROF_TEST_TOOL=core	takes the plain functions, and knows no domains
- *		    ex		the same by their forms with attributes
+ * XSPROF_TEST_TOOL=core	takes the plain functions, without domains
+ *		    ex		the same with attributes
  *		    texts	has domains, but registers no strings
- *		    nodomain	has all the functions, but gives no domain
- *		    refuse	says that it will not
- *		    nothing	says that it is ready, and takes no function
+ *		    nodomain	has all functions, but returns no domain
+ *		    refuse	refuses to initialize
+ *		    nothing	initializes, and takes no function
  *		    levels	takes all, and returns no levels
  */
 #include <stdint.h>
@@ -45,7 +45,7 @@ struct version {
 	void		(*set)(uint32_t version);
 };
 
-/* What a registered string points to. */
+/* The target of a registered string. */
 #define STRINGS	20000
 static struct registered {
 	int	magic;
@@ -143,7 +143,7 @@ static void plain_mark_ex(const struct attributes *a)
 	plain_mark(text_of(a));
 }
 
-/* In slots that nobody has a reason to call. */
+/* For slots that must not be called. */
 static void never(void)
 {
 	tool_note("bad", "a slot of something else is called");

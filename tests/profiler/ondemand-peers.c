@@ -3,7 +3,7 @@
  * Other parties of traces on demand: a hostile or missing daemon; `xsprof ctl` at the same time; a
  * forked child.
  *
- *	ondemand-peers path=0|1 [ctl=XSPROF]	the tool, without which that is left out
+ *	ondemand-peers path=0|1 [ctl=XSPROF]	without ctl, skips the tests of that tool
  */
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -56,7 +56,7 @@ static void test_gone(void)
 	bool same = true;
 
 	fake_end(&fake);
-	/* Some questions to nobody: it does not end. */
+	/* Polls without a daemon do not end the thread. */
 	usleep(300000);
 	CHECK(fake_start(&fake, by_path ? top : NULL));
 	fake_until(&fake, &fake.contexts, 1);
@@ -74,9 +74,9 @@ static void test_gone(void)
 		snprintf(path, sizeof(path), "%s/%s", top, name);
 		CHECK_EQ(unlink(path), 0);
 	} else {
-		/* The library's is the highest; whatever is there is closed, as daemons do. */
+		/* The library's descriptor is above 512; close all there, as daemons do. */
 		for (int fd = 512; fd < 1024; fd++)
-			syscall(SYS_close, fd);	/* no race that TSan has to tell of */
+			syscall(SYS_close, fd);	/* not seen by TSan, which would report a race */
 	}
 	for (unsigned int i = 0; i < 1000 && same; i++) {
 		fake_more(&fake, &fake.requests, 1);
@@ -229,7 +229,7 @@ static void test_fork(void)
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
-		/* No thread, no request of the parent's, and no socket. */
+		/* The child has no thread, no request of the parent's, and no socket. */
 		unsigned int threads = entries("/proc/self/task");
 
 		if (xsprof_ondemand_cancel() != -ENOENT)
@@ -243,7 +243,7 @@ static void test_fork(void)
 	}
 	close(end[0]);
 	pthread_mutex_unlock(&fake.lock);
-	/* The child asks for itself. */
+	/* The child polls for itself. */
 	until_asks(pid);
 	close(end[1]);
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
@@ -263,7 +263,7 @@ int main(int argc, char **argv)
 	}
 	CHECK_EQ(xsprof_register_client(&client), 0);
 	CHECK_EQ(xsprof_ondemand_init(), 0);
-	/* It is one that makes iterations. */
+	/* Make iterations. */
 	step();
 	test_hostile();
 	test_ctl();

@@ -3,7 +3,7 @@
  * Programs with KINETO_USE_DAEMON in their environment, each in its own process: their requests,
  * messages and ends.
  *
- *	ondemand-programs path=0|1 torch=FILE	a library to load that is called as PyTorch's
+ *	ondemand-programs path=0|1 torch=FILE	FILE: a library named like PyTorch's
  */
 #include <dlfcn.h>
 #include <sys/prctl.h>
@@ -21,7 +21,7 @@ static void say(char what)
 		_exit(3);
 }
 
-/* Before the library looks for it. */
+/* Loads it before the library looks for it. */
 __attribute__((constructor(101))) static void load(void)
 {
 	const char *name = getenv("XSPROF_TEST_LOAD");
@@ -56,7 +56,7 @@ static int told_save(void *data, const char *path)
 	return 0;
 }
 
-/* Waits for a byte, and ends as a program ends. */
+/* Waits for a byte, then exits normally. */
 static int program(bool with_client)
 {
 	struct xsprof_client c = { .size = sizeof(c), .start = told_start, .stop = told_stop,
@@ -113,7 +113,7 @@ static char heard(struct run *r)
 	return read(r->out, &c, 1) == 1 ? c : 0;
 }
 
-/* Return: its status; *said: bytes on standard error. */
+/* Return: its status; *said: the number of bytes on standard error. */
 static int ended(struct run *r, char *said, size_t room)
 {
 	int status = -1;
@@ -154,7 +154,7 @@ static void test_programs(void)
 	CHECK_EQ(fake_count(&fake, &fake.requests), requests);
 	tap_result("XSPROF_ONDEMAND=0: does not");
 
-	/* A client of the program's own is asked for all the same. */
+	/* A client of the program's own is polled for nevertheless. */
 	requests = fake_count(&fake, &fake.requests);
 	setenv("KINETO_LOG_LEVEL", "1", 1);
 	run(&r, "program", "XSPROF_TEST_LOAD", torch);

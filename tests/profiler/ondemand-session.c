@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Traces on demand of a program without its own client: the library's client creates a session of
- * all threads with the requested options, and saves its result. The result is a stand-in of the
- * test: other tests cover building and writing it.
+ * all threads with the requested options, and saves its result. The test replaces the result: other
+ * tests cover building and writing it.
  */
 #include <sys/wait.h>
 
@@ -13,9 +13,9 @@
 
 #include "profiler/fake.h"
 
-/* What a session recorded. */
+/* What a session has recorded. */
 struct xsprof_result {
-	unsigned int	ops[3];		/* of each thread */
+	unsigned int	ops[3];		/* per thread */
 	unsigned int	inputs;
 	bool		shapes;
 	bool		stack;
@@ -69,7 +69,7 @@ int xsprof_result_save_as(struct xsprof_result *r, const char *path, const char 
 
 	if (!f)
 		return -errno;
-	/* Its place until it is whole is not what it is called. */
+	/* Until it is complete the file has another name. */
 	CHECK(!strncmp(name, top, strlen(top)) && strcmp(name, path));
 	*events = r->ops[0] + r->ops[1] + r->ops[2];
 	fprintf(f, "%d %d %d %d %d %u %s", r->ops[0] > 0, r->ops[1] > 0, r->ops[2] > 0, r->shapes,
@@ -105,7 +105,7 @@ static long long real_ms(void)
 	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
 }
 
-/* What is in the file that comes. */
+/* Return: the contents of the file, once it exists. */
 static const char *comes(const char *stem, pid_t pid)
 {
 	static char text[200];
@@ -138,7 +138,7 @@ static void check(const char *stem, pid_t pid, const char *want)
 		tap_wrong("%s: %s, not %s", stem, text, want);
 }
 
-/* Runs until it is recorded, and a little longer. */
+/* Runs until the trace has begun, and a little longer. */
 static int program(void)
 {
 	struct xsprof_op op = { .name = xsprof_name("thread2"), .sequence = XSPROF_NO_SEQUENCE };
@@ -169,7 +169,7 @@ static void test_end(void)
 	}
 	waitpid(pid, &status, 0);
 	CHECK_EQ(status, 0);
-	/* It is there when the program is gone, or never. */
+	/* The program has exited: the file exists now, or never. */
 	check("end", pid, "0 0 1 0 0 5 none");
 	tap_result("a program that ends first: what there is of the trace is saved");
 }
@@ -225,7 +225,7 @@ int main(int argc, char **argv)
 	check("steps", getpid(), "1 1 1 0 0 5 none");
 	tap_result("by iterations of xsprof_profiler_step()");
 
-	/* The program's own session goes on, and the request has none. */
+	/* The program's own session goes on, and the request gets none. */
 	CHECK_EQ(xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0), 0);
 	handed = fake_configure(&fake, "ACTIVITIES_LOG_FILE=%s/none.json\nPROFILE_START_TIME=%lld\n"
 				"ACTIVITIES_DURATION_MSECS=1\n", top, real_ms());
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 	CHECK(access(path, F_OK));
 	tap_result("a session of the program's own goes first");
 
-	/* And the reverse: what the program does meanwhile is refused, and changes nothing. */
+	/* The reverse: during the request's session the program's calls are refused. */
 	fake_configure(&fake, "ACTIVITIES_LOG_FILE=%s/theirs.json\nPROFILE_START_TIME=%lld\n"
 		       "ACTIVITIES_DURATION_MSECS=3600000\n", top, real_ms());
 	while (xsprof_profiler_state() != XSPROF_PROFILER_KINETO_ONDEMAND)
@@ -250,7 +250,7 @@ int main(int argc, char **argv)
 	CHECK_EQ(xsprof_disable_profiler(&own), -EBUSY);
 	CHECK(!own);
 	CHECK_EQ(xsprof_profiler_state(), XSPROF_PROFILER_KINETO_ONDEMAND);
-	/* But the request may be dropped. */
+	/* But the program may cancel the request. */
 	CHECK_EQ(xsprof_ondemand_cancel(), 0);
 	while (xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0) == -EBUSY)
 		usleep(1000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces on demand, from a daemon's text to a file: by time, by iterations, of memory; refused
+ * Traces on demand, from the daemon's text to the file: by time, by iterations, of memory; refused
  * requests, and a client that fails.
  *
  *	ondemand path=0|1
@@ -19,7 +19,7 @@ static void test_client(void)
 	CHECK_EQ(xsprof_register_client(NULL), 0);
 	c.size = sizeof(c) - 1;
 	CHECK_EQ(xsprof_register_client(&c), -EINVAL);
-	/* Of a program that was built before there was @snapshot. */
+	/* A program built before @snapshot existed. */
 	c.size = offsetof(struct xsprof_client, snapshot);
 	CHECK_EQ(xsprof_register_client(&c), 0);
 	c.size--;
@@ -72,7 +72,7 @@ static void test_by_time(void)
 	long begun = now_ms();
 
 	forget();
-	/* As dyno sends it: blanks before keys, and the start two seconds from now. */
+	/* As dyno sends it: blanks before the keys, and a start two seconds from now. */
 	fake_configure(&fake, "\n    ACTIVITIES_LOG_FILE=%s/sub/time.json\n"
 		       "PROFILE_START_TIME=0\nACTIVITIES_DURATION_MSECS=300\n"
 		       "PROFILE_REPORT_INPUT_SHAPES=true\nPROFILE_WITH_STACK=true\n"
@@ -83,7 +83,7 @@ static void test_by_time(void)
 	CHECK_ORDER(INIT, PREPARE, START, STOP, SAVE);
 	CHECK(got.flag[0] && !got.flag[1] && got.flag[2] && !got.flag[3] && !got.flag[4]);
 	CHECK(!got.signals);
-	/* Earlier is wrong on any machine; later only says that this one is slow. */
+	/* Too early is an error on any machine; late only means that this one is slow. */
 	CHECK(got.ms[START] - begun >= 1990);
 	CHECK(got.ms[STOP] - got.ms[START] >= 290);
 	CHECK(taken("sub/time", getpid()));
@@ -111,10 +111,10 @@ static void test_busy(void)
 	fake_configure(&fake, "ACTIVITIES_LOG_FILE=%s/long.json\nPROFILE_START_TIME=%lld\n"
 		       "ACTIVITIES_DURATION_MSECS=3600000\n", traces, real_ms());
 	until(START, 1);
-	/* The next one stays with the daemon, and we are not forgotten there meanwhile. */
+	/* The next request stays with the daemon, which does not drop us meanwhile. */
 	handed = later_please("next", 5);
 	CHECK_EQ(xsprof_register_client(NULL), -EBUSY);
-	/* One that comes all the same is dropped. */
+	/* A request that comes nevertheless is dropped. */
 	pthread_mutex_lock(&fake.lock);
 	fake_send(&fake, "req", "ACTIVITIES_ITERATIONS=1", 23);
 	pthread_mutex_unlock(&fake.lock);
@@ -141,7 +141,7 @@ static void test_by_iteration(void)
 		step();
 	until(SAVE, 1);
 	until_idle();
-	/* One more step is made by the client's own prepare(). */
+	/* The client's own prepare() makes one more step. */
 	CHECK_ORDER(PREPARE, START, STOP, SAVE);
 	CHECK_EQ(got.at[PREPARE], first - 2 + 1);
 	CHECK_EQ(got.at[START], first);
@@ -156,7 +156,7 @@ static void test_by_iteration(void)
 	until(SAVE, 1);
 	until_idle();
 	CHECK_ORDER(PREPARE, START, STOP, SAVE);
-	/* The step of prepare() is one of the trace: the iteration it asked for is over with it. */
+	/* The step in prepare() counts: the requested iteration is over after it. */
 	CHECK_EQ(got.at[START], first + 1);
 	CHECK_EQ(got.at[STOP], first + 2);
 	CHECK(taken("later", getpid()));
@@ -182,7 +182,7 @@ static void test_by_iteration(void)
 	tap_result("by iterations: cancelled");
 }
 
-/* A text that must lead to nothing: the daemon hands it out, and nothing is called. */
+/* A text without effect: the daemon delivers it, and no callback runs. */
 static void nothing_of(const char *why, const char *config)
 {
 	unsigned int handed;

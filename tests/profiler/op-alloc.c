@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nothing on the path of ops allocates once it is warm: not an op, whatever is kept of it, not
- * what is said of memory, not a marker beside them.  The program's own allocator counts the calls
- * that this thread makes, and so do its calls that map memory.
+ * After a warm-up nothing on the path of ops allocates: not an op, whatever is recorded of it, no
+ * memory report, no marker between them. The program replaces the allocator and mmap(), to count
+ * this thread's calls.
  *
  *	op-alloc	TAP
  *	op-alloc bench	one line for the benchmarks: calls in a million ops
@@ -19,7 +19,7 @@
 #include "common/tap.h"
 
 #define OPS	1000000L
-#define WARM	20000L		/* more than a ring takes */
+#define WARM	20000L		/* more than a ring can hold */
 
 static __thread unsigned long calls;
 
@@ -72,7 +72,7 @@ void free(void *p)
 	__libc_free(p);
 }
 
-/* Named as the library's objects name them. */
+/* With the library's own symbol names. */
 void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off)
 {
 	static void *(*next)(void *, size_t, int, int, int, off_t);
@@ -192,7 +192,7 @@ static uint64_t slots(void)
 	return st.slots;
 }
 
-/* A ring is made when a CPU is first met: that is no business of this test's. */
+/* Stay on one CPU: the first record on a CPU makes its ring, which is not tested here. */
 static void stay(void)
 {
 	cpu_set_t set;
@@ -213,7 +213,7 @@ int main(int argc, char **argv)
 	make_ops();
 	begin();
 	first = calls - before;
-	/* Once to warm up, from the same place: stacks are written when they are new. */
+	/* Once to warm up, from the same place: each stack is written once. */
 	for (int i = 0; i < 2; i++) {
 		written = slots();
 		n = count(ops[i]);
@@ -228,7 +228,7 @@ int main(int argc, char **argv)
 	tap_result("the library's calls are counted: %lu for a session's begin", first);
 	if (n)
 		tap_wrong("%lu calls", n);
-	/* With its stack an op takes two, and its end one. */
+	/* An op with its stack takes two slots, its end one. */
 	if (written < 3 * OPS)
 		tap_wrong("%llu slots written", (unsigned long long)written);
 	tap_note("%llu slots written", (unsigned long long)written);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tensors as inputs of ops: every number of dimensions, with and without sizes, strides and
- * storage, and numbers of four bytes, of eight and below zero at every place: what was given is
- * what is read, or is said to be cut.
+ * storage, and numbers of four bytes, of eight bytes and negative ones at every place. What is read
+ * equals what was given, or is marked as cut.
  */
 #include <xsprof/profiler.h>
 #include <xsprof/result.h>
@@ -11,9 +11,9 @@
 #include "common/tap.h"
 
 #define DIMS	27u
-#define ROOM	192u	/* bytes of numbers that a record has for a tensor */
+#define ROOM	192u	/* bytes that a record has for a tensor's numbers */
 
-/* A tensor that is given. */
+/* The tensor given. */
 struct given {
 	struct xsprof_tensor	t;
 	int64_t			sizes[DIMS];
@@ -30,8 +30,8 @@ static const int64_t odd[] = { 0, UINT32_MAX, UINT32_MAX + 1ll, INT64_MAX, -1 };
 #define ODDS	(sizeof(odd) / sizeof(*odd))
 
 /*
- * The @i-th: 8 kinds of dimensions @ndim; then those with an odd number at each place.
- * Return: false where there are no more.
+ * Makes the @i-th tensor: 8 kinds for each number of dimensions; then tensors with an odd number at
+ * each place. Return: false if there are no more.
  */
 static bool make(unsigned int i, struct given *g)
 {
@@ -70,7 +70,7 @@ static bool is_wide(const int64_t *v, uint32_t n)
 	return false;
 }
 
-/* Does it fit into a record? */
+/* Return: whether it fits into a record. */
 static bool fits(const struct xsprof_tensor *t)
 {
 	uint32_t width = is_wide(t->sizes, t->ndim) || is_wide(t->strides, t->ndim) ? 8 : 4;
@@ -109,7 +109,7 @@ static void check(unsigned int i, const struct xsprof_tensor *t,
 		tap_wrong("%u: of %u dimensions, strides", i, t->ndim);
 }
 
-/* Records of one op; the arguments of all of them are one list. */
+/* Checks the records of one op, whose arguments form one list. */
 static unsigned int check_op(unsigned int i, unsigned int place, const struct xsprof_event *ev)
 {
 	struct xsprof_trace_arg arg;
@@ -129,7 +129,7 @@ static unsigned int check_op(unsigned int i, unsigned int place, const struct xs
 	return place;
 }
 
-/* The library finds it in the program. */
+/* The library finds this in the program. */
 int xsprof_result_open(const char *path, const struct xsprof_result_options *opts,
 		       struct xsprof_result **result)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program whose profiler runs while its recorder ends, in order and not: what the threads have
+ * A program whose profiler runs while its recorder ends, normally or killed: what the threads have
  * written is in the program's own profile, or is counted there as lost.
  */
 #include <errno.h>
@@ -23,10 +23,10 @@ static bool stop;
 
 struct work {
 	pthread_t	thread;
-	uint64_t	made;	/* ops, and instants */
+	uint64_t	made;	/* ops and instants */
 };
 
-/* In pieces, so that rings hold what is written between two looks at them. */
+/* In bursts, so that rings hold what is written between two reads. */
 static void *works(void *data)
 {
 	struct xsprof_op op = { .name = xsprof_name("an op"), .sequence = XSPROF_NO_SEQUENCE };
@@ -68,7 +68,7 @@ static char *read_file(const char *path)
 	return text;
 }
 
-/* Prints what the threads made, and of that what the profile has, and says that it has not. */
+/* Prints what the threads made, how much of it the profile has, and its counts of losses. */
 static int program(bool kills, const char *path)
 {
 	struct xsprof_experimental all = { .size = sizeof(all), .all_threads = true };
@@ -88,7 +88,7 @@ static int program(bool kills, const char *path)
 	usleep(300000);
 	if (kills)
 		kill(getppid(), SIGKILL);
-	/* By then it has been found out; if not, there is more to read at the end. */
+	/* By then the library has noticed; if not, more is left to read at the end. */
 	sleep(2);
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (unsigned int k = 0; k < THREADS; k++) {
@@ -131,7 +131,7 @@ static int run_recorded(const char *self, const char *how, const char *dir, char
 		_exit(127);
 	}
 	close(out[1]);
-	/* The recorder ends long before the program, which holds the pipe. */
+	/* The recorder ends long before the program, which has the pipe open. */
 	while ((n = read(out[0], said + at, size - 1 - (size_t)at)) > 0)
 		at += n;
 	said[at] = '\0';

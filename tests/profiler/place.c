@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where a trace that somebody else named may be: under one folder, through no link, in place of
- * what lay there and never into it.
+ * Where a trace whose name comes from outside may be: under one folder, through no link, replacing
+ * an existing file and never writing into it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -96,7 +96,7 @@ static void test_confined(void)
 	CHECK_EQ(xsp_trace_file_check(in(root, "sub/../a.json"), 1), -EPERM);
 	CHECK_EQ(xsp_trace_file_check(in(root, ".."), 1), -EPERM);
 	CHECK_EQ(xsp_trace_file_check(in(top, "a.json"), 1), -EPERM);
-	/* A name that begins like the folder's is another folder. */
+	/* A folder whose name only begins like it is another folder. */
 	CHECK_EQ(xsp_trace_file_check(in(top, "rootless/a.json"), 1), -EPERM);
 	CHECK_EQ(xsp_trace_file_check("/etc/passwd", 1), -EPERM);
 	CHECK_EQ(xsp_trace_file_check("a.json", 1), -EPERM);
@@ -154,7 +154,7 @@ static void test_links(void)
 	unlink(in(root, "a_7.json"));
 	tap_result("a link under the file's name is replaced, not followed");
 
-	/* The folder that it is written in is swapped for a link while it is written. */
+	/* The folder of the temporary file is replaced by a link during the writing. */
 	CHECK_EQ(xsp_trace_file_open(&f, in(root, "a.json"), 7), 0);
 	CHECK_EQ(rename(in(root, f.own_name), in(root, "moved")), 0);
 	CHECK_EQ(symlink(top, in(root, f.own_name)), 0);
@@ -166,7 +166,7 @@ static void test_links(void)
 	rmdir(in(root, "moved"));
 	unlink(in(root, "a_7.json"));
 
-	/* A link that the writer itself finds, or makes, is not a trace. */
+	/* A link at the temporary file's place, found or made there, is not taken for the trace. */
 	CHECK_EQ(xsp_trace_file_open(&f, in(root, "a.json"), 7), 0);
 	CHECK_EQ(symlink(in(top, "victim"), f.path), 0);
 	CHECK_EQ(xsp_trace_file_keep(&f), -EINVAL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the program says of ops when the session has ended: it is asked once for each, and what it
- * says is in the events, the tables and the file, each of its own op.
+ * post_process: after the session the program is asked once for each op, and what it adds is in the
+ * events, the tables and the file, each at its own op.
  */
 #include <pthread.h>
 
@@ -33,7 +33,7 @@ static void *apart(void *unused)
 	return NULL;
 }
 
-/* Records of others are between them: whoever counts wrong tells them of a neighbour. */
+/* Ranges and other threads' ops lie between them: an error in counting would mix up neighbours. */
 static void work(void)
 {
 	static char text[6000];
@@ -79,7 +79,7 @@ static const struct said {
 	const char	*frames[3];
 	size_t		nr;
 	const char	*module;
-	const char	*in_file;	/* of its stack; NULL: there is none */
+	const char	*in_file;	/* its stack; NULL: none */
 } said[] = {
 	{ "bare", { "f; g \"q\"\n", "main" }, 2, "mine.0", "\"f: g \\\"q\\\"\\n;main\"" },
 	{ "with inputs", { "one", "two", "three" }, 3, "mine.1", "\"one;two;three\"" },
@@ -132,7 +132,7 @@ static void test_events(struct xsprof_result *r)
 			continue;
 		n++;
 		CHECK_EQ(!strcmp(xsprof_event_module(ev), s->module ? s->module : "net.2"), 1);
-		/* Its own stack is there where nothing was said. */
+		/* The recorded stack stays if the program added none. */
 		if (s->module)
 			CHECK_EQ(xsprof_event_nr_frames(ev), s->nr);
 		else
@@ -160,7 +160,7 @@ static void test_table(struct xsprof_result *r)
 	tap_result("tables by stack know them");
 }
 
-/* The line of an event in the file; "" where there is none. */
+/* Returns the event's line in the file; "" if there is none. */
 static const char *line_of(const char *text, const char *name)
 {
 	static char line[16384];
@@ -258,12 +258,12 @@ static void test_errors(void)
 	CHECK_EQ(n, 1);
 	CHECK(r && xsprof_result_nr_events(r) > 0);
 	xsprof_result_free(r);
-	/* Who does not want the result is not asked either. */
+	/* If the result is not wanted the callback is not called. */
 	CHECK_EQ(xsprof_enable_profiler(&c, XSPROF_ACTIVITY(CPU), 0), 0);
 	work();
 	CHECK_EQ(xsprof_disable_profiler(NULL), 0);
 	CHECK_EQ(n, 1);
-	/* A program of before knows nothing of it. */
+	/* A program of an older version does not have it. */
 	c.size = offsetof(struct xsprof_profiler_config, post_process);
 	CHECK_EQ(xsprof_enable_profiler(&c, XSPROF_ACTIVITY(CPU), 0), 0);
 	work();
@@ -279,7 +279,7 @@ static int end_it(void *data, struct xsprof_profiler_event *ev)
 {
 	unsigned int *n = data;
 
-	/* No lock is held. */
+	/* No lock is held during the callback. */
 	if (!(*n)++)
 		CHECK_EQ(xsprof_disable_profiler(NULL), 0);
 	return xsprof_event_set_module(ev, "late");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Results: what ops cost, against values worked out by hand.
+ * Results: estimated costs of ops, compared with values calculated by hand.
  */
 #include "profiler/times.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Results: the stacks of ops by name.  The program itself is what the addresses are of: built with
- * debug information, with a function that is inlined into another.
+ * Results: names of the frames of ops' stacks. The addresses are the program's own: it is built
+ * with debug information, with a function that is inlined into another.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,12 +20,12 @@
 static uint64_t addresses[4];
 static unsigned int inner_line, outer_line, top_line, begin_line, cxx_line;
 
-/* Code behind a symbol without a size may be of another function. */
+/* Code after a symbol without a size may belong to another function. */
 asm(".pushsection .text.unsized,\"ax\"\n.type unsized, %function\nunsized:\n.zero 64\n"
     ".popsection");
 extern const char unsized[] __asm__("unsized");
 
-/* In place of the library's. */
+/* Replaces the library's. */
 uint32_t xsprof_op_wanted = 1;
 
 __attribute__((noinline)) void xsprof_emit_op_begin(const struct xsprof_op *op)
@@ -66,7 +66,7 @@ __attribute__((noinline)) static void begins(volatile int *n)
 	*n += 8;
 }
 
-/* As a compiler of C++ calls it. */
+/* A mangled name, as a C++ compiler makes it. */
 __attribute__((noinline)) void of_cxx(volatile int *n) __asm__("_ZN5space6of_cxxEPVi");
 
 void of_cxx(volatile int *n)
@@ -117,7 +117,7 @@ static int read_self(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* A result whose only op has that stack, mapped from that file. */
+/* Makes a result whose only op has that stack, mapped from that file. */
 static struct xsprof_result *with(struct ops *o, const struct self *s, const char *id,
 				  const char *path, const uint64_t *address, size_t nr)
 {
@@ -126,7 +126,7 @@ static struct xsprof_result *with(struct ops *o, const struct self *s, const cha
 	ops_begin(o);
 	snprintf(text, sizeof(text), "%llx-%llx %llx %s %s", (unsigned long long)s->start,
 		 (unsigned long long)s->end, (unsigned long long)s->offset, id, path);
-	/* What was there before, and is there no more. */
+	/* An earlier mapping, which is gone. */
 	ops_map(o, "0-ffffffffffffffff 0 - /gone");
 	ops_map(o, text);
 	ops_map(o, "this is no mapping");
@@ -158,7 +158,7 @@ static void test_names(const struct self *s)
 	CHECK_STR(xsprof_event_frame(ev, 3), "");
 	xsprof_result_free(r);
 	ops_free(&o);
-	/* What begins an op is no frame; but whoever else calls it is. */
+	/* The function that begins an op is not shown at the top; but further down it is. */
 	r = with(&o, s, *s->id ? s->id : "-", s->path,
 		 (uint64_t[]){ addresses[2], addresses[1], addresses[2] }, 3);
 	ev = xsprof_result_event(r, 0);
@@ -230,7 +230,7 @@ static const char *odd_word(const struct self *s, bool path)
 		      ids[draw(sizeof(ids) / sizeof(ids[0]))];
 }
 
-/* Tables of all that is odd: each address has a text all the same. */
+/* Tables of odd values: each address still has a text. */
 static void test_hostile(const struct self *s)
 {
 	unsigned int frames = 0;
@@ -298,8 +298,8 @@ static void test_others(const struct self *s)
 }
 
 /*
- * A program without debug information: that is not looked for beside it where somebody else may
- * have put anything.  Where only root and the user can, it is.
+ * A program without debug information: the library does not look for it in a folder where another
+ * user may have put files, but does where only root and the user can.
  */
 static void test_beside(const struct self *s)
 {
@@ -308,7 +308,7 @@ static void test_beside(const struct self *s)
 		uid_t	file;
 		uid_t	folder;
 		mode_t	mode;
-		bool	link;	/* to the file, from another user's folder */
+		bool	link;	/* a link to the file from another user's folder */
 		bool	opened;
 	} ways[] = {
 		{ 0, 0, 0755, false, true }, { 1, 0, 0755, false, false },

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz target: the arena and the records of a capture with ops, under sound headers.  Everything
- * that a result says is asked for, and held to what it must be whatever was recorded.
+ * Fuzz target: the arena and records of a capture with ops, under valid headers. Calls everything
+ * that a result offers, and checks what must hold for any input.
  *
- * The first two bytes are how long the arena is; then come that, and slots of a ring.
+ * The first two bytes are the length of the arena; the arena follows, then slots of a ring.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Results: the inputs of ops as JSON and for programs, against values worked out by hand.
+ * Results: the inputs of ops, as JSON and by calls, compared with values worked out by hand.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static event only(struct xsprof_result *r)
 	return ev;
 }
 
-/* What programs get of them, as the JSON it is the same as. */
+/* Converts what the calls return to the JSON that it must equal. */
 static void put(char *to, const char *format, ...)
 {
 	size_t had = strlen(to);
@@ -66,7 +66,7 @@ static void check_list(event ev, const char *shapes, const char *strides)
 	for (size_t i = 0; i < nr; i++) {
 		v = xsprof_event_input_dims(ev, i, &n);
 		put_numbers(dims, v, n);
-		/* Once, not each time. */
+		/* The same array each time. */
 		CHECK(v == xsprof_event_input_dims(ev, i, &n));
 		v = xsprof_event_input_strides(ev, i, &n);
 		put_numbers(steps, v, n);
@@ -122,10 +122,10 @@ static void test_kinds(void)
 	CHECK_STR(xsprof_event_concrete_inputs(ev),
 		  "[\"\",\"-7\",\"1.\",\"0.10000000000000001\",\"True\",\"[1, 1]\",\"\",\"\","
 		  "\"a \\\"b\\\"\",\"[0.5, 2.]\",\"\",\"\",\"[True, False]\"]");
-	/* Of a list of tensors programs get its name. */
+	/* For a list of tensors the calls return only its name. */
 	check_list(ev, "[[2,3],[],[],[],[],[],[],[],[],[],[],[5,6,7],[]]",
 		   "[[],[],[],[],[],[],[],[],[],[],[],[],[]]");
-	/* The same text, not another one like it. */
+	/* The same pointer each time, not another copy. */
 	CHECK(xsprof_event_shapes(ev) == xsprof_event_shapes(ev));
 	CHECK_STR(xsprof_event_kwargs(ev), "");
 	CHECK_STR(xsprof_event_module(ev), "");
@@ -143,13 +143,13 @@ static void test_cut_tensors(void)
 
 	start();
 	blob_strided(&b, 0, 2, 2, both, (uint32_t[]){ 8, 9, 9, 1 }, 4);
-	/* Two of three dimensions; none of two; sizes alone; more than there are bytes. */
+	/* Two of three dimensions; none of two; sizes alone; more dimensions than bytes. */
 	blob_strided(&b, 1, 3, 2, both | XSPROF_TENSORF_CUT, (uint32_t[]){ 4, 5, 30, 6 }, 4);
 	blob_strided(&b, 2, 2, 0, 0, NULL, 0);
 	blob_strided(&b, 3, 1, 1, XSPROF_TENSORF_SIZES | XSPROF_TENSORF_CUT, (uint32_t[]){ 3 }, 1);
 	blob_strided(&b, 4, 8, 8, both, (uint32_t[]){ 1, 2 }, 2);
 	blob_strided(&b, 5, 2, 3, both, (uint32_t[]){ 1, 2, 3, 4, 5, 6 }, 6);
-	/* Places that were lost. */
+	/* Arguments without a number before them. */
 	blob_i64(&b, 8, 1);
 	blob_i64(&b, 3, 2);
 	op("cut", &b);
@@ -167,7 +167,7 @@ static void test_cut_tensors(void)
 	tap_result("tensors that are cut, or make no sense");
 }
 
-/* Arguments that take many records, strings and arrays that go on in the next. */
+/* Arguments in many records; strings and arrays that continue in the next record. */
 static void test_long(void)
 {
 	struct blob b = { 0 };
@@ -182,7 +182,7 @@ static void test_long(void)
 	blob_i64s(&b, 0, 10, list);
 	blob_put(&b, IN(0), XSPROF_ARG_I64S, 0, list + 10, 160);
 	blob_put(&b, IN(0), XSPROF_ARG_I64S, 0, list + 30, 80);
-	/* What goes on says so. */
+	/* Mark them as continuations. */
 	b.data[b.starts[1] + 5] = b.data[b.starts[2] + 5] = XSPROF_ARGF_CONT;
 	for (int i = 1; i < 300; i++)
 		blob_i64(&b, i < 255 ? i : 255, i);
@@ -220,7 +220,7 @@ static void test_long(void)
 	tap_result("hundreds of inputs, and further arguments");
 }
 
-/* Texts of many times what a record holds: a buffer has to grow, a list is written in pieces. */
+/* Texts many times as large as a record: a buffer has to grow, a list is written in pieces. */
 static void test_large(void)
 {
 	static char want[128 << 10], ones[160];

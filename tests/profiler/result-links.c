@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Results: which op calls of a runtime belong to, and what a device did for which of them.
+ * Results: which op a runtime call belongs to, and which device activities belong to which call.
  */
 #include "profiler/times.h"
 
-/* An op, calls of a runtime inside it, and what they launched. */
+/* Writes an op, runtime calls inside it, and what they launched. */
 static void launches(struct ops *o)
 {
 	ops_begin(o);
@@ -33,7 +33,7 @@ static void launches(struct ops *o)
 		.start = 2900, .end = 2901 });
 }
 
-/* Where nothing is left out the tree is the one that links were found in. */
+/* If nothing is left out, the tree is the one in which links were found. */
 static void test_calls(void)
 {
 	struct xsprof_result *r;
@@ -93,7 +93,7 @@ static void test_links(void)
 	CHECK_EQ(xsprof_event_linked_correlation_id(must(r, "stray", 0)), 0);
 	CHECK_EQ(xsprof_event_device_resource_id(must(r, "op", 0)), TID);
 	xsprof_result_free(r);
-	/* Of the one thread: without the other's call, and what it launched. */
+	/* Only one thread: without the other's call and what it launched. */
 	r = ops_result(&o, &opts);
 	CHECK(ops_find(r, "gemm", 0) && !ops_find(r, "copy", 0) && !ops_find(r, "elsewhere", 0));
 	CHECK_EQ(xsprof_event_linked_correlation_id(must(r, "gemm", 0)), 55);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Results: which mapping each address of a stack is in, and addresses that are in none.
+ * Results: which mapping each address of a stack is in, and addresses in no mapping.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "common/tap.h"
 #include "profiler/ops.h"
 
-/* Code that is where other code was: each stack is of what was there when it was recorded. */
+/* New code at the address of old code: a stack belongs to the mapping when it was recorded. */
 static void test_reloaded(void)
 {
 	struct xsprof_result *r;
@@ -35,7 +35,7 @@ static void test_reloaded(void)
 #define STACKS		600u
 #define ADDRESSES	40u
 
-/* Mappings of all sizes, and stacks between them: found as by looking at one after the other. */
+/* Mappings of all sizes, with stacks between them: found as by a linear search. */
 static void test_many(void)
 {
 	static uint64_t start[MAPPINGS], end[MAPPINGS];
@@ -62,7 +62,7 @@ static void test_many(void)
 			address[k] = 0x1000 + (i / each * 7919 + k * 127) % 7500;
 		ops_stack(&o, i / each + 1, address, ADDRESSES, 0);
 	}
-	/* In another order than they came. */
+	/* In another order. */
 	for (unsigned int i = 0; i < STACKS; i++)
 		ops_stacked(&o, i * 7 % STACKS + 1, 2000 + 20 * i);
 	r = ops_result(&o, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Results without memory: each allocation of the library fails once, and whoever asked is told so
- * or gets what there is with memory, never a part of it.
+ * Results without memory: each allocation of the library fails once. The caller gets an error, or
+ * the same result as with memory, never a part of it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "profiler/ops.h"
 #include "common/tap.h"
 
-/* The linker sends the library's calls here. */
+/* The linker redirects the library's calls to these. */
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t nr, size_t size);
 void *__wrap_realloc(void *old, size_t size);
@@ -40,7 +40,7 @@ void *__wrap_realloc(void *old, size_t size)
 	return fails() ? NULL : __real_realloc(old, size);
 }
 
-/* All that a result says, as one number. */
+/* All data of a result, as one number. */
 static uint64_t sum;
 
 static void add(const void *data, size_t len)
@@ -84,7 +84,7 @@ static int say(void *data, struct xsprof_profiler_event *ev)
 	return err ? err : xsprof_event_set_module(ev, data);
 }
 
-/* Return: 0 all of it is in @sum, or the first error. */
+/* Adds all data of a result to @sum. Return: 0 or the first error. */
 static int read_all(const char *path)
 {
 	struct xsprof_table *t;
@@ -113,7 +113,7 @@ static int read_all(const char *path)
 			add_text(text);
 		free(text);
 		if (!text) {
-			/* It has no result to say why in. */
+			/* There is no result that could have a message. */
 			xsprof_result_free(r);
 			return -ENOMEM;
 		}

@@ -19,7 +19,7 @@ static struct xsprof_table *table(struct xsprof_result *r, uint32_t by, uint32_t
 	return t;
 }
 
-/* The row of that name, @nth of them. */
+/* Returns the row of that name, number @nth. */
 static const struct xsprof_table_row *row(const struct xsprof_table *t, const char *name,
 					  unsigned int nth)
 {
@@ -82,8 +82,8 @@ static void test_names(void)
 	CHECK_EQ(xsprof_table_nr_rows(t), 5);
 	at = row(t, "linear", 0);
 	CHECK_EQ(at->count, 2);
-	CHECK_EQ(at->cpu_ns, 100000);		/* the inner one is in the outer one */
-	/* outer 100000 - 30000 - 10000, inner 10000 less its launch of 1000 */
+	CHECK_EQ(at->cpu_ns, 100000);		/* the inner is part of the outer */
+	/* outer 100000 - 30000 - 10000, inner 10000 minus its launch of 1000 */
 	CHECK_EQ(at->self_cpu_ns, 69000);
 	CHECK_EQ(at->device_ns, 12000);
 	CHECK_EQ(at->self_device_ns, 7000);
@@ -115,7 +115,7 @@ static void test_names(void)
 	CHECK_EQ(at->count, 2);
 	CHECK_EQ(at->cpu_ns, 0);
 	CHECK_EQ(at->self_device_ns, 12000);
-	/* Sums: self times are all the time there is; devices are counted once. */
+	/* Sums: self times add up to all time; device time counts once. */
 	at = xsprof_table_total(t);
 	CHECK_EQ(at->count, 9);
 	CHECK_EQ(at->self_cpu_ns, 100000);
@@ -133,7 +133,7 @@ static void test_names(void)
 	CHECK_EQ(row(t, "kern", 1)->self_device_ns, 5000);
 	CHECK_EQ(xsprof_table_total(t)->self_device_ns, 12000);
 	tap_result("by device");
-	/* This one goes with the result. */
+	/* The result frees this one. */
 	xsprof_result_free(r);
 	ops_free(&o);
 }
@@ -212,7 +212,7 @@ static void test_stacks(void)
 	ops_op(&o, TID, 2600, "op", NULL);
 	ops_end(&o, TID, 2601);
 	r = ops_result(&o, NULL);
-	/* Two frames are the same in both. */
+	/* Both have the same two frames. */
 	t = table(r, XSPROF_BY_STACK, 0);
 	CHECK_EQ(xsprof_table_nr_rows(t), 2);
 	CHECK_EQ(xsprof_table_get_row(t, 0)->self_cpu_ns, 400);
@@ -262,7 +262,7 @@ static void test_text(void)
 	r = ops_result(&o, NULL);
 	t = table(r, XSPROF_BY_SHAPE | XSPROF_BY_STACK | XSPROF_BY_DEVICE, 0);
 	text = xsprof_table_text(t, 0);
-	/* All columns; and they stand under one another. */
+	/* All columns, and they are aligned. */
 	CHECK(text && strstr(text, "Self Device Mem") && strstr(text, "Total FLOPs"));
 	CHECK(text && strstr(text, "Self device time total: 12.000us"));
 	CHECK(text && strstr(text, "512 b") && strstr(text, "[[20]]"));
@@ -276,7 +276,7 @@ static void test_text(void)
 	tap_result("as text");
 }
 
-/* Under a name that is a link: another user may have made it, and it is not followed. */
+/* Opens a name that is a link: another user may have made it, so it must not be followed. */
 static void check_folded(struct xsprof_result *r, uint32_t what, const char *want)
 {
 	char to[] = "/tmp/xsprof-folded-XXXXXX", path[64], have[4096] = "";
@@ -330,7 +330,7 @@ static void test_folded(void)
 	tap_result("folded stacks");
 }
 
-/* Records were lost inside the second "add", and with it inside the step around it. */
+/* Records were lost inside the second "add", so also inside the step around it. */
 static void test_uncertain(void)
 {
 	const struct xsprof_table_row *at;
@@ -373,7 +373,7 @@ static void test_uncertain(void)
 	CHECK_EQ(xsprof_table_total(t)->self_cpu_ns, 710000);
 	text = xsprof_table_text(t, 0);
 	CHECK(text && strstr(text, "Uncertain"));
-	/* The mean is that of the certain one. */
+	/* The mean is that of the certain call. */
 	CHECK(text && strstr(text, "700.000us"));
 	free(text);
 	xsprof_table_free(t);

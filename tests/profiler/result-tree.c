@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Results: what becomes an event, what is inside what and how long it took, what is left out.
+ * Results: what becomes an event, nesting, durations, what is left out.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static void test_nesting(void)
 	for (unsigned int i = 0; i < 9 && xsprof_result_event(r, i); i++)
 		CHECK_STR(xsprof_event_name(xsprof_result_event(r, i)), order[i]);
 	CHECK(!xsprof_result_event(r, 9));
-	/* 1000 less inner 300, whole 200 and inner 100; inner 300 less range 100. */
+	/* 1000 minus inner 300, whole 200 and inner 100; inner 300 minus range 100. */
 	check_times(must(r, "outer", 0), 2000, 3000, 400);
 	check_times(must(r, "inner", 0), 2100, 2400, 200);
 	check_times(must(r, "range", 0), 2200, 2300, 100);
@@ -36,7 +36,7 @@ static void test_nesting(void)
 	check_times(must(r, "point", 0), 2250, 2250, 0);
 	CHECK(xsprof_event_unfinished(must(r, "open", 0)));
 	CHECK(!xsprof_event_unfinished(must(r, "outer", 0)));
-	/* The tree: roots by begin, over all threads. */
+	/* The tree: roots in the order of begins, over all threads. */
 	ev = xsprof_result_tree(r);
 	CHECK(ev == must(r, "outer", 0));
 	CHECK(xsprof_event_next(ev) == must(r, "other", 0));
@@ -49,7 +49,7 @@ static void test_nesting(void)
 	CHECK(xsprof_event_next(must(r, "whole", 0)) == must(r, "inner", 1));
 	CHECK(xsprof_event_parent(must(r, "point", 0)) == must(r, "range", 0));
 	CHECK(!xsprof_event_child(must(r, "other", 0)));
-	/* Kinds, and what goes with them. */
+	/* Kinds, and their attributes. */
 	CHECK_EQ(xsprof_event_kind(must(r, "outer", 0)), XSPROF_EVENT_OP);
 	CHECK_EQ(xsprof_event_kind(must(r, "range", 0)), XSPROF_EVENT_ANNOTATION);
 	CHECK_EQ(xsprof_event_kind(must(r, "whole", 0)), XSPROF_EVENT_ANNOTATION);
@@ -79,7 +79,7 @@ static void test_filters(void)
 
 	nested(&o);
 	r = ops_result(&o, &opts);
-	tids[1] = 0;	/* it has a copy */
+	tids[1] = 0;	/* the result has its own copy */
 	CHECK_EQ(xsprof_result_nr_events(r), 2);
 	check_times(must(r, "other", 0), 2050, 2850, 800);
 	must(r, "late", 0);
@@ -95,7 +95,7 @@ static void test_filters(void)
 	xsprof_result_free(r);
 	ops_free(&o);
 	nested(&o);
-	opts.pid = 4711;	/* as the program knows itself */
+	opts.pid = 4711;	/* the pid that the program sees */
 	r = ops_result(&o, &opts);
 	CHECK_EQ(xsprof_result_nr_events(r), 9);
 	xsprof_result_free(r);
@@ -125,7 +125,7 @@ static void test_filters(void)
 	CHECK_EQ(xsprof_event_correlation_id(must(r, "forward", 0)), 2);
 	xsprof_result_free(r);
 	r = ops_result(&o, NULL);
-	/* 1 and 2 are taken. */
+	/* 1 and 2 are in use. */
 	CHECK_EQ(xsprof_event_correlation_id(must(r, "user", 0)), 3);
 	CHECK(xsprof_event_is_user_annotation(must(r, "user", 0)));
 	xsprof_result_free(r);
@@ -133,7 +133,7 @@ static void test_filters(void)
 	tap_result("certain scopes");
 }
 
-/* The engine's range around a node has the numbers of the first op inside it that has them. */
+/* The engine's range around a node takes the numbers of its first inner op that has them. */
 static void test_nodes(void)
 {
 	static const struct xsprof_rec_op none = { .sequence = -1 };
@@ -198,13 +198,13 @@ static void test_overlaps(void)
 	ops_op(&o, TID, 2200, "in", NULL);
 	ops_end(&o, TID, 2250);
 	ops_end(&o, TID, 2300);
-	/* Reaches into op from before it, and out of op behind it. */
+	/* One begins before op and reaches into it; one begins in op and ends after it. */
 	ops_span(&o, TID, 2400, ops_name(&o, "before"), 2050, 2240, 1);
 	ops_span(&o, TID, 2400, ops_name(&o, "behind"), 2280, 2350, 2);
 	ops_span(&o, TID, 2400, ops_name(&o, "inside"), 2110, 2190, 3);
 	r = ops_result(&o, NULL);
 	CHECK_EQ(xsprof_result_nr_events(r), 6);
-	/* 200 less in 50 and inside 80. */
+	/* 200 minus in 50 and inside 80. */
 	check_times(must(r, "op", 0), 2100, 2300, 70);
 	CHECK(!xsprof_event_parent(must(r, "op", 0)));
 	CHECK(xsprof_event_is_async(must(r, "before", 0)));
@@ -296,7 +296,7 @@ static void test_open(void)
 	tap_result("what is no capture, and options that make no sense");
 }
 
-/* A thousand in one another, and as many by their times alone. */
+/* A thousand nested records, and as many nested by their times alone. */
 static void test_deep(void)
 {
 	unsigned int depth = 0, most = 3000;

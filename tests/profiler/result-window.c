@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The time that a result is of: what reaches into it is cut, and what is open at its end; in
- * events, and the same in the file.
+ * A result's time window: ranges that reach into it are cut, as are those open at its end; in
+ * events and in the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@ static void test_cut(void)
 
 	nested(&o);
 	r = ops_result(&o, &opts);
-	/* outer, other, inner, range, point, whole: what follows is outside. */
+	/* outer, other, inner, range, point, whole: the rest is outside. */
 	CHECK_EQ(xsprof_result_nr_events(r), 6);
-	/* 450 less inner 250 and whole 100. */
+	/* 450 minus inner 250 and whole 100. */
 	check_times(must(r, "outer", 0), 2150, 2600, 100);
 	check_times(must(r, "inner", 0), 2150, 2400, 150);
 	check_times(must(r, "whole", 0), 2500, 2600, 100);
@@ -34,7 +34,7 @@ static void test_cut(void)
 	CHECK(!ops_find(r, "inner", 1) && !ops_find(r, "open", 0));
 	CHECK_EQ(xsprof_result_start_ns(r), REAL + 2150);
 	xsprof_result_free(r);
-	/* What ends or begins right at the border is outside. */
+	/* A range that ends or begins exactly at the border is outside. */
 	opts.from_ns = 2300;
 	opts.to_ns = 2400;
 	r = ops_result(&o, &opts);
@@ -49,21 +49,21 @@ static void test_cut(void)
 	xsprof_result_free(r);
 	opts.from_ns = opts.to_ns = 2250;
 	r = ops_result(&o, &opts);
-	/* The point, and ranges without an extent around it. */
+	/* The point, and the ranges around it without extent. */
 	CHECK_EQ(xsprof_result_nr_events(r), 5);
 	CHECK_EQ(xsprof_event_duration_ns(must(r, "range", 0)), 0);
 	xsprof_result_free(r);
 	opts.from_ns = 2150;
 	opts.to_ns = 2600;
 	r = ops_result(&o, &opts);
-	/* All that began together is in the order in which it began. */
+	/* Ranges that begin at once keep their order. */
 	CHECK(xsprof_event_parent(must(r, "inner", 0)) == must(r, "outer", 0));
 	xsprof_result_free(r);
 	ops_free(&o);
 	tap_result("a part of the time");
 }
 
-/* Two ticks are a nanosecond, and some have passed before. */
+/* Two ticks are a nanosecond, and the clock did not start at 0. */
 #define NS(ticks)	(500 + (ticks) / 2)
 
 static struct xsprof_sync at(uint64_t ticks)
@@ -97,13 +97,13 @@ static void test_ticks(void)
 	check_times(must(r, "range", 0), NS(2200), NS(2300), 50);
 	CHECK_EQ(xsprof_result_start_ns(r), REAL + NS(2150));
 	xsprof_result_free(r);
-	/* Whatever ns say. */
+	/* Ticks take precedence over ns. */
 	opts.from_ns = 1;
 	opts.to_ns = 2;
 	r = ops_result(&o, &opts);
 	CHECK_EQ(xsprof_result_nr_events(r), 6);
 	xsprof_result_free(r);
-	/* One of each. */
+	/* One of each unit. */
 	opts.from_ns = NS(2150);
 	opts.from_ticks = 0;
 	r = ops_result(&o, &opts);
@@ -116,7 +116,7 @@ static void test_ticks(void)
 	xsprof_result_free(r);
 	opts.from_ticks = 2602;
 	CHECK_EQ(xsprof_result_open(cap_path(o.cap.data, o.cap.len), &opts, &r), -EINVAL);
-	/* Before there was time there is nothing, and not all. */
+	/* A window before the clock's start is empty. */
 	opts = (struct xsprof_result_options){ .size = sizeof(opts), .to_ticks = 1 };
 	r = ops_result(&o, &opts);
 	CHECK_EQ(xsprof_result_nr_events(r), 0);
@@ -125,14 +125,14 @@ static void test_ticks(void)
 	tap_result("the same by the clock of the records");
 }
 
-/* Where anything of nest() begins or ends. */
+/* Times at which ranges of nest() begin or end. */
 static const uint64_t edges[] = {
 	2000, 2050, 2100, 2200, 2250, 2300, 2400, 2500, 2700, 2800, 2850, 2900, 3000, 3100, 4000,
 };
 
 #define EDGES	(sizeof(edges) / sizeof(edges[0]))
 
-/* Of all threads, and of one. */
+/* For all threads, and for one. */
 static void check_edges(struct ops *o, uint64_t from, uint64_t to)
 {
 	const uint32_t tid = TID;
@@ -168,7 +168,7 @@ static void test_edges(void)
 	tap_result("at every edge the file says what events say");
 }
 
-/* Two steps of the program, one of its own; ops that are open. */
+/* Two steps of the profiler, one of the program's own; ops that stay open. */
 static void steps(struct ops *o)
 {
 	ops_begin(o);
@@ -211,7 +211,7 @@ static void test_steps(void)
 	check_steps(&o, 4000, 8, 4000, true);
 	check_steps(&o, 4000, 9, 4000, false);
 	check_steps(&o, 0, 9, 3500, false);
-	/* The program has told of the next, behind the end; the session has switched it off. */
+	/* The program begins another step after the window; the session has switched it off. */
 	ops_free(&o);
 	steps(&o);
 	ops_rec(&o, XSPROF_REC_CONTROL, TID, 4050, NULL, XSPROF_CONTROL_PAUSE, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A session from its begin to its files: ops with every kind of input, memory, steps.
+ * Runs a session and saves its result: ops with every kind of input, memory, steps.
  *
  *	save-session DIR	writes DIR/session.json, .pickle, .et, .timeline
  */
@@ -15,7 +15,7 @@
 
 static char text[3000];
 
-/* A timeline has microseconds: what is freed in the one in which it was had is not seen. */
+/* The timeline has microseconds: memory freed in the microsecond of its allocation is not in it. */
 static void pass_microseconds(void)
 {
 	struct timespec begin, now;
@@ -68,7 +68,7 @@ static int must(int ret, const char *what)
 	return ret != 0;
 }
 
-/* One before, whose last step was open at its end. */
+/* An earlier session, whose last step was open at its end. */
 static int before(const struct xsprof_profiler_config *config)
 {
 	struct xsprof_result *result = NULL;
@@ -81,7 +81,7 @@ static int before(const struct xsprof_profiler_config *config)
 	return failed;
 }
 
-/* What the result itself says of steps. */
+/* Return: how many steps the result has. */
 static int steps_of(struct xsprof_result *result)
 {
 	int n = 0;
@@ -92,7 +92,7 @@ static int steps_of(struct xsprof_result *result)
 	return n;
 }
 
-/* A shader is none of the thread that told of it. */
+/* A shader does not belong to the thread that reported it. */
 static int has_shader(struct xsprof_result *result)
 {
 	for (int64_t i = 0; i < xsprof_result_nr_events(result); i++) {
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	failed |= must(xsprof_profiler_add_metadata_json("distributedInfo",
 							 "{\"backend\":\"a:b\\\":c\",\"rank\":3}"),
 		       "metadata");
-	/* Its own number stays, its host is the program's to name. */
+	/* The schema version cannot be overwritten, but the host name can. */
 	failed |= must(xsprof_profiler_add_metadata("schemaVersion", "none"), "metadata");
 	failed |= must(xsprof_profiler_add_metadata("host_name", "a host"), "metadata");
 	for (i = 0; i < 3; i++) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Results as files, from a program.
+ * Saves results as files, from a program.
  *
- *	save kineto|timeline|snapshot|execution|stacks CAPTURE FILE [FROM TO]	writes it
- *	save host-timeline CAPTURE FILE				that of the host's memory
- *	save test CAPTURE DIR						TAP of the calls themselves
+ *	save kineto|timeline|snapshot|execution|stacks CAPTURE FILE [FROM TO]	writes FILE
+ *	save host-timeline CAPTURE FILE				the timeline of the host's memory
+ *	save test CAPTURE DIR						tests the calls, TAP
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -140,7 +140,7 @@ static void *register_many(void *data)
 	return (void *)good;
 }
 
-/* Threads that come and go, each with a scheme of its own, and two with one. */
+/* Threads that start and end, each with its own scheme, and two with the same. */
 static void at_once(void)
 {
 	static const char *const names[] = { "a", "b", "b" };
@@ -157,7 +157,7 @@ static void at_once(void)
 	is(good[0] == 20000 && good[1] + good[2] >= 20000, "handlers of several threads");
 }
 
-/* A name in @dir for which the plugin has a pattern; what it takes for the worker in @worker. */
+/* Whether @dir has a name of the plugin's pattern; @worker: the plugin's name of the worker. */
 static bool for_plugin(const char *path, const char *dir, char *worker, size_t size)
 {
 	size_t len = strlen(dir);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Results as files: the JSON of PyTorch's profiler key by key, memory, execution traces; whole
-# files or none; what nobody would give. TAP.
+# Results as files: the JSON of PyTorch's profiler, key by key, memory, execution traces; complete
+# files or none; unusual data. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -44,7 +44,7 @@ for seed in 1 2 3 4; do
 	result "ranges at random: $seed" $?
 done
 
-# Launches that say nothing of their op.
+# Launches without the id of their op.
 { "$make" inline "$dir/inline.data" && kineto any "$dir/inline.data" &&
 	python3 - "$dir/x.json"; } >>"$dir/log" 2>&1 <<'END'
 import json, sys
@@ -62,7 +62,7 @@ assert [(n, tid, round(dur * 1000)) for n, tid, dur in notes] == [("train", 7, 1
 END
 result "a launch belongs to the op that is open in its thread" $?
 
-# What the program said of the trace: JSON as it is, what is none as a string, nothing twice.
+# The program's metadata: JSON unchanged, other text as a string, no key twice.
 "$save" kineto "$dir/ops.data" "$dir/x.json" 2>"$dir/log" && python3 - "$dir/x.json" \
 	>>"$dir/log" 2>&1 <<'END'
 import json, sys
@@ -75,7 +75,7 @@ assert trace["bad"] == "{oops" and len(trace["traceEvents"]) > 20
 END
 result "metadata" $?
 
-# From 40 to 75 us: what reaches in is cut, what is open at the end says so.
+# From 40 to 75 us: ranges that reach in are cut; those open at the end are marked.
 "$save" kineto "$dir/ops.data" "$dir/x.json" 1000000040000 1000000075000 2>"$dir/log" &&
 	python3 - "$dir/x.json" >>"$dir/log" 2>&1 <<'END'
 import json, sys
@@ -89,7 +89,7 @@ assert not [e for e in trace["traceEvents"] if e["name"] == "[memory]"]
 END
 result "a window cuts" $?
 
-# What the clocks' error is depends on where in the capture.
+# The clocks' error depends on the position in the capture.
 error_from() # $1 begin of the window, ns
 {
 	"$save" kineto "$dir/late.data" "$dir/x.json" "$1" 1001000000000 2>>"$dir/log" &&
@@ -131,7 +131,7 @@ else
 	result ".gz is the same, packed" $?
 fi
 
-# A disk with room for a part of it only.
+# A disk that has room for a part only.
 if mkdir "$dir/small" && mount -t tmpfs -o size=256k tmpfs "$dir/small" 2>/dev/null; then
 	for kind in kineto execution snapshot timeline; do
 		capture=$dir/many.data

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The file that a result is saved as, as one text, and what it says of an event.  It never looks
- * at the result itself.
+ * Reads the file that a result is saved as, and finds events in it. Never uses the result's events,
+ * except to compare them.
  */
 #ifndef XSP_TEST_SAVED_H
 #define XSP_TEST_SAVED_H
@@ -18,7 +18,7 @@
 
 #define SAVED_MAX	65536u
 
-/* Good until the next call.  @save: one of xsprof_result_save*(). */
+/* Returns the file's text, valid until the next call. @save: one of xsprof_result_save*(). */
 __attribute__((unused)) static const char *
 saved_by(int (*save)(struct xsprof_result *, const char *), struct xsprof_result *r)
 {
@@ -45,14 +45,14 @@ __attribute__((unused)) static const char *saved(struct xsprof_result *r)
 	return saved_by(xsprof_result_save, r);
 }
 
-/* What a trace says of an event; ns of CLOCK_REALTIME. */
+/* An event of the trace; times in ns of CLOCK_REALTIME. */
 struct saved_event {
 	uint64_t	begin;
 	uint64_t	duration;
 	bool		unfinished;
 };
 
-/* "12.345" behind @key, of which there is one before @end, to @scale digits; 0: there is none. */
+/* Parses "12.345" after @key, before @end, to @scale digits; 0: not found. */
 static uint64_t saved_number(const char *at, const char *end, const char *key, unsigned int scale)
 {
 	uint64_t v;
@@ -64,11 +64,11 @@ static uint64_t saved_number(const char *at, const char *end, const char *key, u
 	v = strtoull(at + strlen(key), &p, 10);
 	for (p += *p == '.'; scale; scale--)
 		v = v * 10 + (*p >= '0' && *p <= '9' ? (uint64_t)(*p++ - '0') : 0);
-	/* Times are in steps of less than a ns: rounded they are exact. */
+	/* Times have steps below one ns, so rounding gives the exact ns. */
 	return v + (*p >= '5' && *p <= '9');
 }
 
-/* The range of that name, @nth of them from 0: each has a line of its own. */
+/* Finds the range of that name, number @nth from 0: each has its own line. */
 __attribute__((unused)) static bool saved_find(const char *text, const char *wanted,
 					       unsigned int nth, struct saved_event *ev)
 {
@@ -91,7 +91,7 @@ __attribute__((unused)) static bool saved_find(const char *text, const char *wan
 	return true;
 }
 
-/* Its events, which all have a number: those of the host. */
+/* Counts its host events, which all have a number. */
 static unsigned int saved_count(const char *text)
 {
 	unsigned int n = 0;
@@ -103,7 +103,7 @@ static unsigned int saved_count(const char *text)
 	return n;
 }
 
-/* What events say and what the file says: of each event of the host the same, and no others. */
+/* Each host event of the result is in the file with the same data, and no others. */
 __attribute__((unused)) static bool saved_check(struct xsprof_result *r, const char *text)
 {
 	int64_t n = xsprof_result_nr_events(r);

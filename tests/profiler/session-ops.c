@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a profiling session records: which ops, how much of each, and what else there is.
+ * What a profiling session records: which ops, what of each, and other records.
  */
 #include "profiler/session-result.h"
 
@@ -54,7 +54,7 @@ static const struct xsprof_profiler_backend hears = {
 	.size = sizeof(hears), .range_push = hear_push, .range_pop = hear_pop, .data = heard,
 };
 
-/* One ends while it is off; then one begins. */
+/* An op ends while collection is off; then one begins. */
 static void toggle_between(void)
 {
 	begin_op("a");
@@ -255,7 +255,7 @@ static void test_details(void)
 	tap_result("what was not asked for is not kept");
 }
 
-/* More than is kept of an op: it says how much is missing. */
+/* More than an op can keep: the op says how much is missing. */
 static void test_limits(void)
 {
 	static char text[XSPROF_TEXT_MAX + 2];
@@ -272,7 +272,7 @@ static void test_limits(void)
 		.name = xsprof_name("big"), .sequence = XSPROF_NO_SEQUENCE, .inputs = in,
 		.kwargs = &kv, .nr_kwargs = 1, .module = "net",
 	};
-	/* Whole; two cut; no room for the fourth and what comes behind it; one of which is cut. */
+	/* Whole; two cut; no room for the fourth and the following, of which one is cut. */
 	static const unsigned int nr[] = { 0, 2, 5, 5 }, lost[] = { 0, 2, 6, 6 };
 	struct xsprof_profiler_config c = config;
 	struct xsprof_result *r;
@@ -294,7 +294,7 @@ static void test_limits(void)
 
 static void deep(unsigned int n);
 
-/* No compiler sees through it. */
+/* Keeps the compiler from inlining. */
 static void (*volatile deeper)(unsigned int n) = deep;
 
 static void deep(unsigned int n)
@@ -323,7 +323,7 @@ static void test_stacks(void)
 	CHECK(r->ev[6].op.stack != r->ev[0].op.stack);
 	CHECK(r->ev[0].frames > 10);
 	CHECK_EQ(r->ev[6].frames, r->ev[0].frames + 10);
-	/* The program's at least: of code that is in no stack there is none. */
+	/* At least the program's mapping; code that is in no stack has none. */
 	CHECK(r->maps >= 1);
 	free(r);
 	tap_result("stacks, each once");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sessions whose result is made by the test, from the capture as it is handed over: what there
- * was, in the order of time.
+ * Sessions whose result the test makes from the capture that the library hands over: all events, in
+ * the order of time.
  */
 #ifndef XSP_TEST_SESSION_RESULT_H
 #define XSP_TEST_SESSION_RESULT_H
@@ -16,7 +16,7 @@
 
 #define EVENTS	4096u
 
-/* What there was of a session, in the order of time. */
+/* The events of a session, in the order of time. */
 struct xsprof_result {
 	struct xsprof_result_options opts;
 	uint32_t	tids[64];
@@ -61,13 +61,13 @@ static void take_args(struct xsprof_trace *t, const struct xsprof_event *ev, cha
 		else
 			xsprof_trace_arg_text(t, ev->producer, &arg, text, sizeof(text));
 		at += snprintf(to + at, size - at, "%s%s=%s", at ? " " : "", key, text);
-		/* The rest is counted still. */
+		/* Only counts the rest. */
 		if (at >= size)
 			at = size - 1;
 	}
 }
 
-/* The library finds it in the program. */
+/* The library finds this in the program. */
 int xsprof_result_open(const char *path, const struct xsprof_result_options *opts,
 		       struct xsprof_result **result)
 {
@@ -89,7 +89,7 @@ int xsprof_result_open(const char *path, const struct xsprof_result_options *opt
 			r->lost++;
 		if (ev->type >= 0x80 || ev->ticks < opts->from_ticks || r->n == EVENTS)
 			continue;
-		/* At the end, for what is open then. */
+		/* Comes at the end, for ranges open then. */
 		if (ev->type == XSPROF_REC_CONTROL)
 			continue;
 		if (ev->type == XSPROF_REC_ARGS && r->n) {

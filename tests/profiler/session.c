@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Profiling sessions: when there is one, of which threads, by a schedule, and what is said where
- * there cannot be one.
+ * Profiling sessions: when there is one, of which threads, by a schedule, and the errors when there
+ * can be none.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -73,7 +73,7 @@ static void test_again(void)
 		at[2] = xsprof_now();
 		r = end();
 		at[3] = xsprof_now();
-		/* By the clock that records are by, which the first session may have chosen. */
+		/* Compare in the records' clock, which the first session may have chosen. */
 		CHECK(r->opts.from_ticks >= at[0] && r->opts.from_ticks <= at[1]);
 		CHECK(r->opts.to_ticks >= at[2] && r->opts.to_ticks <= at[3]);
 		CHECK_EQ(r->n, 2);
@@ -84,7 +84,7 @@ static void test_again(void)
 	tap_result("twenty sessions one after the other: each has its own");
 }
 
-/* What a session has open is not in the way of a program that uses all low numbers. */
+/* A session's descriptors do not disturb a program that uses all low numbers. */
 static void test_descriptors(void)
 {
 	char path[] = "/tmp/xsprof-session.XXXXXX";
@@ -96,13 +96,13 @@ static void test_descriptors(void)
 	CHECK(theirs >= 0 && write(theirs, "theirs", 6) == 6);
 	CHECK_EQ(begin(&config), 0);
 	op("before", XSPROF_OP_FUNCTION, 0);
-	/* Free ones only: the library's thread has one for a moment now and then. */
+	/* Only free numbers: the library's thread uses one for a moment now and then. */
 	while ((fd = dup(theirs)) >= 0 && fd < 512)
 		used[fd] = true;
 	if (fd < 0)
 		tap_bail("no descriptors");
 	close(fd);
-	/* No file of the library's is among those that were there. */
+	/* None of the library's files is at a low number. */
 	for (fd = 3; fd < 512; fd++) {
 		char link[64], to[256];
 		ssize_t n;
@@ -200,7 +200,7 @@ static void test_all_threads(void)
 	tap_result("of all threads");
 }
 
-/* Whoever comes first begins a session, whoever finds one joins it, and anybody may end it. */
+/* The first thread begins a session, the others join it, and any may end it. */
 static void *storm(void *data)
 {
 	unsigned int *began = data;
@@ -274,7 +274,7 @@ static void test_schedule(void)
 
 	CHECK_EQ(xsprof_schedule_profiler(&config, 1, 0, &schedule, ready, &ready_calls), 0);
 	CHECK_EQ(begin(&config), -EBUSY);
-	/* 0 skipped, 1 waits, 2 warms up, 3 and 4 count; 5, 6, 7 and 8 the same; 9 is over. */
+	/* Step 0 is skipped, 1 waits, 2 warms up, 3 and 4 record; 5 to 8 the same; 9 ends it. */
 	for (unsigned int step = 0; step < 12; step++) {
 		op("work", XSPROF_OP_FUNCTION, step);
 		CHECK_EQ(xsprof_profiler_step(), 0);
@@ -346,7 +346,7 @@ static int be_killed(void)
 	return raise(SIGKILL);
 }
 
-/* Between two sessions: the program has what there was. */
+/* The program ends between two sessions, with its result in hand. */
 static int end_idle(bool killed)
 {
 	if (begin(&config))
@@ -374,7 +374,7 @@ int main(int argc, char **argv)
 	test_all_threads();
 	test_schedule();
 	test_storm();
-	/* What a child leaves as it was is a leak to whoever counts. */
+	/* A leak checker reports what a child leaves unfreed. */
 	if (argc < 2 || strcmp(argv[1], "alone"))
 		test_fork();
 	return tap_done();

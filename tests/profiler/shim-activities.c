@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Activities that a program timed itself, and threads that it makes known: what they are in a
+ * Activities that a program timed itself, and threads that it registers: what they become in a
  * trace.
  *
  *	shim-activities [FOLDER]
@@ -89,7 +89,7 @@ static void test_refused(void)
 	tap_result("no trace to be put into");
 }
 
-/* Is it there to 100 us?  Clocks are what differs. */
+/* Equal to 100 us: the clocks differ. */
 static void check_time(uint64_t is, uint64_t should)
 {
 	uint64_t off = is > should ? is - should : should - is;
@@ -156,7 +156,7 @@ static void test_transfer(void)
 	must_have(line, "\"External id\":17");
 	must_have(line, "\"Input Dims\":[[2, 3], []]");
 	must_have(line, "\"Call \\\"stack\\\"\":\"a\\nb\\\\\"");
-	/* Strings that go on from record to record come out as they went in. */
+	/* Strings that continue in other records come out unchanged. */
 	text[0] = 'y';
 	CHECK_EQ(strlen(line) > 5900, 1);
 	text[1] = 'y';
@@ -175,7 +175,7 @@ static void test_transfer(void)
 	must_not_have(json, "\"never\"");
 	must_not_have(json, "\"activity\"");
 	must_not_have(json, "\"resource\"");
-	/* As they were added. */
+	/* In the order in which they were added. */
 	CHECK(strstr(json, "\"aten::mm\"") < strstr(json, "\"aten::add\"") &&
 	      strstr(json, "\"aten::add\"") < strstr(json, "\"epoch\""));
 	free(json);
@@ -209,7 +209,7 @@ static void test_transfer(void)
 	tap_result("activities as events, with their times");
 }
 
-/* The types that a trace is not of are left out of it. */
+/* Types that the trace does not include are left out. */
 static void test_not_wanted(void)
 {
 	for (int cpu = 0; cpu < 2; cpu++) {
@@ -241,7 +241,7 @@ static void test_not_wanted(void)
 	tap_result("a trace of the CPU alone, and of devices alone");
 }
 
-/* So many do not fit a ring. */
+/* More than fit into a ring. */
 static void test_many(void)
 {
 	struct xsprof_kineto_cpu_trace *t = xsprof_kineto_cpu_trace_new("Many", 0);
@@ -257,7 +257,7 @@ static void test_many(void)
 		if (add(t, "one", XSPROF_ACTIVITY_TYPE_CPU_OP, now + i, now + i + 1, i + 1) != i)
 			tap_bail("no memory");
 	CHECK_EQ(xsprof_kineto_transfer_cpu_trace(t, real_ns()), 0);
-	/* And once more, what there is after it. */
+	/* Once more, with an activity added after the first transfer. */
 	CHECK_EQ(add(t, "late", XSPROF_ACTIVITY_TYPE_CPU_OP, now + 5, now + 6, 0), 0);
 	CHECK_EQ(xsprof_kineto_transfer_cpu_trace(t, real_ns()), 0);
 	xsprof_kineto_cpu_trace_free(t);
@@ -287,7 +287,7 @@ static void *transfer(void *data)
 	return NULL;
 }
 
-/* A session of one thread has what others give for it. */
+/* A session of one thread also gets activities that other threads add. */
 static void test_sessions(void)
 {
 	struct xsprof_profiler_config config = { .size = sizeof(config),
@@ -336,7 +336,7 @@ static void test_threads(void)
 		 gettid(), (unsigned long long)pthread_self());
 	must_have(line ? line : "", want);
 	must_have(json, "\"Name\":\"a \\\"thread\\\"\"}}");
-	/* Its track is named although there is nothing on it. */
+	/* Its track has a name although it is empty. */
 	snprintf(want, sizeof(want), "\"thread %d (", gettid());
 	must_have(json, want);
 	must_not_have(json, "\"cpu_instant_event\"");

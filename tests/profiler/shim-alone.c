@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trace where there is nothing but the C library: no decoder, or one that is too old, no GPU, no
- * collector.  Whatever can be done is, and the rest says that it cannot.
+ * A trace with nothing but the C library: no decoder, or too old a one, no GPU, no collector. What
+ * is possible works, and the rest returns errors.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 static unsigned int asked;
 static int older;
 
-/* There is no other library to be had, or an older one. */
+/* No other library can be loaded, or only an older one. */
 void *dlopen(const char *file, int flags)
 {
 	bool it = file && strstr(file, "libxsprof-trace");
@@ -25,7 +25,7 @@ void *dlopen(const char *file, int flags)
 	return it && older ? &older : NULL;
 }
 
-/* As a library does that does not know a member of the options that is set. */
+/* Acts like a library that does not know an option that is set. */
 static int open_older(const char *path, const struct xsprof_result_options *opts,
 		      struct xsprof_result **result)
 {

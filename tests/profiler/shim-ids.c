@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ids that a program pushed: which launches and activities of devices they link to its ops and
- * annotations in a trace.
+ * Ids that a program pushed: which launches and device activities they link to the trace's ops and
+ * annotations.
  *
  *	shim-ids [FOLDER]
  */
 #include "profiler/ops.h"
 #include "profiler/shim.h"
 
-/* The records are there, in whichever order they are pushed and popped. */
+/* The records exist, whatever the order of pushes and pops. */
 static void test_pushed(void)
 {
 	struct xsprof_result *r;
@@ -75,7 +75,7 @@ static void test_links(void)
 	ops_end(&o, TID, 2850);
 	ops_rec(&o, XSPROF_REC_CORR_POP, TID, 2900, NULL, 1, 0);
 	ops_rec(&o, XSPROF_REC_CORR_POP, TID, 2901, NULL, 0, 0);
-	launch(&o, 3000, 6, 7);			/* the op's again, nobody's annotation */
+	launch(&o, 3000, 6, 7);			/* the op's again, no annotation's */
 	ops_rec(&o, XSPROF_REC_CORR_PUSH, TID, 3100, NULL, 1, 7003);
 	launch(&o, 3200, 7, 7);			/* of an annotation that never comes */
 	ops_end(&o, TID, 3300);
@@ -118,7 +118,7 @@ static void test_links(void)
 	tap_result("the same of events");
 }
 
-/* More annotations at once than any trace has, each on two streams. */
+/* More open annotations than any trace has, each on two streams. */
 static void test_annotations(void)
 {
 	const unsigned int nr = 5000;
@@ -153,7 +153,7 @@ static void test_annotations(void)
 	tap_result("%u annotations on two streams", nr);
 }
 
-/* As deep as nobody goes, and back; and places that are none. */
+/* Deeper nesting than any program has, and back; and invalid places. */
 static void test_odd(void)
 {
 	struct xsprof_result *r;
@@ -178,7 +178,7 @@ static void test_odd(void)
 				 ops_name(&o, types[k & 3]), NULL, 0);
 			blob_put(&b, XSPROF_KEY_DEVICE, XSPROF_ARG_I64, (uint64_t)places[i],
 				 NULL, 0);
-			/* Not all of it is there. */
+			/* Some of its parts are missing. */
 			if (k != 5)
 				blob_put(&b, XSPROF_KEY_RESOURCE, XSPROF_ARG_I64,
 					 (uint64_t)places[5 - i], NULL, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A profiler as it is written over PyTorch's kineto_shim, with the namespace changed. TAP.
+ * A profiler written for PyTorch's kineto_shim, with only the namespace changed. TAP.
  *
  *	shim-usage [FOLDER]
  */
@@ -30,7 +30,7 @@ static int64_t now()
 		std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/* The errno that it throws, 0 for none. */
+/* Returns the errno that @f throws, 0 for none. */
 template <typename F> static int thrown(F f)
 {
 	try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What PyTorch's kineto_shim does, but for activities: types and devices, options, traces that are
- * prepared, begun and stopped, what should not have been.
+ * The functions of PyTorch's kineto_shim, except activities: types and devices, options, traces
+ * that are prepared, begun and stopped, and misuse.
  *
  *	shim [FOLDER]
  */
@@ -246,7 +246,7 @@ static void test_fork(void)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-/* What is written to standard error meanwhile. */
+/* Checks what @function writes to standard error. */
 static void check_log(void (*function)(void), const char *want)
 {
 	int pipes[2], old = dup(STDERR_FILENO);
@@ -333,7 +333,7 @@ static void test_too_many(void)
 	tap_result("and no more of it than fits");
 }
 
-/* Steps go on from trace to trace: so this is the last that counts events. */
+/* Step numbers go on from trace to trace: so this is the last test that counts events. */
 static void test_steps(void)
 {
 	struct xsprof_result *r;
@@ -351,7 +351,7 @@ static void test_steps(void)
 	tap_result("steps");
 }
 
-/* So long that the file's buffer is written out between a name and its number. */
+/* So long that the file's buffer is flushed between a name and its number. */
 static void test_long_steps(void)
 {
 	static char text[4001];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests of kineto_shim's functions share: a trace, and the lines of its file.
+ * For the tests of kineto_shim's functions: a trace, and the lines of its file.
  */
 #ifndef TESTS_PROFILER_SHIM_H
 #define TESTS_PROFILER_SHIM_H
@@ -21,14 +21,14 @@
 
 static char path[4096];
 
-/* The file is in the folder that the program is given, or in /tmp. */
+/* The file is in the program's folder argument, or in /tmp. */
 static void shim_path(int argc, char **argv)
 {
 	snprintf(path, sizeof(path), "%s/xsprof-shim-%d.json", argc > 1 ? argv[1] : "/tmp",
 		 (int)getpid());
 }
 
-/* All of what the result is saved as; to be freed. */
+/* Returns the result's file as text; the caller frees it. */
 static char *saved(struct xsprof_result *r)
 {
 	char *text = NULL;
@@ -45,7 +45,7 @@ static char *saved(struct xsprof_result *r)
 	return text;
 }
 
-/* The line with that event, number @nth of them; "" where there is none.  Until the next call. */
+/* Returns the line with that event, number @nth; "" if there is none. Valid until the next call. */
 static const char *event_line(const char *json, const char *what, const char *name,
 			      unsigned int nth)
 {

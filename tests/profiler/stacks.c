@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stacks of ops at their limits: beside the loader's lock, and more of them than there is room for.
+ * Stacks of ops at their limits: under the loader's lock, and more of them than fit.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -16,10 +16,10 @@
 
 #include "common/tap.h"
 
-#define DEPTH	14u		/* of calls to one side or the other: 16384 stacks */
-#define ROOM	12288u		/* of them that are kept */
+#define DEPTH	14u		/* of calls, each one of two: 16384 stacks */
+#define ROOM	12288u		/* stacks that are kept */
 #define ROUNDS	2000u
-#define PATIENCE 100u		/* seconds: far more than anything here takes */
+#define PATIENCE 100u		/* seconds: far longer than anything here */
 
 static const struct xsprof_experimental all = { .size = sizeof(all), .all_threads = true };
 static const struct xsprof_profiler_config config = {
@@ -29,7 +29,7 @@ static const struct xsprof_profiler_config config = {
 
 static struct xsprof_op op = { .sequence = XSPROF_NO_SEQUENCE };
 
-/* An op whose stack is of that number; the code around the calls keeps them two. */
+/* Makes an op with stack number @number; the code around keeps the two calls apart. */
 __attribute__((noinline)) static void op_of(unsigned int number, unsigned int depth)
 {
 	if (!depth) {
@@ -54,7 +54,7 @@ static int on_object(struct dl_phdr_info *info, size_t size, void *number)
 
 	(void)info;
 	(void)size;
-	/* The other may begin an op meanwhile. */
+	/* Meanwhile the other thread may begin an op. */
 	usleep(20);
 	snprintf(name, sizeof(name), "name %u", *(unsigned int *)number);
 	CHECK(xsprof_name(name) != 0);
@@ -62,7 +62,7 @@ static int on_object(struct dl_phdr_info *info, size_t size, void *number)
 	return 1;
 }
 
-/* Names things and begins ops while it has the loader's lock. */
+/* Adds names and begins ops under the loader's lock. */
 static void *walk_objects(void *unused)
 {
 	(void)unused;
@@ -71,7 +71,7 @@ static void *walk_objects(void *unused)
 	return NULL;
 }
 
-/* And each stack of these is in code that nobody has seen yet. */
+/* Each of these stacks is in code that was just loaded. */
 static void *load_objects(void *unused)
 {
 	(void)unused;
@@ -120,7 +120,7 @@ static bool missed(struct xsprof_result *r, unsigned int index)
 	       !strcmp(xsprof_event_frame(ev, 0), "[stack missed]");
 }
 
-/* All, then the first and the last again.  Not inlined: there is one call of op_of(). */
+/* All, then the first and the last again. Not inlined, so that op_of() has one caller. */
 __attribute__((noinline)) static unsigned int number_of(unsigned int i, unsigned int n)
 {
 	return i < n ? i : i == n ? 0 : n - 1;
@@ -144,7 +144,7 @@ static void test_full(void)
 	for (unsigned int i = 0; i < (1u << DEPTH) + 2; i++)
 		n += missed(r, i);
 	CHECK_EQ(stats.stacks_missed, n);
-	/* Those of the other test are in other threads, which all end in other frames. */
+	/* The other test's stacks are of other threads, so they have other last frames. */
 	CHECK_EQ(n, (1u << DEPTH) + 2 * ROUNDS - ROOM + 1);
 	CHECK(!missed(r, 0) && !missed(r, 1u << DEPTH) && missed(r, (1u << DEPTH) + 1));
 	CHECK_EQ(stats.names_missed, had);
@@ -154,7 +154,7 @@ static void test_full(void)
 
 /* ---- a child -------------------------------------------------------------------------------- */
 
-/* Return: 0, or what is wrong with the child's own session. */
+/* Return: 0, or the number of the failed check of the child's own session. */
 static int record_in_child(void)
 {
 	struct xsprof_stats stats = { .size = sizeof(stats) };
@@ -172,7 +172,7 @@ static int record_in_child(void)
 	for (unsigned int i = 0; i < 2; i++) {
 		if (xsprof_event_nr_frames(xsprof_result_event(r, i)) < DEPTH)
 			return 4;
-		/* With the code that it is in: not an address alone. */
+		/* With the name of the code, not an address alone. */
 		frame = xsprof_event_frame(xsprof_result_event(r, i), 0);
 		if (!strstr(frame, "op_of") && !strstr(frame, "stacks"))
 			return 5;
@@ -181,7 +181,7 @@ static int record_in_child(void)
 	return 0;
 }
 
-/* After test_full(): the parent's table has no room, and it is not the child's. */
+/* Runs after test_full(): the parent's full table is not the child's. */
 static void test_child(void)
 {
 	int status = -1;
@@ -204,7 +204,7 @@ static bool has_frame(const struct xsprof_profiler_event *ev, size_t index, cons
 	return !strcmp(xsprof_event_frame(ev, index), frame);
 }
 
-/* Return: 0, or what is wrong: a step of the check. */
+/* Return: 0, or the number of the failed check. */
 static int record_named(uint32_t before)
 {
 	const uint64_t frames[] = {
@@ -225,7 +225,7 @@ static int record_named(uint32_t before)
 		many[i] = frames[0];
 	if (xsprof_enable_profiler(&modules, XSPROF_ACTIVITY(CPU), 0))
 		return 1;
-	/* What was there before a fork is not any more. */
+	/* A stack from before the fork is gone. */
 	if (before && xsprof_stack_find(KEY))
 		return 2;
 	id = xsprof_stack_add(KEY, frames, 3, 7);
@@ -291,8 +291,8 @@ static void op_in_fibre(void)
 }
 
 /*
- * Code without frame pointers has anything in their register: here an address between the fibre's
- * stack and the thread's, where nothing is mapped.
+ * Code without frame pointers uses the register for anything: here for an address between the
+ * fibre's stack and the thread's, where nothing is mapped.
  */
 static void call_without_frame(void)
 {
@@ -323,7 +323,7 @@ static void test_fibre(void)
 	struct xsprof_result *r = NULL;
 	char *around;
 
-	/* The stack, and behind it nothing as far as the register points. */
+	/* The stack, and after it nothing up to where the register points. */
 	around = mmap(NULL, 128u << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 		      0);
 	if (around == MAP_FAILED || mprotect(around, FIBRE_SIZE, PROT_READ | PROT_WRITE))

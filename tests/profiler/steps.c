@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Steps that a schedule records: those of the active time, each with what ran in it and as long as
- * it was, and no others.
+ * Steps that a schedule records: those of the active time, each with the ops that ran in it and its
+ * duration, and no others.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const struct xsprof_profiler_config config = {
 	.size = sizeof(config), .state = XSPROF_PROFILER_KINETO,
 };
 
-/* The steps of each trace, "2,3;6,7;"; behind one that was not over stands a "?". */
+/* The steps of each trace, "2,3;6,7;"; a "?" follows a step that was not over. */
 static char by_events[200], by_file[200];
 
 static void append(char *to, const char *number, bool open, bool first)
@@ -29,7 +29,7 @@ static void append(char *to, const char *number, bool open, bool first)
 		 strtoul(number, NULL, 10), open ? "?" : "");
 }
 
-/* The steps are told by their names, wherever those stand in the file. */
+/* Finds the steps by their names, anywhere in the file. */
 static void look_at_file(struct xsprof_result *r)
 {
 	const char *text = saved(r), *at = text;
@@ -54,7 +54,7 @@ static void look_at_file(struct xsprof_result *r)
 	}
 }
 
-/* It ends where the next begins; the last with the session, after all that was in it. */
+/* A step ends where the next begins; the last one at the session's end, after all its ops. */
 static void look_at_end(const struct xsprof_profiler_event *step,
 			const struct xsprof_profiler_event *next)
 {
@@ -94,7 +94,7 @@ static void ready(void *data, struct xsprof_result *r)
 	xsprof_result_free(r);
 }
 
-/* As short as it gets: it is in its step however little is between them. */
+/* As short as possible: it is in its step even if nothing lies between them. */
 static void work(void)
 {
 	const struct xsprof_op op = { .name = xsprof_name("work"), .sequence = -1 };
@@ -103,7 +103,7 @@ static void work(void)
 	xsprof_op_end();
 }
 
-/* @cut: the schedule is ended in the middle of the step after those. */
+/* @cut: ends the schedule in the middle of the following step. */
 static void run(const struct xsprof_schedule *schedule, unsigned int steps, bool cut,
 		const char *expected)
 {
@@ -139,7 +139,7 @@ int main(void)
 
 	run(&usual, 10, false, "2,3;6,7;");
 	tap_result("wait, warm-up, active: the active steps, twice");
-	/* The program goes on with its count: in the middle of 10. */
+	/* The program's count goes on: in the middle of 10. */
 	run(&each, 4, false, "11;12;13;");
 	tap_result("one trace a step");
 	run(&three, 4, true, "16,17,18;19,20?;");

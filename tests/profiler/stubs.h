@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A device of the test's own that measures ops: its time is a number that goes on when the test
- * says so.
+ * A device of the test's own that measures ops: its clock is a number that the test advances.
  */
 #ifndef TESTS_PROFILER_STUBS_H
 #define TESTS_PROFILER_STUBS_H
@@ -14,17 +13,17 @@
 
 #include "common/tap.h"
 
-/* What the device has heard. */
+/* What the device has been asked. */
 static struct {
-	uint64_t	us;		/* its time */
-	int		events;		/* that nobody has released */
+	uint64_t	us;		/* its clock */
+	int		events;		/* events not yet released */
 	int		most;
 	unsigned int	recorded;
 	unsigned int	waits;
 	unsigned int	devices;
 	bool		gone;
 	bool		fails;
-	bool		runs_ops;	/* while it records */
+	bool		runs_ops;	/* runs ops while it records */
 	char		heard[200];
 } dev;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events of a result that a test must find, and when they were; and a capture of ranges in one
- * another, for the tests of results.
+ * Finds events of a result and checks their times; and makes a capture of nested ranges, for the
+ * tests of results.
  */
 #ifndef TESTS_PROFILER_TIMES_H
 #define TESTS_PROFILER_TIMES_H
@@ -40,7 +40,7 @@ __attribute__((unused)) static void check_times(event ev, uint64_t begin, uint64
 	CHECK_EQ(xsprof_event_duration_ns(ev), end - begin);
 }
 
-/* Two threads; ranges of all kinds in one another. */
+/* Two threads; nested ranges of all kinds. */
 __attribute__((unused)) static void nest(struct ops *o)
 {
 	ops_op(o, TID, 2000, "outer", NULL);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tools that tests make believe with have noted of the calls that they got, and the
- * questions that a test may ask them by dlsym().  Each tool has one log, for all threads.
+ * The log of calls that the tests' tools keep, and functions to read it, found by dlsym(). Each
+ * tool has one log, for all threads.
  *
- * XSPROF_TEST_TOOL says what kind of tool it is; each tool's file has the words.  While it is
- * loaded it calls the program's test_in_load(), where there is one.
+ * XSPROF_TEST_TOOL sets the kind of tool; each tool's file lists the words. While it is being
+ * loaded it calls the program's test_in_load(), if there is one.
  */
 #ifndef XSP_TEST_PROFILER_TOOL_H
 #define XSP_TEST_PROFILER_TOOL_H
@@ -26,8 +26,8 @@
 /**
  * struct tool_call - a call that a tool got
  * @tid: thread
- * @what: "push", "pop", ...; "bad" where something was not as it has to be
- * @name: what it was about, or what was bad
+ * @what: "push", "pop", ...; "bad" for an invalid call
+ * @name: its subject, or what was invalid
  */
 struct tool_call {
 	int		tid;
@@ -35,7 +35,7 @@ struct tool_call {
 	char		name[TOOL_NAME];
 };
 
-/* The log, with its length; constant while no thread calls the tool. */
+/* The log and its length; it does not change while no thread calls the tool. */
 typedef const struct tool_call *(*tool_log_fn)(size_t *n);
 
 #ifdef TOOL_ITSELF
@@ -52,7 +52,7 @@ __attribute__((format(printf, 2, 3))) static void tool_note(const char *what, co
 
 	pthread_mutex_lock(&tool_lock);
 	if (tool_nr == TOOL_CALLS)
-		abort();	/* a log that is not whole is worse than none */
+		abort();	/* an incomplete log is worse than none */
 	c = &tool_calls[tool_nr++];
 	c->tid = (int)syscall(SYS_gettid);
 	snprintf(c->what, sizeof(c->what), "%s", what);
@@ -60,7 +60,7 @@ __attribute__((format(printf, 2, 3))) static void tool_note(const char *what, co
 	vsnprintf(c->name, sizeof(c->name), fmt, ap);
 	va_end(ap);
 	pthread_mutex_unlock(&tool_lock);
-	/* Tools do not care for the program's errno. */
+	/* Tools may change the program's errno. */
 	errno = EXDEV;
 }
 
@@ -86,7 +86,7 @@ static void tool_after_fork(void)
 	pthread_mutex_unlock(&tool_lock);
 }
 
-/* A log that a child cannot write to would hang it, and not for what is tested. */
+/* If a child could not write to the log it would hang, hiding what is tested. */
 __attribute__((constructor)) static void tool_start(void)
 {
 	pthread_atfork(tool_before_fork, tool_after_fork, tool_after_fork);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A library with the name of PyTorch's, and nothing in it.
+ * An empty library with the name of PyTorch's.
  */
 int xsp_test_torch(void);
 

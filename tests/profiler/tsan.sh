@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the thread that asks for traces on demand shares with the program's own threads, under
-# TSan. TAP.
+# Data that the thread for traces on demand shares with the program's own threads, under TSan. TAP.
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}/tsan
 failed=0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The usual program of other profilers' documents, in C.
+ * The example program of other profilers' documentation, in C.
  *
  *	usage-c FOLDER		writes FOLDER/c_trace.json
  */

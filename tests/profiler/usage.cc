@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program as it is written for other profilers, with the namespace changed.
+ * A program written for other profilers, with only the namespace changed.
  *
  *	usage FOLDER
  */
@@ -92,7 +92,7 @@ static int guarded(const std::string &folder)
 	return trace->events().size() == 20 ? 0 : 3;
 }
 
-/* What is thrown while ops are looked at comes out of disableProfiler(), through C. */
+/* An exception thrown while events are read leaves disableProfiler(), through C code. */
 static int processed()
 {
 	using namespace xsprof::autograd::profiler;
@@ -141,7 +141,7 @@ static int processed()
 	return profilerEnabled() ? 5 : 0;
 }
 
-/* Inputs as they are looked at elsewhere: vectors, a place each. */
+/* Inputs as other profilers return them: vectors, one element per place. */
 static int inputs()
 {
 	using namespace xsprof::autograd::profiler;

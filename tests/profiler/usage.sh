@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A program for other profilers with the namespace changed, and the traces that it saves. TAP.
+# A program for other profilers with only the namespace changed, and the traces that it saves. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Sessions under valgrind, 32 threads that begin, join, leave and end them among them: no invalid
-# access, no use of what was never set, and nothing kept of those that are over. TAP.
+# Sessions under valgrind, including 32 threads that begin, join, leave and end them: no invalid
+# access, no use of uninitialized data, and no memory left of ended sessions. TAP.
 progs=${BUILD:-build}/tests/profiler
 failed=0
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Python 3.14, of Debian's newest packages: waits for its lock and collections, calls of functions,
-# samples of its threads, and programs that a recorder comes to. TAP.
+# Python 3.14, from Debian's newest packages: waits for the GIL, collections, calls of functions,
+# samples of threads, and record -p. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -28,7 +28,7 @@ result "each call is a range, in its place" $?
 
 # ---- samples ----
 
-# On a busy machine threads get little of it: again then, and longer.
+# On a busy machine threads run too little: try again, longer.
 sampled=1
 for seconds in 2 4 8; do
 	"$xsprof" record -q --python=400 -o data -- "$python" "$here/frames.py" run $seconds \

@@ -66,7 +66,7 @@ def basics():
         prof.add_metadata("a key", 'a "text"')
         prof.add_metadata_json("numbers", "[1, 2]")
         refused(xsprof.Error, "no JSON", prof.add_metadata_json, "wrong", "{")
-    # What does nothing but call itself is one, as in torch.profiler.
+    # A function that only calls itself counts as one event, as in torch.profiler.
     assert names(prof) == WANT, names(prof)
     outer, = [e for e in prof.events() if e.name == "outer"]
     assert [c.name for c in outer.cpu_children] == ["inner"] * 3, outer.cpu_children
@@ -127,14 +127,14 @@ def schedules():
     assert cycles == [
         (5, {"ProfilerStep*": 2, "step 3": 1, "step 4": 1}),
         (9, {"ProfilerStep*": 2, "step 7": 1, "step 8": 1})], cycles
-    # What is being recorded at the end is ready then, and a schedule may be any function.
+    # A cycle that still records at the end is ready then; a schedule may be any function.
     del cycles[:]
     with profile(schedule=lambda step: RECORD, on_trace_ready=ready) as prof:
         work()
         prof.step()
         work()
     assert [(n, rows["outer"], rows["ProfilerStep*"]) for n, rows in cycles] == [(1, 2, 2)], cycles
-    # Right behind each other, and with all events kept.
+    # Cycles without a pause between them, with all events kept.
     del cycles[:]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -143,7 +143,7 @@ def schedules():
         for _ in range(3):
             work()
             prof.step()
-    # The last is that of the step which the end cuts.
+    # The last cycle is the step that the end of the profile cuts.
     assert [rows["outer"] for _, rows in cycles] == [1, 2, 3, 3], cycles
     refused(TypeError, "ProfilerAction", profile, schedule=lambda step: 5)
     with profile(schedule=schedule(wait=0, warmup=1, active=1, repeat=1),
@@ -153,7 +153,8 @@ def schedules():
     file, = os.listdir("board/x")
     assert file.startswith("worker.") and file.endswith(".pt.trace.json.gz"), file
     assert load("board/x/" + file)["traceEvents"]
-    # It ends in a warm-up: as in torch.profiler nothing was recorded, and that is no error.
+    # The program ends in a warm-up: nothing was recorded, and as in torch.profiler that is no
+    # error.
     with profile(schedule=schedule(wait=0, warmup=5, active=1)) as prof:
         prof.step()
     assert names(prof) == {}, names(prof)
@@ -243,7 +244,7 @@ print(sum(row.count for row in prof.key_averages()))
 
 
 def losses():
-    # A ring that is too small keeps the newest records, and the user is told what is missing.
+    # A ring that is too small keeps the newest records, and the profile says what is missing.
     for size in "4k", "64M":
         done = subprocess.run([sys.executable, "-c", LOSES], check=True, universal_newlines=True,
                               env=dict(os.environ, XSPROF_BUFFER_SIZE=size),
@@ -258,7 +259,7 @@ def losses():
 
 
 def variables():
-    """Each variable that a message names is read by the library or by the package."""
+    """Checks that the library or the package reads each variable that a message names."""
     folder = os.path.dirname(xsprof.__file__)
     text = ""
     for where, _, files in os.walk(folder):

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-attach-hard.py KIND [LIBRARY]: a program that somebody may want to record, and that is in a long
-call, filters its system calls, has a thread with little left of its stack (of LIBRARY), or has a
-file mapped that is made to harm whoever reads it. It prints a line and
-runs until it is killed, for a minute at most.
+attach-hard.py KIND [LIBRARY]: a program that is hard to attach to: it is in a long call, filters
+its system calls, has a thread near the end of its stack (by a function of LIBRARY), or has mapped a
+file made to harm its readers. It prints a line, then runs until it is killed, for a minute at most.
 """
 import ctypes
 import mmap
@@ -18,7 +17,7 @@ NAME = "libc.so.bad"
 
 
 def filter_calls():
-    """Each munmap() fails; who asked for no new rights may do so."""
+    """Makes each munmap() fail, by a seccomp filter (allowed with no_new_privs)."""
     libc = ctypes.CDLL(None, use_errno=True)
     code = [(0x20, 0, 0, 0), (0x15, 0, 1, 11), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]
     text = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *c) for c in code))
@@ -47,7 +46,7 @@ def mapped(size):
 
 
 def sections():
-    """Hundreds of tables of symbols, all of them the same millions."""
+    """A file with hundreds of symbol tables, all of the same three million symbols."""
     nr, size = 500, 24 * 3000000
     with open(NAME, "wb") as f:
         f.write(head(nr, 4096 + size) + segment(4096))
@@ -61,7 +60,7 @@ def sections():
 
 
 def shrinks():
-    """Most of it comes and goes."""
+    """A file that is truncated and extended again and again."""
     size = 1 << 28
 
     def shrink():
@@ -77,7 +76,7 @@ def shrinks():
 
 
 def pipe():
-    """Its name, as the kernel has it, is that of a link to a pipe that nobody writes to."""
+    """A mapped file whose name in /proc/PID/maps is a link to a pipe that has no writer."""
     with open(NAME, "wb") as f:
         f.write(b"x" * 8192)
     at = mapped(4096)
@@ -89,7 +88,7 @@ def pipe():
         os.close(os.open("never", os.O_WRONLY))
         print("somebody has opened it", file=sys.stderr, flush=True)
 
-    # It waits for as long as nobody does.
+    # This open() blocks until the pipe has a reader, and that must not happen.
     threading.Thread(target=opened, daemon=True).start()
     return at, lambda: time.sleep(0.01)
 
@@ -99,7 +98,7 @@ if kind == "filter":
     filter_calls()
     kept, step = None, lambda: time.sleep(0.01)
 elif kind == "calls":
-    # None of Python's is run for long.
+    # The main thread runs no Python code for a long time.
     kept, step = None, lambda: sum(range(10**12))
 elif kind == "low":
     kept, step = ctypes.CDLL(sys.argv[2]), lambda: sum(range(10**4))

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# record -p without the module, of processes that are hard to come to: attach-hard.sh COUNT. Those
-# that are stopped, or wait in the kernel; that have files made to harm whoever reads them; that may
-# not do what is needed; that have no interpreter, or several, one after the other. TAP.
+# record -p without the module, of processes that are hard to attach to: attach-hard.sh COUNT.
+# Processes that are stopped, or wait in the kernel; that have mapped files made to harm their
+# readers; that lack a permission; that have no interpreter, or several, one after the other. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -15,7 +15,7 @@ count=${1:-3}
 need_attach
 newest=$(attachable | while read -r _ python; do echo "$python"; done | tail -1)
 
-# $1 kind, and what more it wants; set pid once it runs
+# $1 kind, then its arguments; sets pid once it runs
 begin_hard()
 {
 	rm -f said err
@@ -41,7 +41,7 @@ result "what is said is said by the recorder, not on the program's standard erro
 
 # ---- stops ----
 
-# $1 state
+# $1 the state in /proc/PID/status that process $pid must reach
 has_state()
 {
 	local got
@@ -63,7 +63,7 @@ kill -CONT $pid
 ended cpu
 result "it goes on" $?
 
-# At any moment of the attach.
+# SIGSTOP at any moment of the attach.
 stopped=0
 for _ in $(seq $((count * 2))); do
 	begin "$newest" waits
@@ -79,7 +79,7 @@ done
 [ $stopped = $((count * 2)) ] && [ ! -s log ] || grep -q 'it is stopped' log
 result "a SIGSTOP that comes meanwhile stops it" $?
 
-# A thread of it waits in the kernel for the child of a vfork(), which waits for a pipe.
+# A thread waits in the kernel for the child of a vfork(), which waits for a pipe.
 mkfifo pipe
 begin "$newest" spawns
 timeout -k 1 60 "$xsprof" record -q -p $pid -d 50 -o data >out 2>log &
@@ -96,7 +96,7 @@ wait $recorder
 [ ! -s log ] && ended spawns
 result "and the program is as before" $?
 
-# Its main thread is in a long call, in which none of Python's is run.
+# The main thread is in a long call and runs no Python code.
 begin_hard calls
 "$xsprof" record -q -p $pid -d 1 -o none >out 2>log &
 recorder=$!
@@ -109,7 +109,7 @@ result "SIGTERM while it is waited for: the process runs on" $?
 kill $pid
 wait $pid 2>/dev/null
 
-# A thread of it waits, and another one has to be used: its stack is nearly at its end.
+# A thread waits, so the recorder must use the other one, which is near the end of its stack.
 cat >low.c <<-'END'
 	#define _GNU_SOURCE
 	#include <alloca.h>
@@ -183,13 +183,13 @@ else
 	skipped "a process that is not dumpable" "root only"
 fi
 
-# Each has it, or says who has.
+# Each recorder attaches, or says which one has the process.
 begin "$newest" cpu
 for i in 1 2; do
 	timeout -k 1 30 "$xsprof" record -q -p $pid -d 0.3 -o data.$i >out.$i 2>log.$i &
 	eval "recorder$i=\$!"
 done
-# shellcheck disable=SC2154 # by eval
+# shellcheck disable=SC2154 # set by eval
 wait $recorder1
 one=$?
 # shellcheck disable=SC2154
@@ -274,7 +274,7 @@ cat >embed.c <<-'END'
 	}
 END
 
-# Of the newest Python that has one.
+# The newest Python that has a shared library.
 library=$(pythons | tac | while read -r _ python; do
 	"$python" -c 'import os, sys, sysconfig
 get = sysconfig.get_config_var
@@ -282,14 +282,14 @@ path = os.path.join(get("LIBDIR") or "", get("INSTSONAME") or "")
 sys.exit(not (3, 9) <= sys.version_info < (3, 15) or ".so" not in path or
          not os.path.exists(path) or print(path, sys.base_prefix) or 0)' && break
 done)
-# A home of its own: it is not found by the name of the program.
+# Sets PYTHONHOME: Python cannot find its files by the program's name.
 embed()
 {
 	rm -f begun stop
 	PYTHONHOME=${library#* } ./embed "${library% *}" "$@" >said 2>err &
 	pid=$!
 }
-# Return: it ended well.
+# Returns 0 if the program ended well.
 embedded()
 {
 	: >stop
@@ -306,7 +306,7 @@ if [ -n "$library" ] && cc -o embed embed.c -ldl 2>log; then
 			result "$times interpreters ended, ${spins:-waits}: refused, and runs on" $?
 		done
 	done
-	# Recordings that see several of them end.
+	# Each recording sees several interpreters end.
 	embed $((count * 20)) 'import json, re, time
 end = time.monotonic() + 0.1
 while time.monotonic() < end:

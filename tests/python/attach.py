@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-A program that a recorder comes to: attach.py KIND STOP. It makes the file STOP.begun and works
-until the file STOP is there. It verifies each of its results, and at its end that it is as it was:
-its threads, handlers of signals, callbacks of the collector and hooks. It prints how often it went
-round.
+A program to attach to: attach.py KIND STOP. It creates the file STOP.begun and works until the file
+STOP exists. It verifies each of its results, and at the end that its threads, signal handlers,
+callbacks of the garbage collector and hooks are as before. It prints whether it did any work.
 """
 import ctypes
 import errno
@@ -24,7 +23,7 @@ rounds = 0
 parent = os.getppid()
 
 
-# Also where its test is gone: nobody else would end it.
+# Also when the test is gone, because nothing else would end the program.
 def ended():
     return os.path.exists(stop) or os.getppid() != parent
 
@@ -106,8 +105,8 @@ SLEPT = {"all": 0, "early": 0}
 
 
 def slept(call, seconds):
-    """A sample's signal may come to a thread that has left the lock just now: once in a long while.
-    What attaching interrupts would be a call each time."""
+    """Makes a call that must last that long. The signal of a sample interrupts it very rarely: when
+    the thread has only just released the GIL. Attaching that interrupts would do so each time."""
     begin = time.monotonic()
     got = call()
     lasted = time.monotonic() - begin
@@ -121,7 +120,7 @@ def slept(call, seconds):
 
 
 def calls():
-    """Straight into the C library: Python hides that a call was interrupted."""
+    """Calls the C library directly: Python hides interrupted calls."""
     spec = (ctypes.c_long * 2)(0, 20000000)
     futex_at = ctypes.c_int(0)
     end = [0.0]
@@ -151,7 +150,7 @@ def calls():
 
 
 def waits():
-    """No thread of it runs Python for long: all wait."""
+    """All threads wait; none runs Python code for long."""
     done = threading.Event()
     poll = select.epoll()
 
@@ -169,7 +168,7 @@ def waits():
 
 
 def emptied():
-    """It takes all callbacks of the collector away, ours too, and uses memory anew."""
+    """Clears the collector's callbacks, the recorder's too, and reuses the memory."""
     while not ended():
         if gc.callbacks:
             gc.callbacks.clear()
@@ -180,7 +179,7 @@ def emptied():
 
 
 def spawns():
-    """A thread waits in the kernel, as a child of vfork() does not get to its execve()."""
+    """A thread waits in the kernel: the child of its vfork() does not reach its execve()."""
     actions = ctypes.create_string_buffer(256)
     argv = (ctypes.c_char_p * 2)(b"true", None)
     pid = ctypes.c_int()
@@ -225,12 +224,12 @@ def state():
     return lines, gc.callbacks[:], sys.getprofile(), sys.gettrace(), tools, tasks()
 
 
-# The C library has a signal of its own from the first thread on.
+# Starting a thread has the C library install a signal handler of its own.
 threading.Thread(target=cpu).start()
 while threading.active_count() > 1 or len(tasks()) > 1:
     time.sleep(0.01)
 if kind == "mute":
-    # Nobody can be one of them: the recorder is told that, and not our standard error.
+    # Callbacks cannot be added to this: the recorder must say so, not our standard error.
     gc.callbacks = ()
 before = state()
 open(stop + ".begun", "w").close()
@@ -238,7 +237,7 @@ for _ in {"cpu": once, "threads": threads, "memory": memory, "forks": forks, "si
           "calls": calls, "waits": waits, "emptied": emptied, "mute": once,
           "spawns": spawns}[kind]():
     rounds += 1
-# The last one may be going yet.
+# The recorder may still be detaching.
 for _ in range(100):
     after = state()
     if after == before:

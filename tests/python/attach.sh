@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# record -p without the module: attach.sh COUNT. Programs of several kinds are attached to COUNT
-# times each: each has the right results, and is as it was afterwards. What is recorded; a recorder
-# that is killed, at any moment; and each refusal with its reason. TAP.
+# record -p without the module: attach.sh COUNT. Attaches COUNT times to programs of several kinds:
+# each must compute the right results and be in the same state afterwards. Also: what is recorded; a
+# recorder that is killed at any moment; each refusal and its reason. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -41,7 +41,7 @@ sampled()
 	END
 }
 begin "${newest:-python3}" threads
-# For longer where the machine is busy, and the program hardly runs.
+# Longer on a busy machine, where the program hardly runs.
 for seconds in 1 5 25; do
 	"$xsprof" record --python=200 -p $pid -d $seconds -o data >out 2>log
 	status=$?
@@ -59,7 +59,7 @@ done
 
 # ---- refusals ----
 
-# $1 the reason, a pattern, $2 of which process
+# $1 a pattern for the reason, $2 the process
 refuses()
 {
 	refused "$@"
@@ -87,7 +87,7 @@ sleep 1.5
 refuses 'it was started by .xsprof record.' "$(pgrep -P $recorder)"
 kill -INT $recorder
 wait $recorder 2>/dev/null
-# What is recorded of programs that xsprof starts alone
+# What record can only record of programs that it starts itself
 for option in --torch=shapes --python-trace --gpu; do
 	"$xsprof" record -q $option -p $$ -d 0.1 -o none >out 2>log
 	[ $? = 2 ] && grep -q -- "${option%%=*}: .*not with --pid" log && [ ! -e none ]
@@ -105,7 +105,7 @@ else
 fi
 # ---- a program that profiles itself ----
 
-# $1 a file: until it is there
+# $1 a file: waits until it exists
 until_there()
 {
 	for _ in $(seq 400); do

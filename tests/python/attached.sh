@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# A program that runs, attach.py, and recorders that come to it. To be sourced behind tap.sh, and
-# for attachable() behind tests/torch/pythons.sh.
+# Starts attach.py and attaches recorders to it. Source this after tap.sh, and for attachable()
+# after tests/torch/pythons.sh.
 
 # Ends the test where a recorder cannot attach without the module.
 need_attach()
@@ -11,7 +11,7 @@ need_attach()
 	[ ! -e /dev/xsprof ] || { skipped "attaching" "the module is loaded"; finish; }
 }
 
-# Those that a recorder can attach to, as pythons() prints them.
+# Prints the Pythons that a recorder can attach to, in pythons()'s format.
 attachable()
 {
 	local version python
@@ -22,7 +22,7 @@ attachable()
 	done < <(pythons)
 }
 
-# $1 the reason, a pattern, $2 of which process
+# $1 a pattern for the reason, $2 the process
 refused()
 {
 	timeout -k 1 20 "$xsprof" record -q -p "$2" -d 0.1 -o none >out 2>log
@@ -30,7 +30,7 @@ refused()
 }
 
 pid=
-# $1 Python, $2 kind; set pid once it runs
+# $1 Python, $2 kind; sets pid once it runs
 begin()
 {
 	rm -f stop stop.begun stop.back
@@ -42,7 +42,7 @@ begin()
 	done
 }
 
-# Return: it ended well, and was as before.
+# Returns 0 if the program ended well, in the same state as before.
 ended()
 {
 	: >stop
@@ -74,7 +74,7 @@ attach_often()
 	[ ! -s log ]
 }
 
-# $1 Python, $2 kind, $3 how often: while it records, and at any moment of its start
+# $1 Python, $2 kind, $3 how often: kills the recorder while it starts or records
 kill_often()
 {
 	local i recorder
@@ -87,7 +87,7 @@ kill_often()
 		kill -9 $recorder
 		wait $recorder 2>/dev/null
 	done
-	# It has seen that by now, and can be recorded again.
+	# The process has noticed by now, and can be recorded again.
 	for i in $(seq 50); do
 		timeout 20 "$xsprof" record -q -p $pid -d 0.2 -o data >out 2>log && break
 		sleep 0.1

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Calls of Python functions, for trace.sh.
+"""Calls Python functions, for trace.sh.
 
 Usage: calls.py run, calls.py count, or calls.py check EVENTS.
 
-run: the calls. count: the same, counted by Python's own profile hook, as JSON. check: reads that
-from stdin, and the events of a capture of run, as NDJSON, from EVENTS.
+run: makes the calls. count: makes them and counts them with Python's own profile hook, prints JSON.
+check: compares that, from stdin, with EVENTS, the events of a capture of run as NDJSON.
 """
 import asyncio
 import collections
@@ -133,14 +133,14 @@ def count():
     sys.setprofile(hook)
     main()
     sys.setprofile(None)
-    # What ran before: the file, and in it the body of a class.
+    # What ran before the hook: the module, and in it the body of a class.
     calls[name_of(MODULE)] += 1
     calls.update(name_of(c) for c in MODULE.co_consts if getattr(c, "co_name", "") == "Thing")
     print(json.dumps(calls))
 
 
 def nested(calls):
-    """Each call of a thread with the name of that around it, "" for none."""
+    """Yields each call of a thread with the name of its caller, "" for none."""
     stack = []
     for begin, end, name in sorted(calls, key=lambda c: (c[0], -c[1])):
         while stack and stack[-1][0] <= begin and stack[-1][0] < end:

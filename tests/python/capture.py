@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Holds xsprof.open() of a capture to what the tools say of it.
+"""Compares the tables of xsprof.open() with the output of the tools for the same capture.
 
 usage: capture.py CAPTURE REPORT NDJSON INFO [FRAMES]
 
-The last three are of xsprof report --json, dump -f ndjson and info --json; FRAMES: with pandas.
-Prints how many ranges and records were compared.
+The last three are the outputs of xsprof report --json, dump -f ndjson and info --json; FRAMES: also
+test with pandas. Prints how many ranges and records were compared.
 """
 import collections
 import json
@@ -24,7 +24,7 @@ def load(path):
 
 def same_ops(capture, report):
     got = {(op.name, op.category): op for op in capture.ops()}
-    # The report has the category where a name is in several.
+    # The report gives the category only of names that occur in several.
     category = {op.name: op.category for op in capture.ops()}
     want = {(r["name"], r.get("category", category.get(r["name"]))): r for r in report["ranges"]}
     assert set(got) == set(want), (set(got) ^ set(want))
@@ -32,7 +32,7 @@ def same_ops(capture, report):
         for column in ("count", "total_ns", "self_ns", "mean_ns", "min_ns", "max_ns", "cut",
                        "open", "uncertain"):
             assert getattr(op, column) == want[name][column], (column, op, want[name])
-        # The report's are those of a histogram.
+        # The report takes these from a histogram.
         for column in ("p50_ns", "p99_ns"):
             value, told = getattr(op, column), want[name][column]
             assert value == told or abs(value - told) <= value // 8 + 1, (column, op, want[name])
@@ -53,7 +53,7 @@ def same_events(capture, events):
     assert len(capture.ranges()) == begun, (len(capture.ranges()), begun)
     assert {n: len(capture.ranges(n)) for n in {r.name for r in capture.ranges()}} == \
         collections.Counter(e["name"] for t in KINDS for e in of[t])
-    # As text: no number is the same as not a number.
+    # Compared as text, because NaN is not equal to itself.
     assert [(c.ns, c.name, str(c.value), c.tid) for c in capture.counters()] == [
         (e["ns"], e["name"], str(e["i64"] if "i64" in e else float(e["f64"])), e["tid"])
         for e in events if e["type"] == "counter"]
@@ -83,7 +83,7 @@ def same_events(capture, events):
     assert {(t.pid, t.tid, t.name) for t in capture.threads()} == threads, threads
     records = sum(1 for e in events if e["type"] not in NOT_RECORDS)
     assert sum(t.records for t in capture.threads()) == records
-    # Those of the decoder (0x100 and more) are of no thread.
+    # Records of the decoder (0x100 and more) have no thread.
     for got, want in zip(capture.events(), events):
         assert got["ns"] == want["ns"] and got["tid"] in (want.get("tid"), 0), (got, want)
         assert got["name"] == want.get("name", "-") or got["type"] > 0xff or \
@@ -109,7 +109,7 @@ def same_info(capture, info):
 
 
 def same_profile(capture):
-    """A capture as a profile has its ranges, but for those of other kinds and those in pairs."""
+    """A profile of the capture has its ranges, except for other kinds and for pairs."""
     prof = capture.profile()
     rows = {row.key for row in prof.key_averages()}
     begun = {r.name for r in capture.ranges() if r.kind == "begin"}
@@ -141,7 +141,7 @@ def refused(path):
 def main():
     path = sys.argv[1]
     with open(sys.argv[3]) as f:
-        # What is open at the end is told in words of its own there.
+        # dump prints ranges that are open at the end as records of their own.
         events = [e for e in map(json.loads, f) if e["type"] != "open"]
     with xsprof.open(path) as capture:
         report = load(sys.argv[2])

@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# xsprof.open(): its tables against what xsprof report, dump and info say of the same captures: of
-# markers of each kind, of a program that was killed, with lost records, of a PyTorch program, with
-# kernel events. Usage: capture.sh [kinds]. With kinds: of captures made for the tests of
-# the tools. TAP.
+# xsprof.open(): compares its tables with what xsprof report, dump and info print for the same
+# captures: markers of each kind, a killed program, lost records, a PyTorch program, kernel events.
+# Usage: capture.sh [kinds]. With kinds: captures made for the tests of the tools. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -12,13 +11,13 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/python/start.sh
 python=/usr/bin/python3
 frames=
-# The readers have pandas.
+# The readers' environment has pandas.
 package_readers && { readers=$venv/bin/python; frames=FRAMES; }
 
-# A tool reads it; 3: the file is cut, as far as it goes.
+# Runs a tool on the capture; status 3 means that the file is cut, and passes too.
 reads() { "$@" 2>>log || [ $? = 3 ]; }
 
-# holds NAME [PYTHON [FRAMES]]: what is in $dir/data
+# holds NAME [PYTHON [FRAMES]]: compares what is in $dir/data
 holds()
 {
 	rm -f compared
@@ -83,7 +82,7 @@ assert len({s.tid for s in ran}) == 2 and len(ran) > len(samples) / 2, (len(ran)
 assert {"runs", "lock"} <= {s.how for s in ran}, ran
 END
 result "its samples are of both threads, with what called their function" $?
-# Waits for the lock: the same rows as the tool has, and none of a program of one thread.
+# Waits for the GIL: the same rows as in the tool; none for a program with one thread.
 "$xsprof" record -q -o data -- "$python" "$here/gil.py" run >said 2>log &&
 	"$xsprof" report --gil --json -n 100000 data >report 2>>log &&
 	"$xsprof" record -q -o alone -- "$python" -c 'import xsprof; xsprof.instant("x")' 2>>log &&
@@ -136,7 +135,7 @@ rm -f data
 if "$python" -c 'import torch' 2>/dev/null; then
 	"$xsprof" record --torch all -o data -- "$python" -W ignore "$here/model.py" >log 2>&1
 	holds "a PyTorch program"
-	# Steps by the program's word, and by its optimizer.
+	# Steps that the program marks, and steps taken from its optimizer.
 	grep -v xsprof.step "$here/model.py" >untold.py
 	for program in "$here/model.py" untold.py; do
 		rm -f data

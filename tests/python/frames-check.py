@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Are samples of frames.py what they can be?
+"""Checks samples of frames.py against what the program can do.
 
 Usage: frames-check.py EVENTS [lossy] <SAID
 
-EVENTS: the capture as NDJSON; SAID: what the program printed. Each stack has to be one that the
-program can have. lossy: it does not matter how many samples were missed.
+EVENTS: the capture as NDJSON; SAID: what the program printed. Each stack must be one that the
+program can have. lossy: do not check how many samples were missed.
 """
 import ast
 import json
@@ -29,7 +29,7 @@ CALLS = {
 
 
 def functions():
-    """By the line in which each begins: its name, with all that it is in, and its last line."""
+    """Maps each function's first line and name to its qualified name and last line."""
     found = {}
 
     def go(node, inside):
@@ -59,7 +59,7 @@ class Frame:
         self.made = self.file.startswith("made_")
         self.name = self.function
         if self.ours and self.function != "<module>":
-            # Before 3.11 a code knows the last part of its name alone.
+            # Before 3.11 code objects have only the last part of their qualified name.
             last = self.function.rsplit(".", 1)[-1]
             full, self.end = self.known[self.line, last]
             assert self.function in (full, last), text
@@ -71,10 +71,10 @@ class Frame:
 
 
 def check_stack(sample, tids):
-    """The innermost is first."""
+    """Frames are innermost first."""
     frames = [Frame(text) for text in sample["frames"]]
     assert sample["name"] == sample["frames"][0], sample
-    # 3.12 has one of its own among them where C called Python, until that was met.
+    # Where C calls Python, 3.12 has a frame of its own; the sampler drops it, but only once found.
     assert len(frames) <= 64 and (len(frames) >= 63 or "left_out" not in sample), sample
     inner = frames[0]
     if "line" in sample and inner.ours and inner.function != "<module>":
@@ -114,12 +114,12 @@ def check(path, lossy):
         except (AssertionError, KeyError, ValueError) as e:
             print("# wrong:", str(type(e)), str(e)[-1500:])
             wrong += 1
-    # A code that is just being left may be gone: one in thousands is what such a reading costs.
+    # A frame that is being left may be gone when it is read: allow one sample in a thousand.
     assert wrong <= len(taken) / 1000, (wrong, len(taken))
     runs = [s for s in taken if s["how"] == "runs"]
     heavy_, light_ = share(runs, "heavy"), \
         sum(1 for s in runs if s["of"] == tids["ratio"] and Frame(s["name"]).name == "light")
-    # Three times the work: with 40 samples, far out of what chance does.
+    # light does a third of heavy's work: with 40 samples this range is far outside chance.
     assert heavy_ >= 40 and heavy_ / 6 < light_ < heavy_ / 1.5, (heavy_, light_)
     asleep = [s for s in taken if s["of"] == tids["blocked"] and
               Frame(s["name"]).name == "blocked"]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Programs in which it is hard to say where the threads are, for frames-hard.sh.
+"""Programs whose threads' stacks are hard to read, for frames-hard.sh.
 
 Usage: frames-hard.py WHAT [LIBRARY]
 
-WHAT is one of the functions below that take no argument; LIBRARY is one of frames-hard.sh's, of
-functions that fork or jump, of a filter, or of signals.
+WHAT is one of the functions below that take no argument; LIBRARY is one of frames-hard.sh's, with
+functions that fork, jump, install a filter, or handle signals.
 """
 import _thread
 import array
@@ -31,7 +31,8 @@ def spin(seconds):
 # ---- forks ---------------------------------------------------------------------------------------
 
 def forks():
-    """Two threads that are no Python's fork at once, while Python's threads hand on the lock."""
+    """Two threads that Python does not know fork at once, while Python's threads hand on the
+    GIL."""
     library = ctypes.CDLL(sys.argv[2])
 
     def yields():
@@ -49,7 +50,7 @@ def forks():
 
 
 def clone():
-    """A child that nothing was told of, and its own."""
+    """A child made by a raw clone(), without fork handlers, and a child of its own."""
     library = ctypes.PyDLL(sys.argv[2])
     spin(0.2)
     pid = library.raw()
@@ -75,7 +76,7 @@ def call(file, function, seconds):
 
 
 def reuse():
-    """Codes at the addresses of those that have gone: prints when each had ended."""
+    """New code objects at the addresses of freed ones: prints when each had ended."""
     end = array.array("q", [0] * 500)
     for i in range(500):
         scope = {}
@@ -87,11 +88,11 @@ def reuse():
 
 
 def at_the_end_of_memory(text):
-    """A string that no memory is behind."""
+    """Copies a string to the end of a page that has no memory after it."""
     size = sys.getsizeof(text)
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
-    # Readable, writable; of its own, and no file's.
+    # Readable and writable; private and anonymous.
     pages = libc.mmap(None, ctypes.c_size_t(8192), 3, 0x22, -1, ctypes.c_long(0))
     assert not libc.mprotect(ctypes.c_void_p(pages + 4096), ctypes.c_size_t(4096), 0)
     at = pages + 4096 - (size + 7 & ~7)
@@ -119,7 +120,7 @@ def deep():
 # ---- threads -------------------------------------------------------------------------------------
 
 def counts():
-    """Threads that take and leave the lock often, and one that does nothing."""
+    """Threads that take and release the GIL often, and one that only waits."""
     end = time.monotonic() + 1.5
 
     def yields():
@@ -151,7 +152,7 @@ def counts():
 
 
 def ends():
-    """A thread that ends where Python does not see it: prints its id, and when."""
+    """A thread that ends without Python's knowledge: prints its id, and when."""
     number = {"x86_64": 60, "aarch64": 93}[platform.machine()]
 
     def last():
@@ -193,10 +194,10 @@ def interpreters():
 # ---- signals -------------------------------------------------------------------------------------
 
 def blocks():
-    """The new program has no signals but those that were sent."""
+    """No sampling signal is pending in a thread that blocks them, or after execve()."""
     if os.environ.get("AGAIN"):
         sys.exit("signals: %s" % signal.sigpending() if signal.sigpending() else 0)
-    # A thread that has been asked before, and blocks all in between.
+    # A thread that was sampled before, and blocks all signals from time to time.
     for _ in range(10):
         spin(0.03)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
@@ -211,7 +212,7 @@ def blocks():
 
 
 def flushes():
-    """Signals are taken by who waits for them, as many as come."""
+    """Another consumer takes the signals: sigtimedwait(), until none is pending."""
     numbers = {signal.SIGURG, signal.SIGWINCH}
     for _ in range(100):
         signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
@@ -226,7 +227,7 @@ def flushes():
 
 
 def limit():
-    """The kernel has no room for what it says of a signal."""
+    """The kernel has no room for a signal's siginfo."""
     resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0))
 
     def after():
@@ -235,7 +236,7 @@ def limit():
 
 
 def jumps():
-    """Handlers that jump out of whatever they interrupt."""
+    """Signal handlers that jump out of the code that they interrupt."""
     library = ctypes.PyDLL(sys.argv[2])
     assert library.jumps(3) > 100
 
@@ -245,14 +246,14 @@ def jumps():
 
 
 def takes():
-    """Signals that are taken while the sampler looks whether they are free: are they still?"""
+    """Installs handlers while the sampler checks whether the signals are free: are they kept?"""
     library = ctypes.CDLL(sys.argv[2])
     spin(0.3)
     print(library.kept(signal.SIGURG), library.kept(signal.SIGWINCH))
 
 
 def stack():
-    """Where a thread has another stack for handlers, that is used: how much of it is."""
+    """Prints how much of a thread's alternate signal stack is used."""
     size = 1 << 16
     memory = ctypes.create_string_buffer(b"\xaa" * size, size)
 
@@ -266,7 +267,7 @@ def stack():
 
 
 def forbids():
-    """A filter of seccomp: process_vm_readv() is refused."""
+    """A seccomp filter makes process_vm_readv() fail."""
     number = {"x86_64": 310, "aarch64": 270}.get(platform.machine())
     if not number:
         print("skip")
@@ -286,10 +287,10 @@ def forbids():
 
 
 def traps():
-    """A filter of all threads that has a handler answer in place of the kernel."""
+    """A seccomp filter for all threads: a SIGSYS handler answers in place of the kernel."""
     spin(0.2)
     print("skip" if ctypes.CDLL(sys.argv[2]).traps() else "traps", flush=True)
-    # Nearly always without the lock: it is read from outside then.
+    # The thread rarely has the GIL, so it is sampled from outside.
     for _ in range(50):
         time.sleep(0.004)
 

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Where threads are in programs that make it hard: forks of several threads at once, codes at the
-# addresses of others, names that are empty or long, deep stacks, many threads, interpreters that
-# share the lock, signals that are blocked or taken by others, filters. TAP.
+# Samples of programs that make it hard: forks of several threads at once, new code objects at freed
+# addresses, names that are empty or long, deep stacks, many threads, interpreters that share the
+# GIL, signals that are blocked or taken by others, seccomp filters. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 hard=$here/frames-hard.py
 
-record() # $1 times a second, $2 Python, then what of frames-hard.py
+record() # $1 samples per second, $2 Python, then frames-hard.py's arguments
 {
 	local hz=$1 python=$2
 
@@ -22,7 +22,7 @@ record() # $1 times a second, $2 Python, then what of frames-hard.py
 		>said 2>log && "$dump" -q -f ndjson data >events 2>>log
 }
 
-# A Python program that has the samples as "samples" and those that were missed.
+# Runs Python code from stdin, with the samples in "samples", the missed ones in "missed".
 judge()
 {
 	{
@@ -124,7 +124,7 @@ for python in "$oldest" "$newest"; do
 	result "6000 functions within each other, $python" $?
 done
 
-# The idle thread has a sample at each tick, unless ticks were missed for all.
+# The idle thread has a sample at each tick, except for ticks that all threads missed.
 record 1000 "$newest" counts && judge <<-'END'
 	idle, *others = [int(line) for line in open("said")]
 	def ticks(tid, begin, end):
@@ -162,7 +162,7 @@ record 100 "$newest" many && grep -q '^xsprof: Python has more than 1024 threads
 	END
 result "more threads than are known" $?
 
-# A thread that blocks it just while it is looked whether it does has one.
+# A thread may block the signal just after the sampler has checked: try again.
 for _ in 1 2 3; do
 	record 100 "$newest" blocks && break
 done

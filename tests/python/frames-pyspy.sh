@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# py-spy beside xsprof, on the same program in one run: both find the same functions on top, with
+# Runs py-spy and xsprof at once on one program: both must find the same functions on top, with
 # about the same shares. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -11,7 +11,7 @@ skip() { echo "1..0 # SKIP $*"; exit 77; }
 python_packages pyspy py-spy==0.4.1 || skip "$why"
 . tests/python/start.sh
 
-# On a busy machine py-spy looks at the program before it has become Python, and gives up.
+# On a busy machine py-spy reads the process before its execve() of Python, and gives up.
 for _ in 1 2 3 4; do
 	rm -f data
 	"$xsprof" record -q --python=200 -o data -- "$venv/bin/py-spy" record -r 200 -f raw -F \

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Threads whose call graph is known, for frames.sh: frames-check.py knows it.
+"""Threads with a known call graph, for frames.sh; frames-check.py has the graph.
 
 Usage: frames.py run SECONDS, frames.py shares SECONDS, frames.py fork, frames.py exec N,
 frames.py signals NUMBER..., or frames.py alone.
 
-run: prints a JSON line for each process. shares: two functions. fork, exec and signals fail where a
-sampler is in the way. alone: prints what a sampler would leave.
+run: prints a JSON line for each process. shares: two functions with known shares. fork, exec and
+signals: fail if a sampler interferes. alone: prints what a sampler would leave behind.
 """
 import ctypes
 import errno
@@ -87,7 +87,7 @@ SOURCE = "def made_%d(n):\n    x = 0\n    for i in range(n):\n        x += i\n  
 
 
 def makes():
-    """Codes that are gone at once, so that their addresses become those of others."""
+    """Code objects that are freed at once, so that new ones get their addresses."""
     i = 0
     while time.monotonic() < END[0]:
         scope = {}
@@ -102,7 +102,7 @@ def blocked():
 
 
 def waits(counts):
-    """Calls that end early where a signal comes: none may."""
+    """Calls that a signal would end early: none may."""
     libc = ctypes.CDLL(None, use_errno=True)
     while time.monotonic() < END[0]:
         ctypes.set_errno(0)
@@ -169,7 +169,7 @@ def spin(seconds):
 
 
 def fork():
-    """From 3.12 on Python warns of a fork with more than one thread: -W error makes it fail."""
+    """Python 3.12 and later warn of a fork with several threads: -W error makes that fail."""
     for _ in range(10):
         spin(0.02)
         pid = os.fork()
@@ -181,7 +181,7 @@ def fork():
 
 
 def exec_(n):
-    """A signal that comes while the program becomes another one would end that."""
+    """A signal that arrives during execve() would kill the new program."""
     spin(0.005)
     if n:
         os.execv(sys.executable, [sys.executable, "-S", "-E", __file__, "exec", str(n - 1)])

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Where threads are, by samples, with each Python that is installed: stacks that the program can
-# have, shares of its functions, a thread that sleeps, a forked child; and programs that are left as
-# they are: calls that no signal ends, forks, execve(), signals of their own. TAP.
+# Samples with each installed Python: stacks that the program can have, shares of its functions, a
+# sleeping thread, a forked child. Also programs that a sampler must not disturb: calls that no
+# signal may interrupt, forks, execve(), signals of their own. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 . tests/torch/pythons.sh
 . tests/python/start.sh
 
-# On a busy machine threads get little of it: again then, and longer.
+# On a busy machine threads run too little: try again, longer.
 sampled()
 {
 	local seconds

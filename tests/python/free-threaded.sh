@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Free-threaded builds of Python: what is not recorded of them is said. Two programs that say to be
-# such a build stand in for one: one has a Python that does all else as it is, one has what
-# record -p looks at, and no Python. TAP.
+# Free-threaded builds of Python: the recorder says what it cannot record. Two programs that claim
+# to be such a build stand in for one: one embeds a normal Python, the other has only the data that
+# record -p reads, and no Python. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -61,7 +61,7 @@ int main(void)
 		pause();
 }
 END
-# $1 is it free-threaded?  $2 what is said
+# $1 whether it is free-threaded, $2 a pattern for the message
 refused()
 {
 	cc -DFREE_THREADED="$1" -rdynamic -o state state.c 2>log || return

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Threads that make each other wait, for gil.sh.
+"""Threads that wait for each other, for gil.sh.
 
 Usage: gil.py run, gil.py steps, gil.py check EVENTS, gil.py table REPORT EVENTS, or gil.py why
 REASONS.
 
-run: prints a JSON line for each process: its number, and those of the thread that keeps the GIL
-and of the one that waits for it. steps: in the fifth of nine "turn" it waits for long. check,
-table and why: read these from stdin. EVENTS: the capture as NDJSON. REPORT: what report --json
---gil prints. REASONS: what report --json --why 'GIL wait' prints.
+run: prints a JSON line for each process: its pid, and the tids of the thread that holds the GIL and
+of the one that waits for it. steps: a program with nine "turn", of which the fifth has a long wait.
+check, table and why: read run's output from stdin. EVENTS: the capture as NDJSON. REPORT: the
+output of report --json --gil. REASONS: that of report --json --why 'GIL wait'.
 """
 import ctypes
 import gc
@@ -25,12 +25,12 @@ HELD_MS = 60
 
 
 class Keeper:
-    """Makes a thread wait for the GIL for HELD_MS at least, on however busy a machine."""
+    """Makes a thread wait for the GIL for at least HELD_MS, even on a busy machine."""
     def __init__(self):
         self.ends = os.pipe()
         os.set_inheritable(self.ends[1], True)
-        # PyDLL does not leave the GIL. The shell wakes the other thread, which runs from then on
-        # until it waits for that, and sleeps itself.
+        # PyDLL does not release the GIL. The shell wakes the other thread, waits until that sleeps,
+        # waiting for the GIL, and then sleeps itself.
         self.system = ctypes.PyDLL(None).system
         self.command = ("echo >&%d; state=; until [ \"$state\" = S ]; do "
                         "read -r state </proc/%d/task/%%d/stat || exit 1; state=${state##*) }; "
@@ -42,12 +42,12 @@ class Keeper:
             sys.exit("gil.py: the shell failed")
 
     def wait(self):
-        """The thread that is to wait for it."""
+        """Called by the thread that is to wait."""
         os.read(self.ends[0], 1)
 
 
 def hold(keeper, waiter, go):
-    """Keeps the GIL over and over."""
+    """Holds the GIL HOLDS times."""
     for _ in range(HOLDS):
         go.acquire()
         with xsprof.range("keeps it"):
@@ -55,7 +55,7 @@ def hold(keeper, waiter, go):
 
 
 def waits():
-    """This thread wants the GIL each time that the other has it for long."""
+    """Waits for the GIL each time that the other thread holds it for long."""
     keeper, go, waiter = Keeper(), threading.Semaphore(0), threading.get_native_id()
     other = threading.Thread(target=hold, args=(keeper, waiter, go))
     other.start()
@@ -68,7 +68,7 @@ def waits():
 
 
 def turns(seconds):
-    """Three threads take turns, and a fourth comes and goes."""
+    """Three threads take turns; a fourth wakes now and then."""
     end = time.monotonic() + seconds
 
     def spin():
@@ -120,7 +120,7 @@ def values(event):
 
 
 def ranges(events, pid, name):
-    """(tid, begin, end, arguments of the begin, of the end) in the order of their ends."""
+    """Returns (tid, begin, end, arguments of the begin, of the end), in the order of ends."""
     opened, found = {}, []
     for e in events:
         if e.get("pid") != pid or e.get("name") != name:
@@ -136,7 +136,7 @@ def ranges(events, pid, name):
 
 
 def held(events, pid):
-    """(tid, begin, end)"""
+    """Returns (tid, begin, end)."""
     return sorted((e["begin_ns"], e["end_ns"], e["tid"]) for e in events
                   if e["type"] == "span" and e["name"] == "GIL held, wanted" and e["pid"] == pid)
 
@@ -151,7 +151,7 @@ def check_process(events, said):
     spans = held(events, said["pid"])
     for one, other in zip(spans, spans[1:]):
         assert one[1] <= other[0], ("two threads had it", one, other)
-    # Who has waited has it now, so nobody else does.
+    # A thread that has waited holds the GIL now, so no other thread does.
     for tid, _, end, _, _ in waits_:
         assert not [s for s in spans if s[0] < end < s[1] and s[2] != tid], (tid, end)
     kept = [s for s in spans if s[2] == said["holder"] and s[1] - s[0] > HELD_MS * 1_000_000]
@@ -203,7 +203,7 @@ def table(report, path):
         pair, = [p for p in got["pairs"] if p["waiter"] == one["waiter"] and
                  p["holder"] == one["holder"]]
         assert pair["handed"] >= HOLDS and pair["pid"] == one["pid"], pair
-        # In each hold the shell sleeps for that long, and the other one waits.
+        # In each hold the shell sleeps for HELD_MS, and the other thread waits.
         assert pair["waited_ns"] > HOLDS * HELD_MS * 1_000_000, pair
         assert pair["longest_ns"] > HELD_MS * 1_000_000, pair
     print("# %d pairs" % len(got["pairs"]))
@@ -223,7 +223,7 @@ def why(path):
             continue
         assert held_by[0]["range"] == "keeps it", window
         found += held_by[0]["ns"] > window["wall_ns"] / 2
-    # On a busy machine threads wait for a CPU as well.
+    # On a busy machine threads also wait for a CPU.
     assert found, windows
 
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Waits for Python's lock and garbage collections, with each Python that is installed: who waits for
-# whom, in a program and in its forked child; what is said of it; and programs that are left alone.
+# Waits for the GIL and garbage collections, with each installed Python: which thread waits for
+# which, in a program and in its forked child; what the tools print; and programs without Python.
 # TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -26,7 +26,7 @@ tid=$(sed -n '1s/.*"waiter": \([0-9]*\).*/\1/p' said)
 "$xsprof" report --gil -n 1 --tid "$tid" data >out 2>log && cat out >>log &&
 	[ "$(grep -c "python3*-$tid\$" out)" = 2 ] && grep -q "^ *Handed .*Held by" out
 result "report --gil: the thread that was asked for" $?
-# A thread keeps the lock for good, and the process is killed.
+# A thread holds the GIL for ever, and the process is killed.
 cat >hang.py <<'END'
 import ctypes, os, subprocess, sys, threading, time
 libc = ctypes.PyDLL(None)
@@ -49,7 +49,7 @@ read -r holder waiter <said
 "$xsprof" report --open data >out 2>>log
 "$xsprof" report --open --json data >json 2>>log
 cat out >>log
-# Its name, too, unless another thread had the lock of the names at its only event.
+# The thread has its name, too, unless the lock of the names was taken at its only event.
 was="was in GIL wait for .* for the lock held by thread $holder\( (.*)\)\? when killed"
 grep -q "^  thread $waiter (.*) $was" \
 	out && python3 - "$holder" "$waiter" >>log 2>&1 <<'END'
@@ -105,7 +105,7 @@ else
 	skipped "a program that embeds Python" "no headers of Python here"
 fi
 
-# Which of the C library's functions they are: those that programs of today are linked with.
+# The symbol versions needed are ones that today's programs are linked with.
 objdump -T "$BUILD/lib/libxsprof-python.so" | sed -n 's/.* \.text.*\(GLIBC[^ ]*\) */\1 /p' |
 	sort >ours
 objdump -T "$(ldd /usr/bin/env | sed -n 's/.* => \(.*libc\.so\.6\) .*/\1/p')" |

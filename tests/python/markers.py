@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A program with markers of the Python package, and what the trace of it has to have.
+"""A program with markers of the Python package, and checks of its trace.
 
 usage: markers.py [check REPORT NDJSON EXITED]
 """
@@ -207,7 +207,7 @@ def check(report, ndjson):
     assert values["big"]["value"] == 1 << 63 and values["f"]["value"] == 2.5, values
     assert values["yes"] == dict(values["yes"], type="bool", value=True), values
     assert values["s"]["value"] == "a text" and values["many"]["value"] == "[1, 2]", values
-    # Longer ones than a record has room for come in pieces, and are cut after XSPROF_TEXT_MAX.
+    # Values too long for a record come in pieces, cut after XSPROF_TEXT_MAX.
     pieces = [a["value"] for a in outer["args"] if a["key"] == "long"]
     pieces += [a["value"] for e in events for a in e.get("args", ()) if e["type"] == "args" and
                a["key"] == "long"]
@@ -221,7 +221,7 @@ def check(report, ndjson):
     flows = [e["type"] for e in events if e["type"].startswith("flow")]
     assert sorted(flows) == ["flow-end"] + ["flow-start"] + 3 * ["flow-step"], flows
     assert {e["value"] for e in events if e["type"].startswith("flow")} == {77}
-    # Each of the coroutines is open beside the others.
+    # Several of the coroutines are open at once.
     asynchronous = [e["value"] for e in of["async-begin"] if e["name"] == "coroutine"]
     assert len(set(asynchronous)) == 3, asynchronous
     names = {e["thread"] for e in of["begin"] if e["name"] == "in thread"}

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Markers of the Python package, with each Python that is installed: recorded by xsprof record,
-# with exact counts, and as they are where nothing records. TAP.
+# Markers of the Python package, with each installed Python: recorded by xsprof record, with exact
+# counts, and with no recorder. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 . tests/torch/pythons.sh
 . tests/python/start.sh
 
-# What has a newer glibc than the tests' libraries is not asked for: these are of this machine.
+# The libraries are built for this machine's glibc, so use only its Pythons.
 while read -r version python; do
 	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 6))' || continue
 	"$python" "$here/markers.py" >log 2>&1
@@ -73,7 +73,7 @@ assert (find("two.so"), find("three.so")) == ("other/two.so", "three.so"), find(
 END
 result "libraries: the package's own folder, then XSPROF_LIBDIR, then the loader's" $?
 
-# No library anywhere: it says what to do.
+# Without a library it says what to do.
 XSPROF_LIBDIR=$dir /usr/bin/python3 - >log 2>&1 <<'END'
 try:
     from xsprof import range

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A small training with PyTorch, its steps told by markers of the package."""
+"""Trains a small PyTorch model; markers of the package tell its steps."""
 import torch
 
 import xsprof

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions of C that native.py calls and is called by, on x86-64. With -DPAD=N and -DNAME=f it is
- * a library whose only function has a frame of its own size, so that one is not unwound as another.
+ * C functions that native.py calls and that call it, on x86-64. With -DPAD=N and -DNAME=f: a
+ * library whose only function has its own frame size, so that the unwind rules of one do not fit
+ * another.
  */
 #ifdef NAME
 #include <string.h>
@@ -95,8 +96,8 @@ int waits(long ms)
 }
 
 /*
- * misleads(n, word): its unwind information does not know of the word, which stands where the
- * return address is said to be.
+ * misleads(n, word): pushes a word that its unwind information does not mention, so that the word
+ * is where the return address should be.
  */
 __asm__(".globl misleads\n"
 	".type misleads, @function\n"

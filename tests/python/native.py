@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Functions of C that call Python and are called by it, for native.sh.
+"""C functions that call Python and are called by it, for native.sh.
 
 Usage: native.py run LIBRARY SECONDS, native.py come-and-go ONE OTHER SECONDS,
 native.py mislead LIBRARY SECONDS, native.py outside LIBRARY SECONDS,
@@ -8,13 +8,12 @@ native.py asleep LIBRARY SECONDS, native.py check EVENTS, native.py check-come-a
 native.py check-mislead EVENTS, native.py check-outside EVENTS, native.py check-asleep EVENTS,
 native.py check-none EVENTS.
 
-run: two threads, one of them with a stack for signals. come-and-go: libraries take each other's
-place while another thread does the same with copies of them. mislead: what unwind information takes
-for a return address is a word of the program's: doubles have the highest bits, as no address has.
-outside: C that runs without the lock, beside a thread that has it, and one that sleeps in C.
-asleep: threads that wait in C: long, briefly again and again, and in a function that this library
-replaces.
-check: samples of the former.
+run: two threads, one with an alternate signal stack. come-and-go: libraries are loaded in turn at
+the same address, while another thread does so with copies of them. mislead: unwind information
+finds the program's own word in place of a return address: doubles have high bits set, which
+addresses do not. outside: C that runs without the GIL, beside a thread that holds it, and one that
+sleeps in C. asleep: threads that wait in C: for long, briefly again and again, and in a function
+that the library replaces. check: checks samples of run; the other checks likewise.
 """
 import ctypes
 import errno
@@ -41,7 +40,7 @@ def inner(library):
 
 
 def turns(library):
-    # What C calls calls a function of Python, which calls C.
+    # C calls this Python function, which calls C.
     def called(n):
         return inner(library) > n
 
@@ -56,7 +55,7 @@ def asks(library, call):
 
 
 def run(path, seconds):
-    # Signals have a stack of their own in this thread then.
+    # faulthandler gives this thread an alternate signal stack.
     faulthandler.enable()
     END[0] = time.monotonic() + seconds
     library = ctypes.PyDLL(path)
@@ -85,11 +84,11 @@ def close(library):
 
 
 def churn(paths):
-    """In another thread, with no lock of Python's held while libraries come and go."""
+    """Loads and unloads libraries in another thread, without the GIL held meanwhile."""
     while time.monotonic() < END[0]:
         for path in paths:
             close(ctypes.CDLL(path))
-        # Samples that an unloading falls into have no frames of C.
+        # Samples during an unloading have no C frames.
         time.sleep(0.01)
 
 
@@ -133,7 +132,7 @@ def frees(library):
 
 
 def sleeps(counts):
-    """It is not asked where it sleeps: but now and then where it had the lock a moment before."""
+    """Sleeps. The sampler interrupts it rarely: only just after it has released the GIL."""
     usleep = ctypes.CDLL(None, use_errno=True).usleep
     while time.monotonic() < END[0]:
         ctypes.set_errno(0)
@@ -202,14 +201,14 @@ def stacks(path, how="runs"):
 
 
 def name_of(frame):
-    """ "turns" of "native.py(41): turns", "leaf" of "leaf (native.so)"."""
+    """Returns "turns" for "native.py(41): turns", "leaf" for "leaf (native.so)"."""
     if "): " in frame:
         frame = frame.split("): ", 1)[1]
     return frame.split(" (")[0].split(".")[-1]
 
 
 def follow(stack, *names):
-    """Are they in the stack in this order, the innermost first?"""
+    """Are the names in the stack in this order, innermost first?"""
     at = -1
     for name in names:
         if name not in stack[at + 1:]:
@@ -234,7 +233,7 @@ def check(path):
             assert outer not in stack, stack
     assert len(by_thread) == 2, by_thread
     assert min(by_thread.values()) >= 10, by_thread
-    # One in a hundred may be in the middle of a call.
+    # A few samples fall into the middle of a call.
     assert called >= 10 and merged >= 0.9 * called, (merged, called)
 
 
@@ -248,7 +247,7 @@ def check_come_and_go(path):
             found[name] += 1
         if mine[:1] == ["spins"]:
             assert len(mine) == 2, stack
-        # By the other one's rule its caller is not found.
+        # The other library's unwind rules would not find its caller.
         assert not mine or "[no unwind information]" not in stack, stack
     assert min(found.values()) >= 10, found
 
@@ -263,7 +262,7 @@ def check_mislead(path):
 
 
 def check_outside(path):
-    """Without its C are the first samples of a call, as it waited before."""
+    """A call's first samples lack its C frames: the sampler still thinks that it waits."""
     found = without = 0
     for stack, _ in stacks(path, "native"):
         if "frees" not in stack:

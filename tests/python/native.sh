@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Samples with the functions of C between those of Python, with each Python that is installed: of
-# C that Python calls and that calls Python, in two threads, one with a stack for signals; while
-# libraries come and go, at the place of others too; of C that runs without the lock; and of C that
-# waits. TAP.
+# Samples with C functions between Python's, with each installed Python: C that Python calls and
+# that calls Python, in two threads, one with an alternate signal stack; libraries that come and go,
+# also at the address of another; C that runs without the GIL; and C that waits. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -23,7 +22,7 @@ library native.so -g && library one.so -DNAME=of_one -DPAD=1024 &&
 	library other.so -DNAME=of_other -DPAD=4096
 result "libraries are built" $?
 
-# On a busy machine threads get little of it: again then, and longer.
+# On a busy machine threads run too little: try again, longer.
 sampled() # CHECK PYTHON ARGUMENT...
 {
 	local check=$1 python=$2 seconds

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs that are no Python, with what is preloaded for Python: those that use the same functions
-# of the C library at moments when nothing else may be called. TAP.
+# Programs without Python, with the library that is preloaded for Python: programs that use the C
+# library's functions that it wraps, at moments when nothing else may be called. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh

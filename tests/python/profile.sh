@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# xsprof.profile(): of programs without PyTorch, with each Python that is installed; and the steps
-# of PyTorch's recipe for its profiler, with both profilers: the same ops, counts, bytes and FLOPs.
-# Usage: profile.sh alone | PYTHON. TAP.
+# xsprof.profile(): programs without PyTorch, with each installed Python; and the steps of PyTorch's
+# profiler recipe with both profilers: the same ops, counts, bytes and FLOPs. Usage: profile.sh
+# alone | PYTHON. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -27,7 +27,7 @@ version=$("$python" -c 'import torch; print(torch.__version__)' 2>/dev/null) ||
 	skip "no PyTorch for $python"
 [ -e "$BUILD/lib/libxsprof-torch.so" ] || skip "libxsprof-torch is not built for this machine"
 
-# tutorial NAME MODULE: in the folder NAME
+# tutorial NAME MODULE: runs the recipe in the folder NAME
 tutorial()
 {
 	rm -rf "$1"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Programs as users have them, and what is known of their samples, for real.sh.
+"""Realistic programs, and checks of their samples, for real.sh.
 
 Usage: real.py serve SECONDS, real.py table SECONDS, real.py tasks SECONDS: a web server with four
-clients in a process of their own; a job of pandas and numpy; tasks of asyncio. Then
-real.py check-serve|check-table|check-tasks EVENTS [GIL].
+clients in a process of their own; a pandas and numpy job; asyncio tasks. Then real.py
+check-serve|check-table|check-tasks EVENTS [GIL].
 """
 import asyncio
 import collections
@@ -75,12 +75,12 @@ def scores(frame):
 
 
 def convert(numpy, numbers):
-    # Holds the lock: a list of Python's objects is read.
+    # Holds the GIL: it reads a list of Python objects.
     return numpy.array(numbers).sum()
 
 
 def multiply(numpy, matrix):
-    # Lets go of it.
+    # Releases the GIL.
     return numpy.dot(matrix, matrix)
 
 
@@ -143,7 +143,7 @@ def samples(path):
 
 
 def name_of(frame):
-    """Before 3.11 a name is the last part alone."""
+    """Before 3.11 a name is only the last part."""
     return frame.split("): ", 1)[1].split(".")[-1] if "): " in frame else frame
 
 
@@ -166,14 +166,14 @@ def check_serve(path, gil_path):
         if how == "runs" and "do_GET" in stack:
             ran[stack[0]] += 1
         idle += how == "off" and "serve_forever" in stack
-    # The page is what the server is busy with; the thread that accepts waits for connections.
+    # The server mostly renders pages; its accepting thread waits for connections.
     assert ran.most_common(1)[0][0] == "render", ran
     assert ran["render"] > 0.5 * sum(ran.values()) > 50, ran
     assert len(threads) > CLIENTS and idle > 50, (len(threads), idle)
     with open(gil_path, encoding="utf-8") as file:
         gil = json.load(file)
     workers = {t["tid"]: t for t in gil["threads"] if t["tid"] in threads}
-    # They wait for each other.
+    # The workers wait for each other.
     assert sum(t["waits"] for t in workers.values()) > 0.5 * gil["waits"] > 0, gil["waits"]
     among = sum(p["waited_ns"] for p in gil["pairs"]
                 if p["holder"] in workers and p["waiter"] in workers)
@@ -190,7 +190,7 @@ def check_table(path, _):
             assert follow(stack, "score", "apply_series_generator", "apply", "scores", "table"), \
                 stack
             applied += 1
-        # C below convert(): what is inside of it in the stack.
+        # C called by convert(): frames inside of it in the stack.
         if how == "runs" and "convert" in stack:
             native += any("_multiarray_umath" in f for f in stack[:stack.index("convert")])
     assert applied >= 20, applied
@@ -201,14 +201,14 @@ def check_table(path, _):
 
 
 def check_tasks(path, _):
-    """The innermost but for its calls: a task that runs is what the event loop's handle runs."""
+    """Checks that the innermost task in the stack is the one that the event loop's handle runs."""
     found, names = collections.Counter(), collections.defaultdict(set)
     for how, stack, _ in samples(path):
         if how == "runs" and "spins" in stack:
             assert "_run" in stack, stack
             inside = stack[:stack.index("_run")]
             task = [f for f in inside if f.startswith("asyncio task: ")]
-            # Not known of the first ones.
+            # The first samples have no task yet.
             assert task in ([], inside[-1:]), stack
             coroutine = inside[-1 - len(task)]
             found[coroutine] += 1

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs as users have them: a web server under load, a job of pandas and numpy, tasks of asyncio.
-# Their samples and waits for the lock against what is known of them. TAP.
+# Realistic programs: a web server under load, a pandas and numpy job, asyncio tasks. Checks their
+# samples and waits for the GIL. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 . tests/viewers/packages.sh
 . tests/python/start.sh
 
-# On a busy machine threads get little of it: again then, and longer.
+# On a busy machine threads run too little: try again, longer.
 known() # WHAT PYTHON OPTION...
 {
 	local what=$1 python=$2 seconds

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares what tutorial.py found with xsprof.profiler and with torch.profiler.
+"""Compares tutorial.py's results with xsprof.profiler and with torch.profiler.
 
 usage: same.py OURS THEIRS TORCH_VERSION
 
-Names, counts, bytes and FLOPs are the same. Versions before 2.13 go by times of two clocks, or in
-microseconds: what is inside of what they know nearly, so that they take some ops that only call
-another one of their name for two, some short ones beside each other for one, and memory for that of
-other ops. Of these all names and FLOPs are the same, and nearly all counts. Prints what was
-compared.
+Names, counts, bytes and FLOPs must be the same. PyTorch before 2.13 rebuilds nesting from times of
+two clocks, or in microseconds. So it counts some ops that only call an op of the same name twice,
+merges some short neighbours, and assigns some memory to other ops. For these versions all names and
+FLOPs must be the same, and nearly all counts. Prints what was compared.
 """
 import json
 import sys

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The start of a test of the Python package, behind tap.sh: the package and the libraries are those
-# of the tree, and $dir has a session folder of its own. To be sourced.
+# Starts a test of the Python package: uses the package and libraries of the tree, and gives $dir a
+# session folder of its own. Source this after tap.sh.
 skip() { echo "1..0 # SKIP $*"; exit 77; }
 
-# shellcheck disable=SC2034 # of who sources it
+# shellcheck disable=SC2034 # used by the script that sources it
 here=$PWD/tests/python
 export PYTHONPATH=$PWD/tools/python XSPROF_LIBDIR=$BUILD/lib
 export PYTHONDONTWRITEBYTECODE=1 PYTHONIOENCODING=utf-8 OMP_NUM_THREADS=1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Structs and constants of the Python package against the public headers, which a compiler reads.
+"""Compares the Python package's structs and constants with the public headers, by a compiler.
 
-usage: structs.py FOLDER     for what is compiled. TAP.
+usage: structs.py FOLDER     for compiled files. TAP.
 """
 import ctypes
 import os

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Tasks of asyncio whose names the program knows, for tasks.sh.
+"""asyncio tasks with known names, for tasks.sh.
 
 Usage: tasks.py run SECONDS, tasks.py blocked SECONDS, tasks.py many SECONDS,
 tasks.py forked SECONDS, tasks.py check EVENTS [FEW] <SAID, or tasks.py check-many EVENTS.
 
-Each task calls a function that no other calls, so that each sample says itself in which task it
-was. run: prints these functions, each with get_name() of its task. blocked: the event loop is in
-a thread, and the main thread waits for it all the time. many: more tasks than can be named.
-forked: a child. check: samples of these; FEW: how many must be in tasks at least.
+Each task calls a function that no other task calls, so that each sample shows which task it was in.
+run: prints these functions, each with get_name() of its task. blocked: the event loop runs in a
+thread, and the main thread waits for it. many: more tasks than the recorder can name. forked: a
+forked child. check: checks the samples; FEW: the least number of samples in tasks.
 """
 import asyncio
 import json
@@ -63,7 +63,7 @@ async def worker(label, name=None):
         end = (time.monotonic() + END[0]) / 2 if part == "one" else END[0]
         while time.monotonic() < end:
             await inner(work, 0.004)
-        # Asked for late: before, it is but a number in 3.13.
+        # Late: until it is asked for, the name is only a number in 3.13.
         note(work.__name__, task.get_name())
 
 
@@ -98,7 +98,7 @@ async def starter(label):
     loop = asyncio.get_running_loop()
     while time.monotonic() < END[0]:
         work(0.002)
-        # The task of this coroutine is another one while it runs.
+        # An eager task: this coroutine's task changes while it runs.
         await asyncio.Task(eager(label + "_eager"), loop=loop, name=label + " eager",
                            eager_start=True)
         work(0.002)
@@ -118,7 +118,7 @@ async def all_of(label):
 
 
 def plain():
-    """A thread without tasks, while others are in theirs."""
+    """A thread without tasks, while other threads run theirs."""
     work = function("work_plain")
     note("work_plain", "")
     while time.monotonic() < END[0]:
@@ -159,7 +159,7 @@ async def blocked():
 def run_blocked():
     thread = threading.Thread(target=asyncio.run, args=(blocked(),))
     thread.start()
-    # It sees no pending call meanwhile.
+    # The main thread runs no pending calls meanwhile.
     thread.join()
     said()
 
@@ -199,7 +199,7 @@ def samples(path):
 
 
 def shown(name):
-    """As it is recorded: what is no text is replaced, and of long names the end is kept."""
+    """The recorded name: non-text is replaced, and of long names the end is kept."""
     if not name:
         return "<no name>"
     name = "".join("\ufffd" if 0xd800 <= ord(c) < 0xe000 else c for c in name)
@@ -218,7 +218,7 @@ def check(path, few):
         marks = [i for i, frame in enumerate(frames) if frame.startswith(MARK)]
         works = [f.rsplit(": ", 1)[1] for f in frames if f.startswith("work.py(")]
         if not works:
-            # Of what the program does in tasks beside its work the name is not known here.
+            # Other work of the program in tasks: its name is not known here.
             assert not marks or any("tasks.py" in f for f in frames), frames
             continue
         work = works[0]
@@ -237,7 +237,7 @@ def check(path, few):
         coroutine = frames[at - 1].split("): ", 1)[1]
         assert coroutine in ("worker", "sleeper", "eager", "starter"), frames
         if coroutine != "eager":
-            # Functions of C may be between.
+            # C functions may be between.
             outer = [f for f in frames[at + 1:] if "): " in f]
             assert outer[0].split("): ", 1)[1] in ("Handle._run", "_run"), frames
         right += 1
@@ -246,7 +246,7 @@ def check(path, few):
     print("# %d samples named, %d not; %d of %d functions; %s" %
           (right, missing, len(met), len(named), sorted(held)))
     assert right >= few, right
-    # The first ones come before it is known what is where.
+    # The first samples come before the recorder has found the tasks.
     assert missing <= 40 + right / 20, (missing, right)
     assert "runs" in held
     if few > 100:
@@ -255,7 +255,7 @@ def check(path, few):
 
 
 def check_many(path):
-    """Those without room for their task have their functions nevertheless."""
+    """Samples without room for their task have their functions nevertheless."""
     tasks, named, without = set(), 0, 0
     for one in samples(path):
         if not one.get("frames"):

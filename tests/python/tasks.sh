@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The task of asyncio in which a sample was, with each Python that is installed: by the name that
-# the program itself has for it, in its place on the stack; and programs without one. TAP.
+# The asyncio task of each sample, with each installed Python: under the name that the program
+# itself gives it, at its place in the stack; and programs without tasks. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 tasks=$here/tasks.py
 
-# On a busy machine threads get little of it: again then, and longer.
+# On a busy machine threads run too little: try again, longer.
 sampled() # PYTHON KIND CHECK [FEW]
 {
 	local seconds
@@ -57,7 +57,7 @@ many() # SECONDS
 		"$dump" -q -f ndjson data >events 2>>log &&
 		/usr/bin/python3 "$tasks" check-many events >>log 2>&1
 }
-# Takes as many ticks as there are names.
+# Needs as many ticks as there are names.
 many 6 || many 12 || many 24
 result "more tasks than are named: it is said, and their samples have their functions" $?
 "$xsprof" record -q --python=500 -o data -- "$newest" - 2>log <<-'END' && [ ! -s log ] &&

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# record --python-trace, with each Python that is installed: each call of a function is a range, by
-# the count of Python's own profile hook in another run; modules that are asked for; wrong words.
-# TAP.
+# record --python-trace, with each installed Python: each call of a function is a range, as counted
+# by Python's own profile hook in another run; selected modules; wrong arguments. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -40,7 +39,7 @@ json.dumps(json.loads("[1]"))' >out 2>log && "$xsprof" report data >report 2>>lo
 	grep -q 'json/decoder.py' report && ! grep -q 'json/encoder.py\|json/__init__.py' report
 result "of some modules: no others" $?
 
-# A name that is in no file's path is told, with each Python, where another one is not.
+# With each Python: a module name that is in no file's path is reported, a valid one is not.
 while read -r version python; do
 	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || continue
 	"$xsprof" record --python-trace=none.such,json.decoder,calls.py,json -o data -- \
@@ -57,7 +56,7 @@ json.loads("[1]")' >out 2>log && ! grep -q 'no function of' log &&
 	"$xsprof" report data 2>>log | grep -q 'json/decoder.py'
 result "an empty name is none" $?
 
-# Up to 3.11 there is one hook: what another has it for is not recorded, and it is said.
+# Up to 3.11 there is one hook: while another tool has it nothing is recorded, and xsprof says so.
 cat >taken.py <<'END'
 import cProfile, gc
 def inner(): pass

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Call trees of one program as two tracers have them, for viztracer.sh.
+"""Call trees of one program from two tracers, for viztracer.sh.
 
 Usage: tree.py run, or tree.py compare EVENTS VIZTRACER.
 
 run: calls that nest, return early, raise and repeat, in two threads, the same each time. compare:
-the events of a capture as NDJSON, and what viztracer wrote; the trees of both must be the same.
+EVENTS are a capture's events as NDJSON, VIZTRACER is viztracer's output; both must have the same
+trees.
 """
 import json
 import os
@@ -74,9 +75,9 @@ def run():
 # ---- both trees ------------------------------------------------------------------------------
 
 def nested(calls):
-    """Of (begin, end, name): trees of (name, trees), of those in first() and second() alone."""
+    """Builds trees (name, trees) from (begin, end, name), only of calls in first() and second()."""
     roots, opened = [], []
-    # The outer of two that begin at once is the one that ends later.
+    # Of two that begin at once the outer ends later.
     for begin, end, name in sorted(calls, key=lambda call: (call[0], -call[1])):
         while opened and opened[-1][0] < end:
             opened.pop()
@@ -108,7 +109,7 @@ def theirs(path):
     with open(path, encoding="utf-8") as file:
         for event in json.load(file)["traceEvents"]:
             if event["ph"] == "X" and FILE in event["name"]:
-                # Nanoseconds: the numbers are decimal ones of microseconds.
+                # Nanoseconds: the file has microseconds with decimals.
                 begin = round(event["ts"] * 1000)
                 name = event["name"].split(" (")[0].split(".")[-1]
                 threads.setdefault(event["tid"], []).append(

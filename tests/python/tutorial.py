@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The steps of PyTorch's recipe "PyTorch Profiler", with the profiler of the module named.
+"""The steps of PyTorch's recipe "PyTorch Profiler", with the profiler of the given module.
 
 usage: tutorial.py torch.profiler|xsprof.profiler OUT
 
-A residual network in place of torchvision's, so that nothing else is needed. Writes to OUT, as
-JSON, what the profiles said; the rest goes to files in the current folder.
+Uses its own residual network in place of torchvision's, to need nothing else. Writes the profiles'
+results to OUT, as JSON, and the rest to files in the current folder.
 """
 import collections
 import gzip
@@ -54,10 +54,10 @@ def rows(averages, *columns):
 
 
 def trace(path):
-    """How many of each name a trace has, of ops and of the program's ranges."""
+    """Counts a trace's events by name, for ops and the program's ranges."""
     with (gzip.open if path.endswith(".gz") else open)(path, "rt") as f:
         events = json.load(f)
-    # A PyTorch without Kineto writes something else.
+    # A PyTorch without Kineto writes another format.
     if isinstance(events, list):
         return None
     events = events["traceEvents"]

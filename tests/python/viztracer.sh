@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# viztracer beside xsprof: the call trees of the same program, recorded by each, are the same. TAP.
+# Records one program with viztracer and with xsprof: the call trees must be the same. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh

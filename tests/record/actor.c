@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program to be recorded that behaves as it is told: regular, lossy, overwriting, dying in
- * several ways, and hostile.  What it wrote goes to stdout in the words of a ledger.
+ * A program to be recorded that behaves as its arguments say: normal, losing records, overwriting,
+ * ending in several ways, hostile. It prints what it wrote, in the format of a capture's ledgers.
  *
  *	actor count N		N records over 3 rings, waiting for the reader
- *	actor lose N		N records into a small ring, not waiting
+ *	actor lose N		N records into a small ring, without waiting
  *	actor overwrite N	N records of 1 to 8 slots into a small OVERWRITE ring
  *	actor end HOW [MS]	100 records, a wait, then: exit, _exit, kill, exec, abort, again
- *				(executes itself, which exits), again-kill (stops its parent, and
- *				executes itself, which is killed)
- *	actor scribble SEED MS	writes rubbish all over its own file
- *	actor truncate		cuts its own file to nothing, under the recorder's eyes
- *	actor sparse MODE MS	a ring of 2 TB that is a hole, and says that all of it is written;
+ *				(executes itself, then exits), again-kill (stops its parent,
+ *				executes itself, and is killed)
+ *	actor scribble SEED MS	writes garbage all over its own file
+ *	actor truncate		truncates its own file while the recorder reads it
+ *	actor sparse MODE MS	a ring of 2 TB that is a hole and claims to be full;
  *				MODE: 0 discard, 1 overwrite
- *	actor heads		heads that jump, go back and lie
+ *	actor heads		head positions that jump, go back and lie
  *	actor shapes		files that are no producers
- *	actor hold MS FILE [N]	N (100) records, then waits, then 100 more; FILE gets its process
- *				id when the first are there
+ *	actor hold MS FILE [N]	N (100) records, a wait, then 100 more; writes its process id to
+ *				FILE after the first ones
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -108,7 +108,7 @@ static int end(const char *how, unsigned int ms, uint32_t seq)
 	return 91;
 }
 
-/* Everything a process can do to its own file short of cutting it, for a while. */
+/* For a while, does everything that a process can do to its own file except truncate it. */
 static int scribble(uint64_t seed, unsigned int ms)
 {
 	uint64_t until = now_ms() + ms, state = seed;
@@ -141,7 +141,7 @@ static int scribble(uint64_t seed, unsigned int ms)
 			else
 				off = (uint8_t *)sim_slot(&s, k, 0) - s.base +
 				      draw_from(&state) % 65536;
-			/* Our own pointers into it depend on these. */
+			/* Our own pointers into the file depend on these. */
 			memcpy(s.base + (off & ~7ull), &word, 8);
 			if (s.device)
 				continue;
@@ -165,7 +165,7 @@ static int cut(void)
 	name = sim_name(&s, "cut");
 	for (i = 0; i < 5000; i++)
 		sim_put(&s, i % 2, name, 1, i, true);
-	/* What the kernel owns cannot be cut. */
+	/* The kernel's memory cannot be truncated. */
 	if (ftruncate(s.fd, 0) == (s.device ? 0 : -1))
 		return 92;
 	sleep_ms(400);
@@ -234,7 +234,7 @@ static int shapes(void)
 	if (symlinkat("/etc/passwd", dir, "p.1.1.7") || mkfifoat(dir, "p.1.1.8", 0600) ||
 	    mkdirat(dir, "p.1.1.9", 0700))
 		return 94;
-	/* Whole, but somebody may have given it its second name. */
+	/* A whole file, but one with a second link, which somebody else may have made. */
 	ctl = *s.ctl;
 	put_file(dir, "p.1.1.10", &ctl, sizeof(ctl), (off_t)ctl.total_size);
 	if (linkat(dir, "p.1.1.10", dir, "second", 0))

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# `xsprof record` as a command: options, exit statuses, signals, what it says and where.
+# `xsprof record` as a command: options, exit statuses, signals, messages.
 . "$(dirname "$0")/tap.sh"
 
-# The command's own status, input and output
+# The command's exit status, input and output
 run "$xsprof" record -- sh -c 'cat; echo to-out; echo to-err >&2; exit 3'
 is "exit status of the command" $rc 3
 is "stdout is the command's alone" "$(cat out)" to-out
@@ -95,7 +95,7 @@ for sig in INT TERM HUP QUIT USR1; do
 	while [ \$i -lt 200 ]; do sleep 0.05; i=\$((i + 1)); done
 	END
 	rm -f out err
-	# A background job of a shell ignores INT and QUIT: give them back.
+	# A shell starts background jobs with INT and QUIT ignored: restore them.
 	env --default-signal=INT,QUIT "$xsprof" record -q -- sh trap.sh >out 2>err &
 	pid=$!
 	wait_for grep -qs ready out
@@ -111,7 +111,7 @@ while [ $i -lt 10 ]; do sleep 0.05; i=$((i + 1)); done
 echo "n=$n"
 END
 if command -v script >/dev/null; then
-	# On a terminal Ctrl-C comes to the whole group: once, not twice.
+	# On a terminal Ctrl-C goes to the whole process group: the command must get it once.
 	(wait_for grep -qs ready typed; printf '\003'; sleep 1) |
 		script -qefc "$xsprof record -q -- sh count.sh" typed >/dev/null
 	has "Ctrl-C of a terminal arrives once" typed 'n=1'
@@ -143,7 +143,7 @@ rm -f out err
 env --default-signal=INT,QUIT "$xsprof" record -- sh deaf.sh >out 2>err &
 pid=$!
 wait_for grep -qs ready out
-# On a busy machine two that come at once may be seen as one.
+# On a busy machine two signals in a row may arrive as one.
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	kill -TERM $pid
 	sleep 0.2
@@ -235,7 +235,7 @@ hasnt "rings in the tmpfs are not worth a line" err '^xsprof: rings'
 run "$xsprof" record --no-itt -v -o b.data -- "$actor" count 10
 has "told where the rings are" err '^xsprof: rings: tmpfs$'
 
-# What somebody calls a program or a file drives no terminal
+# Names of programs and files must not reach the terminal unescaped
 evil=$'e\033[31m\302\233v'
 cp "$actor" "$evil"
 rm -f held
@@ -253,7 +253,7 @@ has "the list shows it" listed 'e\\x1b\[31m'
 has "a message shows it" err 'wrote e\\x1b\[31m'
 ok "no control character is printed" not grep -qaP '\x1b|\xc2\x9b' listed err reported
 
-# Variables
+# Environment variables
 XSPROF_BACKEND=paper run "$xsprof" record -o b.data -- true
 has "a variable that makes no sense is told of" err \
 	"^xsprof: XSPROF_BACKEND: 'paper' is invalid: auto, device, tmpfs or none$"
@@ -290,7 +290,7 @@ is "memory that there is not is not asked for" $rc 2
 has "said" err '^xsprof: --prefault: .* are free in the tmpfs'
 ok "no session stays behind" clean
 
-# The recorder's priority, and that of the command, which keeps its own
+# The recorder's priority; the command keeps its own
 for prio in 0 100 x 1x; do
 	run "$xsprof" record --realtime=$prio -o b.data -- true
 	is "--realtime=$prio is none" $rc 2
@@ -298,7 +298,7 @@ done
 run "$xsprof" record --flight --realtime -o b.data -- true
 is "a flight recorder has no use for one" $rc 2
 if chrt -f 1 true 2>/dev/null; then
-	# Of what the test itself runs at; 19 is the end.
+	# Relative to the test's own nice value; 19 is the largest.
 	nice=$(nice -n 3 nice)
 	# shellcheck disable=SC2016
 	run nice -n 3 "$xsprof" record --realtime=7 -o b.data -- sh -c \
@@ -314,7 +314,7 @@ else
 	skip "the recorder has the priority, the command has its own" "SCHED_FIFO is not permitted"
 fi
 
-# While the recorder stands still nothing reads the rings: they fill, with room enough beside them.
+# While the recorder is stopped nothing reads the rings: they fill, though memory has room for more.
 # shellcheck disable=SC2016
 full='kill -STOP $PPID; "$@"; kill -CONT $PPID'
 run "$xsprof" record --backend=tmpfs -b 64k -o b.data -- sh -c "$full" - "$marker" 20000 1 0

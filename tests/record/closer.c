@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that records itself (XSPROF_RECORD), and does with descriptors what programs do.
+ * A program that records itself (XSPROF_RECORD) and closes and reuses descriptors as programs do.
  *
- *	closer low	closes 3 to 255 and has files of its own there, while a child ends
- *	closer all	closes all from 3 on, and has files of its own everywhere
+ *	closer low	closes 3 to 255 and opens files of its own there, while a child ends
+ *	closer all	closes all from 3 on, and opens files at all of these numbers
  *	closer lost	... and expects no more of the recording
- *	closer fork	its second child looks for what it has of the first
- *	closer grow	goes on in a sandbox that gives its rings no more memory
- *	closer sandbox WHAT	in a sandbox that knows no close_range()
+ *	closer fork	its second child looks for descriptors of the first
+ *	closer grow	continues in a sandbox that gives its rings no more memory
+ *	closer sandbox WHAT	in a sandbox that has no close_range()
  *
- * Return: 0; what is wrong is on standard output.  77: there can be no such sandbox.
+ * Return: 0; writes errors to standard output. 77: this machine cannot make such a sandbox.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +30,7 @@
 #include <xsprof/xsprof.h>
 
 #define MARKS	1000
-#define FILES	700	/* numbers that are given to files */
+#define FILES	700	/* descriptor numbers to fill with files */
 
 static int bad;
 static bool theirs[FILES];
@@ -49,7 +49,7 @@ static void marks(void)
 	}
 }
 
-/* All of it was read: the drain has taken us up. */
+/* Waits until all records were read: then the drain has opened our file. */
 static void marks_read(void)
 {
 	marks();
@@ -57,7 +57,7 @@ static void marks_read(void)
 		wrong("nobody reads", errno);
 }
 
-/* Waits until process @pid has a file in the session, or has none any more. */
+/* Waits until process @pid has a file in the session, or none any more. */
 static void wait_for_file(pid_t pid, bool there)
 {
 	char prefix[32];
@@ -78,7 +78,7 @@ static void wait_for_file(pid_t pid, bool there)
 	} while (found != there);
 }
 
-/* One file, by all numbers from 3 on that are free. */
+/* Opens one file at each free descriptor from 3 on. */
 static ino_t open_files(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -91,7 +91,7 @@ static ino_t open_files(const char *path)
 	return st.st_ino;
 }
 
-/* The program's are there still, and nobody has moved, cut or written to the file. */
+/* The program's descriptors are open, and nobody has moved, truncated or written to the file. */
 static void check_files(ino_t ino)
 {
 	struct stat st;
@@ -114,7 +114,7 @@ static void close_from(int fd, int end)
 		close(fd);
 }
 
-/* A child that is a producer until its @fd is at its end. */
+/* Starts a child that is a producer until it reads the end of @fd. */
 static pid_t start_child(int fd, int other)
 {
 	pid_t pid = fork();
@@ -171,7 +171,7 @@ static void all(bool lost)
 	check_files(ino);
 }
 
-/* From here on two calls of this thread fail. */
+/* Makes two system calls of this thread fail from here on. */
 static bool refuse(unsigned int one, unsigned int other, unsigned int err)
 {
 	struct sock_filter code[] = {
@@ -247,7 +247,7 @@ static void forks(void)
 	child = start_child(pipes[0], pipes[1]);
 	marks_read();
 	wait_for_file(child, true);
-	/* What it has of its own it has read by now. */
+	/* By now the library has read this process's own records. */
 	marks_read();
 	second = fork();
 	if (!second) {

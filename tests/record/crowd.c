@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A folder of a recording that another user, or a program gone wrong, fills with files: what a
- * step of the drain looks at and opens is bounded, and a producer that comes is taken up by the
- * next step all the same.  What counts are files opened and looked at.  Linked with
- * --wrap=openat,--wrap=fstatat. And what processes say of themselves and of others. TAP.
+ * A session's folder that another user, or a broken program, fills with files: a step of the drain
+ * looks at and opens a bounded number of these, and the next step still opens a new producer.
+ * Counts the files opened and looked at: linked with --wrap=openat,--wrap=fstatat. Also tests the
+ * messages of processes about themselves and about others. TAP.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -22,10 +22,10 @@
 
 #define STRANGER	12345
 #define CROWD		3000u
-#define STEPS		200		/* enough for all of it */
-#define NO_PROCESS	4190000u	/* above what numbers there are by default */
+#define STEPS		200		/* enough to read all files */
+#define NO_PROCESS	4190000u	/* above all process ids, by default */
 
-/* In a step; of our own user's files, of others', and names looked at. */
+/* At most in a step: opens of our user's files, opens of other users' files, names looked at. */
 #define OPENS_MOST	256u
 #define FOREIGN_MOST	32u
 #define LOOKS_MOST	1024u
@@ -52,7 +52,7 @@ int __wrap_fstatat(int dir, const char *name, struct stat *st, int flags)
 
 /**
  * struct scene - a recording and its drain
- * @said: the last text of the drain with @about in it
+ * @said: the drain's last message that contains @about
  */
 struct scene {
 	struct xsp_recording	session;
@@ -99,7 +99,7 @@ static void end(struct scene *s)
 	xsp_recording_close(&s->session);
 }
 
-/* A file of this name and content; not opened through the wrapper, which would count it. */
+/* Makes a file of this name and content; not through the wrapper, which would count it. */
 static void make(const struct scene *s, const char *name, uid_t uid, const void *text, size_t len,
 		 off_t size)
 {
@@ -112,7 +112,7 @@ static void make(const struct scene *s, const char *name, uid_t uid, const void 
 	close(fd);
 }
 
-/* @nr files p.N.1.0 of a page of nonsense. */
+/* Makes @nr files p.N.1.0 of garbage, a page each. */
 static void crowd(const struct scene *s, uint32_t nr, uid_t uid)
 {
 	char name[64];
@@ -136,7 +136,7 @@ static uint32_t files_left(const struct scene *s)
 	return n;
 }
 
-/* Return: files opened by so many steps.  @most: by one of them. */
+/* Return: the files that @nr steps opened. @most: the limit for one step. */
 static uint32_t steps(struct scene *s, uint32_t nr, uint32_t most)
 {
 	uint32_t sum = 0, seen = 0;
@@ -186,7 +186,7 @@ static void own(void)
 	end(&s);
 }
 
-/* One comes while another user's files are looked at. */
+/* A producer starts while the drain looks at another user's files. */
 static void stranger(void)
 {
 	struct scene s;
@@ -206,7 +206,7 @@ static void stranger(void)
 	CHECK_EQ(steps(&s, STEPS, FOREIGN_MOST + 1) > 0, true);
 	CHECK_EQ(files_left(&s), 1);
 	tap_result("another user's files: they are removed");
-	/* 16 that are named, and a line for the others. */
+	/* 16 names, and a line for the rest. */
 	CHECK_EQ(s.notes, 17);
 	tap_result("another user's files: few are named");
 	end(&s);
@@ -256,7 +256,7 @@ static void full(void)
 	end(&s);
 }
 
-/* Folders cannot be removed as files can. */
+/* Folders cannot be removed like files. */
 static void folders(void)
 {
 	char name[64], path[4096];
@@ -285,7 +285,7 @@ static void tell(const struct scene *s, uint32_t pid, uid_t uid, const char *tex
 	make(s, name, uid, text, strlen(text), 0);
 }
 
-/* A step: lines that it said since the last time. */
+/* Makes a step. Return: the lines that the drain wrote. */
 static uint32_t said(struct scene *s)
 {
 	uint32_t before = s->notes;
@@ -295,8 +295,8 @@ static uint32_t said(struct scene *s)
 }
 
 /*
- * Steps until the message of that process has been taken: of another user's file a step that is
- * held up leaves it for the next.  Return: lines said meanwhile.
+ * Makes steps until the drain has taken the message of process @pid: a step that takes too long
+ * leaves another user's file for the next. Return: the lines that the drain wrote meanwhile.
  */
 static uint32_t taken(struct scene *s, uint32_t pid)
 {
@@ -309,7 +309,7 @@ static uint32_t taken(struct scene *s, uint32_t pid)
 	return s->notes - before;
 }
 
-/* Of the recorder's own user's processes: all are told. */
+/* Messages of the recorder's own user's processes: the drain prints all. */
 static void complaints(void)
 {
 	struct scene s;
@@ -362,7 +362,7 @@ static void forgeries(void)
 	end(&s);
 }
 
-/* The end does not wait for a crowd to be done with. */
+/* The last step does not have to finish with all files. */
 static void last(void)
 {
 	struct scene s;

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In the guest of device-kmod.sh: the files lie side by side there, and tests expect a build.
-# The tests become one. TAP.
+# Runs tests in the guest of device-kmod.sh, where all files lie in one folder and tests expect a
+# build tree. Joins their results into one plan. TAP.
 here=$PWD
 mkdir -p build/bin build/tests/record
 ln -s "$here/xsprof" build/bin/
@@ -20,7 +20,7 @@ for t in device.sh drain.sh off.sh sched.sh; do
 		/^ok / { $2 = ++n } /^not ok / { $3 = ++n } { print }'
 	[ $rc = 0 ] || sed 's/^/# stderr: /' "$t.err" | tail -20
 	n=$((n + $(grep -cE '^(ok|not ok)' "$t.tap")))
-	# A test that died half way has no plan.
+	# A test that was cut short has no plan.
 	if [ $rc != 0 ] || ! grep -q '^1\.\.' "$t.tap"; then
 		n=$((n + 1))
 		echo "not ok $n $t: exit status $rc"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The recorder's tests in an emulated machine with the module: device.sh, sched.sh, and drain.sh
-# with its hand-made producers in the device. TAP.
+# Runs the recorder's tests in an emulated machine with the module: device.sh, sched.sh, and
+# drain.sh with its hand-made producers on the device. TAP.
 #
 #	device-kmod.sh [KERNEL]
 set -u

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The recorder and the module: which backend is taken, running processes, ends as the kernel saw
-# them, recorders that die, looking on.  For a guest with the module loaded; device-kmod.sh
+# The recorder with the module: choice of the backend, running processes, ends as the kernel saw
+# them, recorders that are killed, live dumps. Needs a guest with the module loaded; device-kmod.sh
 # boots one.
 . "$(dirname "$0")/tap.sh"
 
@@ -11,7 +11,7 @@ if [ ! -c /dev/xsprof ]; then
 	exit 77
 fi
 
-# start FILE N US [THEN]: a program nobody records, once it has a record; its id in $pid.
+# start FILE N US [THEN]: starts a program without a recorder; sets $pid after its first record.
 start()
 {
 	rm -f "$1"
@@ -25,7 +25,7 @@ ticks()
 	"$xsprof" dump -q "$1" 2>/dev/null | grep -c ' instant: *tick$'
 }
 
-# The account of every ring of the capture: what was written is read, and nothing is missing.
+# whole: no ring of the capture has lost a record: each written one was read.
 whole()
 {
 	"$inspect" "$1" >seen && awk '$1 == "ring" { n++; if ($5 != $7 + $9 + $11 + $15) bad = 1 }
@@ -70,7 +70,7 @@ is "$name: status" $rc 0
 ok "$name: something came" test "$(ticks r.data)" -gt 10
 ok "$name: accounted for" whole r.data
 has "$name: it goes on" seen 'how 5'
-# The records of before are older than the recorder, and need the kernel's clocks.
+# The first records are older than the recorder: their times need the kernel's clocks.
 "$xsprof" info r.data >info
 ok "$name: times are known to a microsecond" \
 	test "$(sed -n 's/^clock .* at most \([0-9]*\) ns$/\1/p' info)" -lt 1000
@@ -166,7 +166,7 @@ second=$!
 ok "$name: said" wait_for grep -q "process $pid (steady): not recorded: is being read by" err2
 kill -TERM $recorder
 wait $recorder
-# Tried again every second.
+# The second recorder tries again every second.
 ok "$name: and taken up once it is free" wait_for grep -q rings: err2
 kill -TERM $second
 wait $second
@@ -222,7 +222,7 @@ switches()
 {
 	awk '/ctxt_switches/ { n += $2 } END { print n }' /proc/$recorder/status
 }
-# It settles, and then not one wake-up comes: how long that is waited for does not matter.
+# The recorder becomes idle, and then does not wake up; it does not matter how long that takes.
 settled()
 {
 	local before

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The drain against producers made by hand: every record and every loss is accounted for, how
-# each process ended is known, and nothing a hostile one does reaches the others.
+# The drain with hand-made producers: it accounts for every record and every loss, knows how each
+# process ended, and a hostile producer does not affect the others.
 . "$(dirname "$0")/tap.sh"
 
 [ "${XSPROF_TIER:-quick}" = full ] && scale=10 || scale=1
 
-# What actors printed (wrote ring K head H drops D) against what the ledgers say.
+# What actors printed (wrote ring K head H drops D) equals the ledgers in the capture.
 same_ledgers()
 {
 	[ "$(sed -n 's/^wrote pid .* ring \(.*\) head \(.*\) drops \(.*\)/\1 \2 \3/p' out |
@@ -15,14 +15,14 @@ same_ledgers()
 	  "$(awk '$1 == "ring" { print $3, $5, $13 }' seen | sort)" ]
 }
 
-# Every slot is read, skipped, refused or unsaved.
+# Every slot is read, skipped, refused or not saved.
 adds_up()
 {
 	awk '$1 == "ring" && $5 != $7 + $9 + $11 + $15 { bad = 1 }
 		$1 == "ring" { n++ } END { exit bad || !n }' seen
 }
 
-# When each process of `info --json` ended.
+# Prints when each process of `info --json` ended.
 exits()
 {
 	sed -n 's/.*"exit_ns":\([0-9]*\),.*/\1/p' "$1"
@@ -84,7 +84,7 @@ for how in exit:1:7 _exit:1:8 kill:2:9 abort:2:6; do
 	look e.data
 	has "$name ${how%%:*}" seen "how $(echo "${how#*:}" | sed 's/:/ status /')\$"
 	has "$name ${how%%:*}: all there" seen '^total records 100 '
-	# The same as somebody else's child, which only its parent can wait for.  Before Linux 6.15
+	# The same as another process's child, which only its parent can wait for. Before Linux 6.15
 	# nobody else learns its status once the parent has waited.
 	run "$xsprof" record -o e.data -- sh -c "$actor end ${how%%:*} 50; sleep 0.2"
 	"$inspect" e.data >seen
@@ -100,7 +100,8 @@ run "$xsprof" record -o e.data -- "$actor" end exec
 look e.data
 has "$name exec" seen 'how 3'
 for how in "" ", while the recorder stood still"; do
-	# Then it comes when both programs are over: the module alone knows the status.
+	# Then the recorder learns of it after both programs have ended: only the module knows the
+	# status.
 	status=7
 	[ -z "$how" ] || [ "${SIM_DEVICE:-}" ] || status=0
 	if [ -z "$how" ]; then
@@ -121,7 +122,7 @@ how 3 status 0"
 			sed -n 's/^{"ns":\([0-9]*\),"type":"producer",.*/\1/p' | tail -n 1)"
 done
 
-# It was seen before, and its next program never: one process was killed, and not two.
+# The recorder saw the first program but never the second: one process was killed, not two.
 name="exec of one that is killed, while the recorder stood still"
 rm -f out err
 "$xsprof" record -o e.data -- "$actor" end again-kill 300 >out 2>err &
@@ -139,7 +140,7 @@ $old"
 has "$name: the summary" err "1 of 2 processes were killed \(SIGKILL: [0-9]+\)"
 hasnt "$name: and no more" err "killed \(SIGKILL: [0-9]+, "
 
-# Between the last sign of life and what told of the end, and not at a time that is made up.
+# The end lies between the last sign of life and the notice of the end.
 name="killed between two looks"
 run "$xsprof" record -o e.data -- sh -c "$actor end kill 150; sleep 0.3"
 "$xsprof" info --json e.data >told
@@ -163,7 +164,7 @@ if unshare -pf true 2>/dev/null; then
 	newer 6.15 && kept="2 status 9" || kept="(2 status 9|4 status 0)"
 	has "$name: how" seen "how $kept\$"
 	hasnt "$name: by the number that we know" seen "pid [12] how"
-	# It has a goodbye, and nothing is left that could keep the recorder waiting.
+	# It said goodbye, so the recorder must not wait for it any longer.
 	run "$xsprof" record -o e.data -- unshare -pf "$actor" end exit 50
 	"$inspect" e.data >seen
 	has "$name: exited" seen 'how 1 '
@@ -218,7 +219,7 @@ for pid in $pids; do
 done
 ok "$name: no session stays behind" clean
 
-# One that would be read for a minute keeps neither the others nor a signal waiting.
+# A ring that would take a minute to read must not delay the others or a signal.
 name="a ring that is a hole"
 for mode in 0 1; do
 	if [ "${SIM_DEVICE:-}" ]; then

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program whose child becomes another user, or goes to another place, before its first record.
+ * A program whose child changes its user, root or namespaces before its first record.
  *
- *	identity COUNT STEP...		10 records here, then COUNT in a child that took the steps
+ *	identity COUNT STEP...		10 records here, then COUNT in a child after the steps
  *	identity emit COUNT		COUNT records
- *	identity flood PID		connects to this recorder's socket, until that is gone;
- *					says so after FLOOD of these, and how many they were
+ *	identity flood PID		connects to this recorder's socket until the recorder
+ *					ends; prints a line after FLOOD connections, and the total
  *
- * Steps, in their order: setgid, setuid, user, mount, pid, time (a namespace each; the time is
- * another one there), chroot=DIR, close (all descriptors but three), early (10 records),
- * ready=FILE (makes it), await=FILE (until something is in it), sleep=MS, late=FILE (the recorder,
- * which is the parent, is stopped until the file is there; taken before the child is made), reuse
- * (another file at the number of each of the library's descriptors), probe (what the library's
- * descriptor of the session lets this user do), folders (made in the session), crowd (3000 files
- * there that are no producers), slander (says there of process 1 that it is not recorded),
- * impersonate (its parent, there), orphan (stops the recorder, which is $RECORDER or the parent,
- * and kills its parent), grab=FILE (locks what it can there for good, in a process whose id is in
- * FILE), nofile (it can open one file at a time), nofd (none at all), fsize (it can write to
- * none until its records are passed), exec.
- * Each process says how many records it passed and what the library knows of them.
+ * Steps, in this order: setgid, setuid, user, mount, pid, time (a new namespace each; time also
+ * sets another time there), chroot=DIR, close (all descriptors but three), early (10 records),
+ * ready=FILE (makes it), await=FILE (until something is in it), sleep=MS, late=FILE (stops the
+ * recorder, which is the parent, until the file exists; done before the fork), reuse (opens another
+ * file at the number of each of the library's descriptors), probe (tries what the library's
+ * descriptor of the session allows this user), folders (makes folders in the session), crowd (makes
+ * 3000 files there that are no producers), slander (writes a message there that process 1 is not
+ * recorded), impersonate (pretends there to be its parent), orphan (stops the recorder, which is
+ * $RECORDER or the parent, and kills its parent), grab=FILE (locks for good what it can in the
+ * session, in a process whose id is in FILE), nofile (can open one file at a time), nofd (no file
+ * at all), fsize (cannot write to files until its records are done), exec. Each process prints how
+ * many records it wrote and the library's counts of them.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@
 
 #include "record/intruder.h"
 
-/* A leak check reads /proc, which another root has not, nor the environment that says so. */
+/* A leak check reads /proc, which another root lacks, as it does the variable that turns it off. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -49,7 +49,7 @@ const char *__asan_default_options(void)
 
 static const char *self;
 pid_t recorder;
-static long early;		/* records passed in a step */
+static long early;		/* records written by the step early */
 bool orphaned;
 static char parents_file[64];	/* in the session */
 
@@ -89,7 +89,7 @@ static void emit(long count)
 	fflush(stdout);
 }
 
-/* The namespaces of these kinds are those of children. */
+/* New processes get the namespaces of these kinds: goes on as a child. */
 static void go_on_as_child(void)
 {
 	int status;
@@ -232,7 +232,7 @@ static void step(const char *what, const char *count)
 		must(1, what);
 }
 
-/* What is to be in the capture is not seen by the recorder before the file is there. */
+/* Stops the recorder: it must not see the process before the file exists. */
 static const char *stop_recorder(int argc, char **argv)
 {
 	int i;

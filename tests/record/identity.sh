@@ -1,31 +1,31 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Processes that change their user, their root folder or their namespaces while they are
-# recorded: every event that they pass is in the capture or is counted as lost, and the recorder
-# names each process that it cannot record.  The count is the program's own.
+# Processes that change their user, root or namespaces while they are recorded: every event is in
+# the capture or counted as lost, and the recorder names each process that it cannot record. The
+# program itself counts its events.
 . "${0%/*}/tap.sh"
 
 identity=$BUILD/tests/record/identity
 export XSPROF_BACKEND=tmpfs
-# A leak check needs /proc, which another root has not.
+# A leak check needs /proc, which another root lacks.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 [ "$(id -u)" = 0 ] || { echo "1..0 # SKIP needs root"; exit 77; }
-# Another user executes the program, and finds its libraries, through any folder above.
+# Copied to where another user may execute it and find its libraries.
 cp "$identity" "$dir/identity"
 identity=$dir/identity
 chmod 755 "$dir"
 mkdir -p "$dir/root/tmp"
 
-# What is mapped by a program, so that it can be executed in another root.
+# Copies the files that a program maps into the new root, so that it can be executed there.
 fill_root()
 {
 	cp --parents "$identity" $(ldd "$identity" | grep -o '/[^ ]*') "$dir/root"
 }
 fill_root
 
-# recorded STEP...: all events are in the capture.
+# recorded STEP...: the capture has all events.
 recorded()
 {
 	name="recorded: $*"
@@ -41,7 +41,7 @@ recorded()
 	ok "$name: nothing stays behind" clean
 }
 
-# told REASON STEP...: the child cannot be recorded; the recorder says why, in words like REASON.
+# told REASON STEP...: the child cannot be recorded, and the recorder's reason matches REASON.
 told()
 {
 	local reason=$1
@@ -64,7 +64,7 @@ for step in setgid setuid mount pid user time chroot="$dir/root" close; do
 done
 recorded setgid setuid
 recorded chroot="$dir/root" setgid setuid
-# Descriptors of the parent's are gone, or belong to something else.
+# The parent's descriptors are closed, or belong to other files.
 recorded close setgid
 recorded reuse setgid
 user='its user has no access to the session: start a recorder as that user'
@@ -73,7 +73,7 @@ told "$user" close setuid
 told "$user" reuse setuid
 told "$place" close chroot="$dir/root"
 told "$place" close mount
-# What a limit does not let it have is no sign that nobody records.
+# A limit that blocks the library does not mean that there is no recorder.
 told "no file descriptor left" nofile
 told "no file descriptor left" nofd
 told "no file descriptor left" setuid nofd
@@ -88,7 +88,7 @@ told "$user" setgid setuid exec
 told "$place" chroot="$dir/root" exec
 told "$place" mount exec
 
-# Whoever finds no room is named, as is who comes when there is some again; readers say so too.
+# The recorder names the process that found no room; later ones are recorded; readers say so too.
 name="a full tmpfs"
 mkdir full
 if mount -t tmpfs -o size=16m none full; then
@@ -110,16 +110,16 @@ else
 	skip "$name" "no tmpfs may be mounted here"
 fi
 
-# One that lives is not taken for dead because no descriptor of its own says that it does: neither
-# where its number is another one here, nor where it began at another time.
+# A live process is not taken for dead because none of its descriptors show that it lives: neither
+# in another pid namespace nor with another start time.
 for namespace in pid time; do
 	rm -f ready
 	passed=1020 recorded late=ready $namespace early close ready=ready sleep=2500
 	hasnt "$name: how it ended is known" seen 'how 4'
 done
 
-# One that has ended before it is found has no number here, and is neither waited for nor thought
-# to run on.
+# A process that ended before it was found has no pid here. The recorder neither waits for it nor
+# takes it for running.
 name="pid namespace, short"
 if unshare --pid --fork true 2>/dev/null; then
 	for i in 1 2 3 4 5 6 7 8; do
@@ -132,19 +132,19 @@ else
 	skip "$name" "no pid namespace may be made here"
 fi
 
-# What the child gets with the descriptor of the session: its own file, and no more.
+# Through the session's descriptor the child can open its own file, and do no more.
 recorded setgid setuid probe
 has "probe: the descriptor" out '^probe descriptor: closed by exec$'
 is "probe: all is refused" "$(grep -c '^probe .*: refused$' out) $(grep -c permitted out)" "9 0"
 has "probe: a forged notice is sent" out '^probe forged notice: sent$'
 
-# Nor can it be its parent: what it writes is its own.
+# The child cannot pretend to be its parent: what it writes counts as its own.
 complains=y passed=1020 recorded setgid setuid early impersonate
 has "impersonate: refused" seen '^note p\.[0-9.]*\.7: not recorded: belongs to another user'
 is "impersonate: two processes" "$(grep -c '^producer' seen)" 2
 
-# Nor when its parent is dead and waited for, and the recorder, which saw it alive, has not looked
-# since: what became of the parent is known, and nothing of who says that it was it.
+# Not even when its parent is dead and reaped and the recorder, which saw the parent alive, was
+# stopped since: the parent's end is known, and the child that pretends to be it gains nothing.
 name="impersonate the dead"
 mkdir theirs && chown 65534:65534 theirs
 rm -f out err
@@ -168,13 +168,13 @@ END
 is "$name: all that was passed" "$(field records seen)" $((10 + 1010 + 10))
 rm -r theirs
 
-# Nor does it leave anything behind, or keep a recording that was killed for itself.
+# It leaves nothing behind, and cannot keep a killed recording's session for itself.
 recorded setgid setuid folders
-# Nor takes what others have: a few of its files are named, and all events are recorded.
+# It does not take resources of others: few of its files are named, and all events are recorded.
 complains=y recorded setgid setuid crowd
 is "crowd: few are named" "$(grep -c '^note p\.419[0-9.]*: not recorded: ' seen)" 16
 has "crowd: and there are more" seen '^note more than 16 files of user 65534 are not recorded'
-# Nor says anything of others.
+# It cannot write messages about other processes.
 complains=y recorded setgid setuid slander
 hasnt "slander: of who it was said" err 'process 1 '
 ignored='user 65534 reports other users.? processes as not recorded: ignored'
@@ -200,7 +200,7 @@ is "$name: every record" "$(field records seen)" 1010
 ok "$name: nothing stays behind" clean
 kill -KILL "$(cat theirs/holder)"
 
-# Connections to its socket, which all users can make, do not keep a recorder from its end.
+# All users can connect to the recorder's socket: this does not keep it from ending.
 name="flooded"
 timeout 60 "$xsprof" record -o i.data -- "$identity" 1000 setgid setuid await=flooded >out 2>err &
 pid=$!
@@ -213,7 +213,7 @@ has "$name: it was, to its end" flooded '^[0-9]* connections$'
 "$inspect" i.data >seen
 is "$name: in the capture" "$(field records seen)" 1010
 
-# A program that records itself maps no file that another user could cut.
+# A program that records itself maps no file that another user could truncate.
 name="records itself"
 if [ "${XSPROF_VARIANT:-}" = asan ]; then
 	skip "$name" "its children may find the allocator of the sanitizer locked"
@@ -227,7 +227,7 @@ else
 	ok "$name: nothing stays behind" clean
 fi
 
-# The command itself is another user's.
+# The command itself runs as another user.
 name="setpriv"
 run "$xsprof" record -o i.data -- setpriv --reuid 65534 --clear-groups "$identity" emit 100
 is "$name: the command's status" $rc 0

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads an uncompressed capture by the format alone, chunk by chunk, and says what it holds in
- * lines for a shell to compare.  Exit status 1 and "broken: ..." where the file breaks a rule:
- * checksums, records that do not follow one another, a payload that is not the one of its
- * record, an account that does not add up.  3: all is good, and ends inside a chunk.
+ * Reads an uncompressed capture by the file format alone, chunk by chunk, and prints its contents
+ * in lines that a shell can compare. Exit status 1 and "broken: ..." if the file breaks a rule: a
+ * wrong checksum, records out of sequence, a payload that does not match its record, an account
+ * that does not add up. 3: the file is correct, but ends inside a chunk.
  *
- * With PIDs, only the payload of these processes is held to its rule: others may be hostile.
+ * With PIDs, checks payloads only for these processes: others may be hostile.
  *
  *	inspect FILE [PID...]	sync points N		of each chunk of them
  *				producer N pid P how H status S
@@ -189,7 +189,7 @@ static int print(int ended, uint32_t why)
 			       " bad %" PRIu64 " drops %" PRIu64 " unsaved %" PRIu64 "\n", i, k,
 			       (uint64_t)l->head, (uint64_t)l->read, (uint64_t)l->skipped,
 			       (uint64_t)l->bad, (uint64_t)l->drops, (uint64_t)l->unsaved);
-			/* A recording cut off has a ledger older than its last chunks. */
+			/* In a truncated recording the ledger is older than the last chunks. */
 			if (ended && l->read != prod[i].stored[k])
 				wrong("a ledger against the chunks", k);
 		}

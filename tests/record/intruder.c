@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a child that became another user does to the recorder and its session: see intruder.h.
+ * Attacks on the recorder and its session by a child that became another user: see intruder.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #include "record/intruder.h"
 
-/* The library's descriptors are above the program's.  Return: whether one names the session. */
+/* The library's descriptors are above the program's. Return: one that names the session, or -1. */
 static int session_fd(void)
 {
 	const char *session = getenv("XSPROF_SESSION");
@@ -41,7 +41,7 @@ static void refused(int ret, int err, const char *what)
 	printf("probe %s: %s\n", what, ret < 0 && errno == err ? "refused" : "permitted");
 }
 
-/* A connection to the next such socket in /proc/net/unix; -1: there are no more. */
+/* Connects to the next such socket in /proc/net/unix; -1: there are no more. */
 static int next_recorder(FILE *list, const char *prefix)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
@@ -66,7 +66,7 @@ static int next_recorder(FILE *list, const char *prefix)
 	return -1;
 }
 
-/* Who does not know the recording's name cannot say anything of it: the recorder ignores that. */
+/* Sends a notice without the recording's name: the recorder ignores it. */
 static void forge(void)
 {
 	FILE *list = fopen("/proc/net/unix", "re");
@@ -83,7 +83,7 @@ static void forge(void)
 	printf("probe forged notice: %s\n", sent ? "sent" : "not sent");
 }
 
-/* Connections that say nothing, so many at a time. */
+/* Makes connections that send nothing, several at a time. */
 void flood(const char *pid)
 {
 	unsigned int n = 0, before;
@@ -119,7 +119,7 @@ static void probe_recorder(void)
 	forge();
 }
 
-/* @theirs: the ring file of the parent, whose user was another one */
+/* @theirs: the ring file of the parent, which runs as another user */
 void probe(const char *theirs)
 {
 	int dir = session_fd();
@@ -138,7 +138,7 @@ void probe(const char *theirs)
 	probe_recorder();
 }
 
-/* What would stay if only files were removed, or folders as far down as a path reaches. */
+/* Makes folders that would stay if only files were removed, or folders to the depth of a path. */
 void make_folders(void)
 {
 	int dir = session_fd(), fd;
@@ -183,7 +183,7 @@ void slander(void)
 	close(fd);
 }
 
-/* A file of our own that says that it is our parent's, which is of another user. */
+/* Makes a file of our own that claims to be our parent's, who is another user. */
 void impersonate(const char *theirs)
 {
 	int dir = session_fd(), fd = -1, copy;
@@ -213,12 +213,12 @@ void impersonate(const char *theirs)
 	must(copy < 0 || write(copy, ctl, st.st_size) != st.st_size, name);
 	close(copy);
 	free(ctl);
-	/* Until the recorder has seen through it; one that stands still will. */
+	/* Until the recorder has removed it; a stopped one does so later. */
 	for (int i = 0; i < 1000 && !orphaned && !faccessat(dir, name, F_OK, 0); i++)
 		usleep(20000);
 }
 
-/* From now on, and as soon as nobody else has the lock. */
+/* Locks the file from now on, as soon as nobody else has the lock. */
 void grab(const char *file)
 {
 	int fd = openat(session_fd(), "lock", O_RDONLY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a child that became another user does to the recorder and its session.
+ * Attacks on the recorder and its session by a child that became another user.
  */
 #ifndef TESTS_RECORD_INTRUDER_H
 #define TESTS_RECORD_INTRUDER_H
@@ -11,17 +11,17 @@
 #define NOBODY	65534
 #define FLOOD	50
 
-/* Connects to the socket of the recorder whose process is @pid, until that is gone. */
+/* Connects to the socket of the recorder with process id @pid, until the recorder ends. */
 void flood(const char *pid);
-/* @theirs: the ring file of the parent, whose user was another one */
+/* @theirs: the ring file of the parent, which runs as another user */
 void probe(const char *theirs);
-/* A file of our own that says that it is our parent's, which is of another user. */
+/* Makes a file of our own that claims to be our parent's, who is another user. */
 void impersonate(const char *theirs);
-/* In the session. */
+/* These make folders and files in the session. */
 void make_folders(void);
 void make_crowd(void);
 void slander(void);
-/* Locks what it can there for good, in a process whose id is in @file. */
+/* Locks what it can there for good, in a process whose id it writes to @file. */
 void grab(const char *file);
 
 /* identity.c */

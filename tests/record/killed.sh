@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What stays when the recorder, the disk or the program dies: a capture that is good to its last
-# whole chunk, and the rest where `xsprof recover` finds it.
+# What remains when the recorder, the disk or the program fails: a capture that is valid up to its
+# last whole chunk, and the rest where `xsprof recover` finds it.
 . "$(dirname "$0")/tap.sh"
 
-# The process whose id is in that file has ended.
+# ended FILE: the process whose id is in FILE has ended.
 ended()
 {
 	! kill -0 "$(cat "$1")" 2>/dev/null
 }
 
-# What inspect said of a file whose writer was killed, perhaps in the middle of a chunk.
+# sound: inspect accepts a file whose writer was killed, perhaps within a chunk.
 sound()
 {
 	[ "$1" = 0 ] || [ "$1" = 3 ]
@@ -28,7 +28,7 @@ wait $pid 2>/dev/null
 "$inspect" k.data >seen
 ok "$name: the file is sound, up to where it was cut" sound $?
 has "$name: it holds what was read" seen '^total records 100 .* end 0'
-# Of two clocks, and one more when a producer has the other: so it is within the first second too.
+# Two clocks, and a third when a producer uses another: so this also holds within the first second.
 is "$name: the first sync points were stored as they were taken" \
 	"$(grep -m 4 -c '^sync points [123]$' <(grep -m 4 '^sync points' seen))" 4
 run "$xsprof" list
@@ -49,7 +49,7 @@ run "$xsprof" recover
 is "$name: nothing more to recover" $rc 0
 has "$name: said" err 'nothing to recover'
 
-# Nobody saw the end of the program: it lived when it wrote the last record that is in the file.
+# Nobody saw the program end: it was alive when it wrote the last record of the file.
 name="recorder and program killed"
 rm -f out err
 "$xsprof" record -o k0.data -- "$actor" hold 600000 held0 >out 2>err &
@@ -119,7 +119,7 @@ is "$name: status" $rc 0
 "$inspect" k3.data.recovered >seen
 has "$name: into a new file" seen '^total records 200 producers 1 end 1'
 
-# The next recording to the same file moves the capture away; it ended in order, this one did not.
+# The next recording to the same file moves the capture away: an ended one, then a killed one.
 name="capture replaced"
 for gone in "" k5.data.old; do
 	rm -f out err k5.data*
@@ -166,7 +166,7 @@ is "$name: the others are removed" "$(grep -c ': removed$' err)" 2
 ok "$name: all of them" clean
 
 name="full disk"
-# The limit is the recorder's alone: the rings are files too.
+# The limit is for the recorder only: rings are files too.
 limited="ulimit -S -f 2000; exec $xsprof record -o f.data -- sh -c"
 run sh -c "$limited 'ulimit -S -f unlimited; exec $actor count 200000'"
 is "$name: the command ended well, the capture did not: 1" $rc 1
@@ -206,7 +206,7 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1m tmpfs small
 	has "$name: ENOSPC: said" err 'No space left on device'
 	has "$name: ENOSPC: the end found room" seen 'end 1 why 3'
 	hasnt "$name: ENOSPC: markers were passed" err 'nothing was recorded'
-	# No tmpfs becomes smaller than what is in it.
+	# A tmpfs cannot shrink below its contents.
 	rm small/f.data
 	mount -o remount,size=16k small
 	run "$xsprof" record -o small/g.data -- "$actor" count 20000
@@ -218,7 +218,7 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1m tmpfs small
 		-e 's/^{"number":.*"lost_records":\([0-9]*\),.*/+\1/p' \
 		-e 's/.*"lost_of_unknown":\([0-9]*\),.*/+\1/p' told))) 20000
 	rm small/g.data
-	# The recorder takes what finds no room, and is killed.
+	# The recorder drops what finds no room, and is killed.
 	mount -o remount,size=16k small
 	rm -f out err held5
 	"$xsprof" record -b 4M -o small/h.data -- "$actor" hold 60000 held5 20000 >out 2>err &
@@ -234,7 +234,7 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1m tmpfs small
 	is "$name: killed after that, recovered: what found no room is lost" $rc 4
 	"$xsprof" report small/h.data >reported 2>/dev/null
 	is "$name: and the reader is told" $? 4
-	# One that dies before it has read anything, and no room when it is recovered.
+	# A recorder that dies before it has read anything; then there is no room to recover.
 	rm -f small/h.data out err held6
 	"$xsprof" record -b 4M -o small/i.data -- "$actor" hold 1500 held6 >out 2>err &
 	pid=$!
@@ -246,7 +246,7 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1m tmpfs small
 	wait_for ended held6
 	"$inspect" small/i.data >seen
 	before=$(sed -n 's/^total records \([0-9]*\) .*/\1/p' seen)
-	# To the last page: not even the end finds room, or only the end does.
+	# Full to the last page: no room for the end, or room only for the end.
 	for left in 0 1 2; do
 		dd if=/dev/zero of=small/filler bs=4k count=2048 2>/dev/null
 		truncate -s -$((4096 * left)) small/filler
@@ -262,7 +262,7 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1m tmpfs small
 	ok "$name: from $before records to all" grep -q '^total records 200 .* end 1 why 3' seen
 	rm small/i.data
 	mount -o remount,size=1m small
-	# The session itself is to find its place: what has none is the rings.
+	# The session itself has room, but the rings have none.
 	XSPROF_SHM_DIR=$dir/small run "$xsprof" record -o g.data -- "$marker" 100 1 0
 	is "$name: no room for rings: the program does not mind" $rc 0
 	umount small
@@ -293,10 +293,10 @@ done
 is "$name: read to the last whole chunk, with a warning" $bad 0
 
 name="records itself"
-# A leak check in a forked child cannot stop its parent's threads, and says so on stderr.
+# A leak check in a forked child cannot stop its parent's threads, and prints that to stderr.
 export TSAN_OPTIONS=${TSAN_OPTIONS:+$TSAN_OPTIONS:}die_after_fork=0
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
-# The allocator of a sanitizer may be locked for good in the child of a process with threads.
+# The child of a process with threads may inherit a locked allocator of a sanitizer.
 forks=2
 [ "${XSPROF_VARIANT:-}" != asan ] || forks=0
 XSPROF_RECORD=self.%p.data XSPROF_BUFFER_SIZE=16M run "$marker" 20000 2 $forks
@@ -318,7 +318,7 @@ run "$xsprof" recover
 is "$name, killed: recover" $rc 0
 "$inspect" self.data >seen
 is "$name, killed: every record" "$(field head seen)" 80000
-# A recorder tells of one also where all is in the file: that has no end yet.
+# Another recorder mentions this one even if all records are in the file: the file has no end yet.
 XSPROF_RECORD=$dir/idle.data "$steady" held8 0 100000 >out 2>err &
 pid=$!
 wait_for test -s held8
@@ -331,7 +331,7 @@ run "$xsprof" recover
 is "$name, killed while idle: recover" $rc 0
 "$inspect" idle.data >seen
 has "$name, killed while idle: the file is whole" seen ' end 1 '
-# The recorder is in the program, and goes with it; the next image starts its own.
+# The recorder runs in the program and ends at the execve(); the next image starts its own.
 XSPROF_RECORD=$dir/image.data XSPROF_BUFFER_SIZE=16M run "$marker" 20000 2 0 exec
 is "$name, executes itself: status" $rc 0
 run "$xsprof" recover
@@ -339,12 +339,12 @@ is "$name, executes itself: recover" $rc 0
 for file in image.data image.data.old; do
 	"$inspect" $file >seen
 	ok "$name, executes itself: $file is sound" test $? = 0
-	# The next image removes a session of which all is saved, and then nobody adds the accounts.
+	# The next image removes a session that is all saved, and then nobody sums the accounts.
 	is "$name, executes itself: $file is whole" "$(field begins_and_ends seen)" 80000
 done
 ok "$name, executes itself: the session is gone" clean
 rm -f image.data*
-# What was written is read back before the session goes.
+# The recorder reads back what it wrote before it removes the session.
 if [ "${XSPROF_VARIANT:-}" = asan ]; then
 	skip "a disk that lies" "nothing can be preloaded before this sanitizer's library"
 else
@@ -358,7 +358,7 @@ else
 	ok "$name, killed, on a disk that lies: removed by hand" clean
 	rm -f lied.data
 fi
-# Many that were killed: the next one frees what is saved, and nothing is lost by it.
+# Many killed recorders: the next recorder removes saved sessions, without losing any records.
 many=8
 [ "${XSPROF_TIER:-quick}" = quick ] || many=1000
 in_files()

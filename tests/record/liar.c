@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A disk that does not keep what it is given: preloaded, it changes one byte of everything large
- * that is written in pieces.
+ * Preloaded to act as a disk that corrupts data: changes one byte in each large buffer of a
+ * writev().
  */
 #include <dlfcn.h>
 #include <sys/uio.h>

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# `xsprof dump --live` on rings of a session: what is seen, and that its recorder does not
-# notice.  With the module device.sh asks the same of the device.
+# `xsprof dump --live` on the rings of a session: what it shows, and that the recorder is not
+# affected. With the module, device.sh tests the same on the device.
 . "$(dirname "$0")/tap.sh"
 export XSPROF_BACKEND=tmpfs
 
@@ -48,7 +48,7 @@ is "the recorder did not notice" $? 5
 "$inspect" r.data >seen
 has "and has every record" seen '^total records 1500 '
 
-# A writer as fast as it can be is not slowed down; what was missed is told.
+# A writer at full speed is not slowed down; dump reports what it missed.
 rm -f f
 "$xsprof" record -q --no-itt -m overwrite -b 64k -o o.data -- "$steady" f 0 0 &
 recorder=$!
@@ -60,7 +60,7 @@ ok "never out of order" in_order fast
 kill -KILL "$(cat f)"
 wait $recorder 2>/dev/null
 
-# What is left of a process and of its recorder, both killed, is shown once.
+# The remains of a process and its recorder, both killed, are shown once.
 rm -f f
 "$xsprof" record -q --no-itt -o k.data -- "$steady" f 1000 1000000 5 2>/dev/null &
 recorder=$!
@@ -89,7 +89,7 @@ is "by its number, too" "$rc $(grep -cw "exit: .* pid=$(cat f)" out)" "1 1"
 run "$xsprof" recover
 is "and goes with its session" $rc 0
 
-# Those that are looked at die, and nobody is there who would save what they leave.
+# The processes shown die, and no recorder is left to save their rings.
 if [ -c /dev/xsprof ]; then
 	skip "the last one dies: ends well" "the device may know somebody"
 	skip "the last one dies: what saves it is named" "the device may know somebody"

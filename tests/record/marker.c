@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program with the library's own markers: so many pairs on so many threads, in this process
- * and as many forked children, and then what the library itself says of them.
+ * A program with the library's own markers: PAIRS pairs on each thread, in this process and in each
+ * forked child. Then it prints the library's counts.
  *
  *	marker PAIRS THREADS CHILDREN [kill | names | exec]
  *
- * "names": each pair has a name of its own; "exec": it executes itself when all that is done.
+ * "names": each pair has its own name; "exec": it executes itself at the end.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ static void *emit(void *unused)
 		}
 		xsprof_begin(name);
 		xsprof_end();
-		/* The ring is to be read, not to overflow: that is another test. */
+		/* Do not overflow the ring: that is another test. */
 		if (i % 4096 == 4095)
 			xsprof_flush(2000);
 	}

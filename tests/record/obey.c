@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that writes the markers it is told to, a line at a time, and answers each with "done":
+ * Writes markers as it is told, a line of input each, and answers each line with "done":
  *
- *	begin NAME	a range of this thread, of category default
- *	io NAME		the same, of category io
- *	end		the end of the innermost one
- *	async NAME	a range of the process, its id is 1
- *	off, on		categories default and io, by the program itself
+ *	begin NAME	a range of this thread, category default
+ *	io NAME		the same, category io
+ *	end		the end of the innermost range
+ *	async NAME	a range of the process, with id 1
+ *	off, on		the program switches categories default and io
  *
- * It leaves at the end of its input.
+ * It exits at the end of its input.
  */
 #include <stdio.h>
 #include <string.h>

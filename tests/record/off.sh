@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Markers switched off and on again while they are recorded, by the program and by others: what
-# was open meanwhile ends where it was switched off, and what comes after is as it is. TAP.
+# Categories switched off and on again during a recording, by the program and by another process:
+# ranges open at that time end where they were switched off, and later markers are normal. TAP.
 . "$(dirname "$0")/tap.sh"
 
 obey=$BUILD/tests/record/obey
 
-# start FILE OPTION...: the program, recorded
+# start FILE OPTION...: starts the program, recorded
 start()
 {
 	local file=$1
@@ -20,7 +20,7 @@ start()
 	eval "exec ${P[1]}>&- ${P[0]}<&-"
 }
 
-# say WORD...: one line to it, done when it is
+# say WORD...: sends it one line, returns when it has done that
 say()
 {
 	local answer
@@ -35,7 +35,7 @@ stop()
 	wait "$program"
 }
 
-# told FILE: how many ranges ended, were cut, are open; ends without a begin
+# told FILE: prints how many ranges ended, were cut, are open; and ends without a begin
 told()
 {
 	"$xsprof" report -q --json -i "$1" 2>>err | tr ',' '\n' | awk -F: '
@@ -44,20 +44,20 @@ told()
 		}'
 }
 
-# ns FILE PATTERN: when the events were, in order
+# ns FILE PATTERN: prints the times of matching events, in order
 ns()
 {
 	"$xsprof" dump -q -f ndjson -i "$1" 2>>err | sed -n "/$2/s/^{\"ns\":\([0-9]*\),.*/\1/p"
 }
 
-# ordered N TEXT: are these N numbers, each greater than the one before?
+# ordered N TEXT: TEXT has N numbers, each greater than the one before
 ordered()
 {
 	awk -v want="$1" '{ if (NR > 1 && $1 <= last) bad = 1; last = $1 }
 		END { exit bad || NR != want }' <<<"$2"
 }
 
-# controls FILE: what switched, and what was off then
+# controls FILE: prints each switch, and which categories were off then
 controls()
 {
 	"$xsprof" dump -q -f ndjson -i "$1" 2>>err | grep '"type":"control"' |
@@ -69,7 +69,7 @@ opened()
 	say begin outer && say io inner && say async flight
 }
 
-# Ends come while nothing is on, and one after it, of what is over in the trace.
+# rest: a whole range, then an end whose range is already over in the trace.
 rest()
 {
 	say begin later && say end && say end
@@ -92,7 +92,7 @@ for how in program others; do
 		ns $how.data '"name":"later"')"
 done
 
-# Ends need no category while any is on: nothing is cut that has an end.
+# While any category is on, ends of ranges are recorded: no range that has an end is cut.
 name="one off by another process"
 start one.data
 ok "$name: it is done" eval "opened && '$xsprof' disable io >>out && say end && say end && rest"
@@ -111,7 +111,7 @@ ok "$name: it is done" eval "opened && for i in 1 2 3; do
 ok "$name: recorded" stop
 is "$name: each time" "$(told thrice.data)" "1 5 0 0"
 
-# A range that was switched off is not waited for.
+# A watch does not wait for a range that was switched off.
 name="watch"
 start watch.data --flight --watch outer --stall 3s
 ok "$name: off" eval "opened && '$xsprof' disable all >>out"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Where `xsprof record` writes: standard output, the folder of the session, and files that cannot
-# or must not be written. TAP.
+# Where `xsprof record` writes: standard output, the session's folder, and files that cannot or must
+# not be written. TAP.
 . "$(dirname "$0")/tap.sh"
 
 # Standard output
@@ -71,7 +71,7 @@ wait $pid
 is "and is whole" "$? $(grep -c 'wrote same.data' err.held)" "0 1"
 ok "with none moved aside" test ! -e same.data.old
 
-# Names of what a capture is not
+# Names with the suffix of another format
 for name in cap.data.gz CAP.DATA.GZ cap.zst; do
 	run "$xsprof" record -o $name -- true
 	is "-o $name is refused" "$rc $(echo cap* CAP*)" "2 cap* CAP*"
@@ -87,7 +87,7 @@ done
 run "$xsprof" recover -o cap.gz
 is "recover -o cap.gz is refused" $rc 2
 
-# A capture that comes to nothing leaves what was there
+# A recording that fails leaves the old capture in place
 rm -f xsprof.data*
 echo first >xsprof.data
 run "$xsprof" snapshot
@@ -95,7 +95,7 @@ is "no snapshot of nobody" $rc 1
 is "what was there keeps its name" "$(cat xsprof.data)" first
 ok "and no other stands beside it" test ! -e xsprof.data.old
 
-# A directory in the way of what is kept
+# A directory in the place of the backup file
 mkdir way.data.old; echo first >way.data
 run "$xsprof" record -o way.data -- true
 is "a directory in the way of FILE.old: FILE stays" "$rc $(cat way.data)" "2 first"
@@ -107,7 +107,7 @@ rmdir way.data.old
 run "$xsprof" record -q -o way.data -- true
 is "moved away it is none" "$rc $(cat way.data.old)" "0 first"
 
-# Links in the way of the file
+# Symbolic links in place of the file
 echo mine >mine; ln -s "$dir/mine" link.data
 run "$xsprof" record -q -o link.data -- true
 is "a link of one's own" "$rc $(cat mine)" "0 mine"
@@ -127,7 +127,7 @@ else
 fi
 
 # A limit of file sizes
-# The first file that is written is the recording's; the messages go into a pipe, which may grow.
+# The first file written is the recording's; the messages go into a pipe, which has no limit.
 for how in "" --flight; do
 	for blocks in 0 4; do
 		[ -n "$how" ] && [ $blocks = 4 ] && continue

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long a recorder sleeps when nothing has come for a while: no longer than a ring can take what
- * comes first, and no shorter than that needs. It is what the drain asks for that counts, not how
- * long it was. TAP.
+ * How long a recorder sleeps when no records have come for a while: not so long that a burst
+ * overflows a ring, and not shorter than necessary. Checks the sleep that the drain asks for, not
+ * measured time. TAP.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,10 +19,10 @@
 #include "record/sim.h"
 
 #define MS		1000000u
-#define BURST		4000000u	/* slots a second: ops of PyTorch with their inputs */
-#define SILENCE		(600 * MS)	/* the drain takes 200 ms for one */
+#define BURST		4000000u	/* slots per second: PyTorch ops with inputs */
+#define SILENCE		(600 * MS)	/* the drain counts 200 ms as silence */
 
-/* Steps of a drain that sleeps as it asks.  Return: the longest sleep that it asked for, ns. */
+/* Makes steps as the drain asks. Return: the longest sleep that it asked for, in ns. */
 static uint64_t longest(struct xsp_drain *d)
 {
 	uint64_t most = 0, slept = 0;

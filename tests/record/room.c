@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A capture on a full disk, or at the limit of a file's size: the accounts of all processes and
- * the END chunk fit, however many bytes remain after the last slots that fitted. TAP.
+ * A capture on a full disk, or at the file size limit: all processes' accounts and the END chunk
+ * fit, however many bytes remain after the last slots that fitted. TAP.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static int data(struct xsp_cap *cap, uint16_t type, size_t len)
 	return xsp_cap_chunk(cap, &chunk, slots, len);
 }
 
-/* The account that a recorder writes for each process. */
+/* Writes the account that a recorder writes for each process. */
 static int accounts(struct xsp_cap *cap)
 {
 	static const struct xsprof_cap_ledger ledgers[RINGS];
@@ -57,7 +57,7 @@ static int accounts(struct xsp_cap *cap)
 	return err;
 }
 
-/* Return: whether it ended as it must with @expected as the error of the slots. */
+/* Return: whether the capture ended correctly, with @expected as the error of the slots. */
 static bool fill(const char *path, size_t step, int expected)
 {
 	static const struct xsprof_cap_end end = { .why = 3 };
@@ -72,7 +72,7 @@ static bool fill(const char *path, size_t step, int expected)
 	} while (!err);
 	told = accounts(&cap);
 	xsp_cap_retry(&cap);
-	/* Notes without end leave room for the end none the less. */
+	/* Any number of notes still leaves room for the end. */
 	while (!xsp_cap_note(&cap, "no room"))
 		;
 	xsp_cap_retry(&cap);
@@ -117,7 +117,7 @@ static void full(const char *dir)
 	tap_ok("a full disk: accounts and end", good);
 }
 
-/* Nothing stays behind the end of a file that is complete. */
+/* A complete file has no extra bytes after its end. */
 static void given_back(const char *path)
 {
 	static const struct xsprof_cap_end end = { .why = 1 };

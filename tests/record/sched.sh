@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# record --sched: without the module a line says what it needs and all else is recorded; with it,
-# in the guest of device-kmod.sh, each switch of the command's threads is in the capture, for a
-# user with no privilege. TAP.
+# record --sched. Without the module one line says that it is needed, and all else is recorded. With
+# it, in the guest of device-kmod.sh, the capture has each switch of the command's threads, also for
+# a user without privileges. TAP.
 . "$(dirname "$0")/tap.sh"
 
 switcher=$BUILD/tests/record/switch
 
-# counted FILE: for each thread that told its switches: are they in the capture, to the unit? What
-# comes after its counter was not counted yet.
+# counted FILE: for each thread that reported its count of switches, the capture has exactly as
+# many. Switches after the thread's counter are not counted.
 counted()
 {
 	"$xsprof" dump -f ndjson -i "$1" 2>>err | awk '
@@ -70,7 +70,7 @@ listed()
 	$as "$xsprof" list | grep -q " $pid "
 }
 
-# A process that runs already.
+# A process that already runs.
 mkfifo go
 chown 1000 go
 $as "$switcher" 300 wait <go &

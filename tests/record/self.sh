@@ -1,18 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a program that records itself (XSPROF_RECORD) says of wrong values in its environment: one
-# line each, and it runs and is recorded all the same.  A program that is not to record itself
-# says nothing, whatever they are.
+# What a program that records itself (XSPROF_RECORD) prints for wrong values in its environment: one
+# line each, and it runs and is recorded. Without XSPROF_RECORD it prints nothing.
 . "${0%/*}/tap.sh"
 
 identity=$BUILD/tests/record/identity
 
-# A leak check in a forked child cannot stop its parent's threads, and says so on stderr.
+# A leak check in a forked child cannot stop its parent's threads, and prints that to stderr.
 export TSAN_OPTIONS=${TSAN_OPTIONS:+$TSAN_OPTIONS:}die_after_fork=0
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
-# Variable, wrong value, what is expected, what is used instead.
+# Variable, wrong value, expected values, value used instead.
 cat >wrong <<'END'
 XSPROF_MODE|x|discard or overwrite|the default is used: discard
 XSPROF_MODE|Discard|discard or overwrite|the default is used: discard
@@ -32,7 +31,7 @@ XSPROF_CATEGORIES|a,-|a,b for only these, -c for all except it|empty entries are
 XSPROF_CATEGORIES|a, b|a,b for only these, -c for all except it|blanks are part of names
 END
 
-# What is said at the start: where the marker's category is off, nothing is recorded in the end.
+# Messages at the start: if the marker's category is off, nothing is recorded in the end.
 told()
 {
 	grep -v 'nothing was recorded: no marker was executed of the categories' err
@@ -47,8 +46,8 @@ while IFS='|' read -r name value expected instead; do
 	is "$name='$value': and is recorded" $rc 0
 done <wrong
 
-# All at once, each once, and not again by children; but where the sanitizer's allocator may be
-# locked for good in a child of more than one thread.
+# All wrong values at once: each is reported once, and children do not repeat it. No forks where a
+# child with several threads may inherit a locked allocator of the sanitizer.
 forks=2
 [ "${XSPROF_VARIANT:-}" != asan ] || forks=0
 all=$(sort -t'|' -u -k1,1 wrong | sed 's/|/=/; s/|.*//')
@@ -78,7 +77,7 @@ is "an empty name of a file is none: not a word" "$rc $(cat err)" "0 "
 run env XSPROF_RECORD=none.data XSPROF_MODE=x "$xsprof" record -q -o o.data -- "$marker" 10 1 0
 is "under a recorder: not a word from the program" "$rc $(cat err)" "0 "
 
-# What is right
+# Correct values
 for right in MODE=overwrite BUFFER_SIZE=64KiB ARENA_SIZE=1M LOCK_RINGS=64 CLOCK=mono CLOCK=auto \
 	BACKEND=tmpfs PREFAULT=1 PREFAULT=off SCHED=no MODE= \
 	CATEGORIES=all,-c 'CATEGORIES=a b,-c'; do
@@ -86,7 +85,7 @@ for right in MODE=overwrite BUFFER_SIZE=64KiB ARENA_SIZE=1M LOCK_RINGS=64 CLOCK=
 	is "XSPROF_$right: nothing" "$rc $(told)" "0 "
 done
 
-# What was lost
+# Losses
 run env XSPROF_RECORD=l.data XSPROF_BUFFER_SIZE=16k "$marker" 200000 1 0
 lost=$("$xsprof" info --json l.data 2>/dev/null |
 	sed -n 's/.*"events":[0-9]*,"lost_records":\([0-9]*\),.*/\1/p' | head -n 1)
@@ -95,7 +94,7 @@ is "small rings: it is said, and what helps" "$rc $(cat err)" "0 xsprof: XSPROF_
  '$dir/l.data': $lost records were lost, of 400000: rings filled up before they were read:\
  use a larger XSPROF_BUFFER_SIZE (4M) or fewer XSPROF_CATEGORIES"
 
-# Without rings it is no drain that knows.
+# Without rings there is no drain that could know the losses.
 run sh -c "ulimit -f 100; XSPROF_RECORD=unfit.data exec $marker 1000 1 0"
 is "no file may be so large: it is said, and how many were lost" "$(cat err)" \
 	"xsprof: XSPROF_RECORD: '$dir/unfit.data': all $(field lost out) records of this process\
@@ -113,7 +112,7 @@ else
 	is "no address space: all were lost" "$(field lost out)" 1000
 fi
 
-# Rings that stay small for another reason: no other size of them would have helped.
+# Rings that are small for another reason: another size would not have helped.
 run env XSPROF_RECORD=l.data "$closer" grow
 if [ $rc = 77 ]; then
 	skip "no memory for rings in a sandbox" "no sandbox here"
@@ -129,7 +128,7 @@ else
 	is "... and the cure is one" "$rc $(cat err)" "0 "
 fi
 
-# What cannot be
+# Values that cannot work
 run env XSPROF_RECORD=w.data XSPROF_SHM_DIR=here "$marker" 10 1 0
 is "no place for the rings: one line" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD: 'w.data': nothing\
  is recorded: here: is not an absolute path"
@@ -138,7 +137,7 @@ is "a directory: one line" "$rc $(wc -l <err)" "0 1"
 has "a directory: which" err "^xsprof: XSPROF_RECORD: '.': nothing is recorded: $dir/.: is a dir"
 ok "and nothing stays behind" clean
 
-# Several programs with one name: none takes the file from another.
+# Several programs with one file name: none takes the file from another.
 rm -f f
 XSPROF_RECORD=m.data "$steady" f 100000 500 0 2>steady.err &
 first=$!
@@ -177,8 +176,8 @@ fi
 run env XSPROF_RECORD=$'x.data\npid 1' "$marker" 10 1 0
 is "a line break in the name" "$rc $(ls -N x.data*)" $'0 x.data\npid 1'
 
-# Descriptors are the program's: it closes those that it does not know, and uses their numbers.
-# NAME RECORDS COMMAND...
+# check_closer NAME RECORDS COMMAND...: the program closes descriptors that it does not know, and
+# reuses their numbers.
 check_closer()
 {
 	local name=$1 records=$2
@@ -186,9 +185,8 @@ check_closer()
 	shift 2
 	rm -f c.data
 	run "$@"
-	# In a table that both use, what the library opens for a moment may be closed by the program
-	# in that moment, and its number be the program's when the library closes it: a rare one of
-	# several tries.
+	# In a shared descriptor table the program may close what the library has just opened, and
+	# reuse the number before the library closes it. That is rare, so try several times.
 	for _ in 2 3 4; do
 		[ "$rc" = 1 ] && [ "$2 $3" = "sandbox low" ] || break
 		rm -f c.data
@@ -213,7 +211,7 @@ else
 	check_closer "a second child" 6000 "${own[@]}" fork
 fi
 
-# Where the thread that records can have no descriptors of its own.
+# Where the recording thread cannot have its own descriptor table.
 run "$closer" sandbox lost
 if [ $rc = 77 ]; then
 	skip "without close_range()" "no sandbox here"
@@ -232,7 +230,7 @@ else
 	fi
 fi
 
-# Values that would be more than a line
+# Values with more than one line
 run env XSPROF_RECORD=w.data XSPROF_MODE=$'a\nb\e[31mc' "$marker" 10 1 0
 is "no line breaks and no colours" "$(cat err)" \
 	"xsprof: XSPROF_MODE: 'a?b?[31mc' is invalid: expected discard or overwrite; the default\
@@ -240,7 +238,7 @@ is "no line breaks and no colours" "$(cat err)" \
 run env XSPROF_RECORD=w.data XSPROF_MODE="$(head -c 100000 /dev/zero | tr '\0' x)" "$marker" 10 1 0
 is "a long value is cut" "$rc $(wc -l <err) $(tr -cd x <err | wc -c)" "0 1 130"
 
-# Few descriptors: all is recorded, or the reason is said and there is no file.
+# Few descriptors: all is recorded, or the reason is printed and there is no file.
 reason='descriptors: there are too few: raise RLIMIT_NOFILE (ulimit -n)'
 for files in 4 6 7 8 11 12 16; do
 	rm -f few.data few.data.old
@@ -255,7 +253,7 @@ for files in 4 6 7 8 11 12 16; do
 	fi
 done
 
-# Who cannot be told is not ended for it
+# A closed stderr does not end the program
 run sh -c "XSPROF_RECORD=w.data XSPROF_MODE=x exec $marker 10 1 0 2>&-"
 is "stderr is closed" $rc 0
 exec 3> >(exec true)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The producer made by hand.  One thread writes; it does not need to be fast.
+ * The hand-made producer. One thread writes; it need not be fast.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -107,7 +107,7 @@ static void map_over(struct sim *s, uint64_t off, uint64_t len)
 		die("mmap over");
 }
 
-/* All rings of one kind, so that there are as many as were asked for. */
+/* Opens rings of one kind only, so that there are as many as asked for. */
 static void open_device(struct sim *s, uint32_t rings, uint64_t ring_size, uint32_t mode)
 {
 	const char *session = getenv("XSPROF_SESSION");
@@ -276,7 +276,7 @@ bool sim_put(struct sim *s, uint32_t k, uint32_t name, uint32_t size, uint64_t v
 
 void sim_goodbye(struct sim *s)
 {
-	/* The kernel sees for itself. */
+	/* The kernel sees the exit itself. */
 	if (s->device)
 		return;
 	s->ctl->exit_ticks = ticks();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A producer made by hand from the ABI headers alone: it shares no code with the library, so that
- * a recorder tested with it is tested against the layout and not against itself.  It can do what
- * the library never would.  With SIM_DEVICE in the environment it is one of the device's.
+ * A producer made from the ABI headers alone: it shares no code with the library, so a recorder is
+ * tested against the layout, not against the library. It can do what the library never would. With
+ * SIM_DEVICE in the environment it uses the device.
  */
 #ifndef TESTS_RECORD_SIM_H
 #define TESTS_RECORD_SIM_H
@@ -15,12 +15,12 @@
 /**
  * struct sim - a producer
  * @fd: its file
- * @base: all of it
+ * @base: the whole mapping
  * @ctl: its first page
- * @rings: rings in it
- * @slots: of a ring
- * @device: its control page is the kernel's
- * @name: in the session
+ * @rings: number of rings
+ * @slots: slots of a ring
+ * @device: the kernel owns the control page
+ * @name: its name in the session
  */
 struct sim {
 	int			fd;
@@ -32,25 +32,25 @@ struct sim {
 	char			name[64];
 };
 
-/* In the session of XSPROF_SESSION; dies with a message where that cannot be. */
+/* Opens a producer in the session of XSPROF_SESSION; exits with a message on failure. */
 void sim_open(struct sim *s, uint32_t rings, uint64_t ring_size, uint32_t mode, uint32_t seq);
 
 struct xsprof_ring_writer *sim_writer(const struct sim *s, uint32_t k);
 struct xsprof_ring_reader *sim_reader(const struct sim *s, uint32_t k);
 struct xsprof_rec *sim_slot(const struct sim *s, uint32_t k, uint64_t pos);
 
-/* A name in the arena.  Return: its id. */
+/* Adds a name to the arena. Return: its id. */
 uint32_t sim_name(struct sim *s, const char *text);
 
 /*
- * One record of @size slots, its value @value in every payload word.  In DISCARD mode, where it
- * does not fit, it is a drop, unless @wait says to wait for the reader.
+ * Writes one record of @size slots, with @value in every payload word. In DISCARD mode a record
+ * that does not fit is a drop, unless @wait says to wait for the reader.
  *
- * Return: it is in the ring.
+ * Return: whether it is in the ring.
  */
 bool sim_put(struct sim *s, uint32_t k, uint32_t name, uint32_t size, uint64_t value, bool wait);
 
-/* The goodbye of a regular exit. */
+/* Writes the goodbye of a regular exit. */
 void sim_goodbye(struct sim *s);
 
 #endif /* TESTS_RECORD_SIM_H */

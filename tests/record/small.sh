@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A small tmpfs, as containers have: rings are chosen that fit, and where losses remain, what helps
-# is said beside them.
+# A small tmpfs, as containers have: the recorder chooses rings that fit, and if it loses records,
+# it says what would help.
 if [ "${1:-}" != inside ]; then
 	as=()
 	[ "$(id -u)" = 0 ] || as=(-U -r)
@@ -16,7 +16,7 @@ fi
 export XSPROF_BACKEND=tmpfs
 mount -t tmpfs -o size=4m,mode=700 none "$shm" || { echo "Bail out! mount"; exit 1; }
 
-# More than what rings of 4 MiB hold, which would take 12 on 2 CPUs.
+# More than rings of 4 MiB hold; with 2 CPUs these would take 12 MiB.
 pairs=150000
 recorded()
 {
@@ -37,7 +37,7 @@ is "$name: refused" $rc 2
 has "$name: with what would fit" err 'the rings of one process take .* of at most [0-9]'
 XSPROF_BUFFER_SIZE=64M run taskset -c 0,1 "$xsprof" record --prefault -o s.data -- true
 is "$name: refused by the environment's size" $rc 2
-# More than half of what the largest ring could have: a power of two is used.
+# More than half of the largest ring that fits: the size is rounded up to a power of two.
 rings=$(($(getconf _NPROCESSORS_CONF) + 1))
 run "$xsprof" record --prefault -b $((4000 / rings))k -o s.data -- "$marker" 10 1 0
 is "$name: refused as the size is rounded up" $rc 2
@@ -54,8 +54,8 @@ has "$name: and why, and what helps" err \
 	'^xsprof: events were lost: the tmpfs of the rings was full: use a smaller --buffer-size'
 ok "nothing stays behind" clean
 
-# It forks beside the library's thread, and ASan leaves the lock of its allocator to the child as it
-# was: no look for leaks at the child's end, which would wait for that for ever.
+# The program forks while the library's thread runs, and ASan's child may inherit a locked
+# allocator: no leak check at the child's end, which would wait for that lock for ever.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 name="a program that records itself"
 say="'$PWD/s.data': [0-9]+ records were lost, .*: the tmpfs of the rings was full: use a smaller"
@@ -83,8 +83,8 @@ has "$name: what helps when the latest are kept" err \
 	'^xsprof: events were overwritten before they were read: to keep more than the latest, '\
 'use a larger --buffer-size \(-b\) or fewer --categories'
 
-# Of 64 MiB that a container may have, rings are not to take most: who goes beyond it is killed.
-# Both kinds of cgroups, whichever this machine has.
+# Of a container's 64 MiB rings must not take most: beyond the limit the kernel kills processes.
+# Mounts both kinds of cgroups, for whichever this machine has.
 name="a small memory cgroup"
 mount -t tmpfs none /sys/fs/cgroup && mkdir /sys/fs/cgroup/memory || { echo "Bail out!"; exit 1; }
 echo 67108864 | tee /sys/fs/cgroup/memory.max >/sys/fs/cgroup/memory/memory.limit_in_bytes

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that nobody needs to record: it passes markers, so many and so often, and does not
- * care who reads them.
+ * A program that runs without a recorder: it writes markers at a given rate, whether they are read
+ * or not.
  *
  *	steady FILE N US [THEN]
  *
- * FILE gets its process id once its first record is written.  N instants "tick", US microseconds
- * apart (N 0: until it is killed), then THEN: an exit status, "exec" (runs steady2, a name of
- * this program that passes no marker, for half a second), or "kill".
+ * FILE gets its process id after its first record. It writes N instants "tick", US microseconds
+ * apart (N 0: until it is killed), then does THEN: an exit status, "exec" (runs steady2, another
+ * name of this program that writes no marker, for half a second), or "kill".
  */
 #include <fcntl.h>
 #include <signal.h>

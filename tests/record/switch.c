@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program whose threads switch on purpose: two that wake each other, with a counter at the end
- * of each that says how often the kernel counted it to leave a CPU until then.
+ * A program whose threads switch on purpose: two that wake each other. Each ends with a counter
+ * that has the kernel's count of its switches so far.
  *
  *	switch ROUNDS [wait]
  */
@@ -25,7 +25,7 @@ static long switches(void)
 	return getrusage(RUSAGE_THREAD, &u) ? -1 : u.ru_nvcsw + u.ru_nivcsw;
 }
 
-/* No switch between the count and the counter that tells it, or once more. */
+/* Reads the count and writes the counter; repeats if the thread was switched in between. */
 static void tell(uint32_t name)
 {
 	long n;

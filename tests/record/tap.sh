@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# TAP for shell tests of the recorder, and what they all need.  Sourced.
+# TAP for shell tests of the recorder, and their common functions. Sourced.
 
 BUILD=${BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
@@ -11,10 +11,10 @@ closer=$BUILD/tests/record/closer
 steady=$BUILD/tests/record/steady
 inspect=$BUILD/tests/record/inspect
 
-# A tmpfs folder of our own: sessions of this test are nobody else's, and the reverse.
+# A tmpfs folder of our own, so that this test sees only its own sessions.
 dir=$(mktemp -d /tmp/xsprof-test.XXXXXX) || exit 1
 shm=$(mktemp -d /dev/shm/xsprof-test.XXXXXX) || exit 1
-# A background job killed before it became its command must not tidy up for us.
+# A background job killed before its execve() must not run our cleanup.
 trap '[ $BASHPID != $$ ] || rm -rf "$dir" "$shm"' EXIT
 export XSPROF_SHM_DIR=$shm
 unset XSPROF_SESSION XSPROF_RECORD INTEL_LIBITTNOTIFY64 INTEL_JIT_PROFILER64
@@ -75,7 +75,7 @@ finish()
 	exit
 }
 
-# run COMMAND...: its status in $rc, its output in the files out and err.
+# run COMMAND...: runs it; its status is in $rc, its output in the files out and err.
 run()
 {
 	# New files: a process of an earlier test may still hold the old ones.
@@ -84,7 +84,7 @@ run()
 	rc=$?
 }
 
-# for_seconds N FILE COMMAND...: asked to end after so long; its output in FILE, status in $rc.
+# for_seconds N FILE COMMAND...: ends it with SIGTERM after N s; output in FILE, status in $rc.
 for_seconds()
 {
 	local n=$1 to=$2 asked
@@ -99,26 +99,26 @@ for_seconds()
 	rc=$?
 }
 
-# newer MAJOR.MINOR: is the kernel that, or newer?
+# newer MAJOR.MINOR: this kernel is of that version or newer
 newer()
 {
 	[ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
 }
 
-# No session is left behind.
+# clean: no session is left behind.
 clean()
 {
 	[ -z "$(find "$shm" -mindepth 2 -print -quit)" ]
 }
 
-# field WORD FILE: sum of the numbers behind WORD in the lines of FILE.
+# field WORD FILE: sums the numbers after WORD in the lines of FILE.
 field()
 {
 	awk -v w="$1" '{ for (i = 1; i < NF; i++) if ($i == w) n += $(i + 1) }
 		END { printf "%d\n", n }' "$2"
 }
 
-# Waits up to 10 s for a command to succeed.
+# wait_for COMMAND...: waits up to 10 s for it to succeed.
 wait_for()
 {
 	local i

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Another user in whose folder root writes: what that user has put in the place of a file is not
-# written to, and gets nothing of what is written.
+# root records into another user's folder: what that user puts in the place of a file is not written
+# to, and receives nothing.
 . "${0%/*}/tap.sh"
 
 export XSPROF_BACKEND=tmpfs
@@ -14,7 +14,7 @@ them()
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 }
 
-# planted COMMAND...: an empty folder of theirs, after they ran the command in it.
+# planted COMMAND...: makes an empty folder of theirs, and runs the command in it as them.
 planted()
 {
 	rm -rf theirs
@@ -40,7 +40,7 @@ by_flight()
 }
 
 for way in by_record by_self by_flight; do
-	# A file that they can read and cut, also where it has nothing in it yet.
+	# A file that they can read and truncate, also while it is empty.
 	for text in "" old; do
 		planted sh -c "printf '$text' >out; chmod 666 out; ln out link"
 		run $way
@@ -54,7 +54,7 @@ for way in by_record by_self by_flight; do
 			"$(field read seen)" 200
 	done
 
-	# Nobody reads the pipe: who opens it waits.
+	# A pipe without a reader: opening it would block.
 	planted mkfifo -m 666 out
 	run $way
 	has "$way, a pipe of theirs: refused" err 'out: is a pipe of another user: name another'
@@ -67,9 +67,9 @@ for way in by_record by_self by_flight; do
 	is "$way, a link of theirs: is not followed" "$(cat ours)" ours
 done
 
-# The names that a flight recorder gives can be foreseen: what has one of them costs no snapshot.
-# blocked WHAT NUMBER COMMAND...: with $name as the name that it would write to; a command that
-# lives on, of which one process is killed.
+# The names of a flight recorder's snapshots are predictable: a file in the way costs no snapshot.
+# blocked WHAT NUMBER COMMAND...: runs the command with $name as the name of the next snapshot; then
+# one process of the recorded command, which runs on, is killed.
 blocked()
 {
 	local what="a name that can be foreseen, $1" number=$2
@@ -82,7 +82,7 @@ blocked()
 		sh -c '"$0" pid 0 1000; until test -e go; do sleep 0.05; done' "$steady" \
 		>out 2>err &
 	wait_for test -s pid
-	# By the kernel it is known that it was killed, or only that it vanished.
+	# The kernel tells that it was killed, or only that it vanished.
 	for name in out.1.{killed,vanished}-"$(cat pid)"; do
 		(cd theirs && export name && them "$@")
 	done
@@ -108,7 +108,7 @@ export ours=$dir/ours
 	blocked "all that can be" '[0-9a-f]{8,16}' sh -c 'mkdir "$name" "$name.2" "$name.3"'
 }
 
-# What the name stands for must not be renamed: every program looks for it there.
+# A name in /proc/self/fd stands for a file that others look for there: do not rename that file.
 echo something >log
 run sh -c "$xsprof record -q -o /proc/self/fd/1 -- true >>log"
 ok "a file of a descriptor is not moved" test "$rc" != 0 -a "$(cat log)" = something
@@ -125,7 +125,7 @@ for file in out out.gz; do
 		"0 regular file"
 done
 
-# What has taken the place of a capture by the time of its recovery.
+# A file that has taken the capture's place by the time of its recovery.
 for plant in "ln -s $dir/pipe out" "mkdir out" "mkfifo out" "ln -s out out"; do
 	mkfifo pipe
 	rm -f held
@@ -146,7 +146,7 @@ for plant in "ln -s $dir/pipe out" "mkdir out" "mkfifo out" "ln -s out out"; do
 	rm -f pipe
 done
 
-# The name of the folder of recordings, with a second name of a file of ours.
+# The name of the sessions' folder, with a second link to a file of ours.
 mkdir -m 1777 base
 install -m 666 /dev/null base/any
 if them ln base/any base/xsprof-0 2>/dev/null; then
@@ -158,7 +158,7 @@ else
 	skip "a taken name: said" "as above"
 fi
 
-# A command that gets more rights than its caller's: no library of ours gets in.
+# A command with more rights than its caller: our libraries must not get in.
 echo 'int main(void) { return 0; }' >plain.c
 gcc -o set-id plain.c && cp set-id with-file && cp set-id set-gid && chmod 4755 set-id &&
 	chmod 2755 set-gid

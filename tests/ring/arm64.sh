@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# arm64.sh user|step|kernel: the ring tests in arm64 programs. TAP.
+# arm64.sh user|step|kernel: runs the ring tests in arm64 programs. TAP.
 #
-#	user	under qemu-user, which has no rseq: lock rings, another instruction set
-#	step	on Debian's arm64 kernel in an emulated machine: the arm64 sequences, one
-#		instruction after the other
-#	kernel	the same, interrupted at random, with one instruction per block, so that any of
-#		them may be; what steps through them does not need that, and runs faster without
+#	user	under qemu-user, which has no rseq: lock rings, on another instruction set
+#	step	on Debian's arm64 kernel in an emulated machine: single-steps the arm64
+#		sequences
+#	kernel	the same, interrupted at random. A guest takes interrupts only between blocks,
+#		so this needs one instruction per block; stepping does not, and runs faster
+#		without
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -47,7 +48,7 @@ user()
 	exit $failed
 }
 
-# What a guest runs: cases, each with what it must come to.
+# Writes the script that a guest runs: cases, each with its expected result.
 guest_begin()
 {
 	cat <<-'END'

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Under a debugger every step is a preemption, and every sequence is aborted: a marker ends all
- * the same, its record in a lock ring.  The debugger lets go after any number of steps, with or
- * without a signal whose handler writes too: each record is there once, or is counted.
+ * Under a debugger each step acts as a preemption and aborts every sequence. A marker still ends:
+ * its record goes to a lock ring. The debugger detaches after any number of steps, with or without
+ * a signal whose handler also writes: each record is written once, or is counted as lost.
  *
  *	session XSPROF_BUFFER_SIZE=16k bounded [stride=N] [upto=STEPS] [slots=N]
  */
@@ -11,7 +11,7 @@
 #define STEPS_MAX	20000
 
 static struct rd rd;
-static uint64_t seen[3];		/* records of each stream since the last look */
+static uint64_t seen[3];		/* records of each stream since the last check */
 static uint64_t locked;
 
 static void take(struct rd_ring *r, const uint64_t *slot, unsigned int n, void *arg)
@@ -38,8 +38,8 @@ static uint64_t look(void)
 }
 
 /*
- * One record of @n slots: step @steps times, then let go, with signal @sig.  Return: steps that
- * were made before it ended.
+ * Tests one record of @n slots: steps @steps times, then lets the child run, with signal @sig.
+ * Return: the steps made before the record ended.
  */
 static unsigned int one(pid_t pid, unsigned int n, unsigned int steps, int sig)
 {

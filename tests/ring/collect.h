@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All that one process has left in a session, in memory: its records in the order of time, its
- * names, threads, facts and losses.  For tests of what markers mean; nothing here is fast.
+ * Reads into memory all that one process has left in a session: its records in the order of time,
+ * names, threads, facts and losses. For tests of what markers mean; not fast.
  */
 #ifndef XSP_TEST_COLLECT_H
 #define XSP_TEST_COLLECT_H
@@ -26,7 +26,7 @@ struct collected {
 static struct {
 	struct collected	*rec;
 	unsigned int		n;
-	uint64_t		drops;		/* nomem and late among them */
+	uint64_t		drops;		/* including nomem and late */
 	uint64_t		late;
 	uint64_t		nomem;
 	uint64_t		missed;
@@ -75,7 +75,7 @@ static void collect_file(const char *path)
 		tap_wrong("%s: %s", path, strerror(-err));
 		return;
 	}
-	/* From the tail: what was collected before is not collected again. */
+	/* Read from the tail on: skips what was collected before. */
 	for (uint32_t k = 0; k < rd.nr; k++)
 		if (rd_ready(&rd, k))
 			rd.ring[k].at = rd.ring[k].r->tail;
@@ -95,10 +95,10 @@ static void collect_file(const char *path)
 }
 
 /**
- * collect() - read what a process has left
+ * collect() - read what a process has left in the session
  * @pid: the process
  *
- * Return: records found, also in got.n; they replace those of the call before.
+ * Return: the number of records, also in got.n; they replace those of the call before.
  */
 __attribute__((unused)) static unsigned int collect(pid_t pid)
 {
@@ -137,7 +137,7 @@ __attribute__((unused)) static unsigned int collect(pid_t pid)
 	return got.n;
 }
 
-/* The newest entry of a type and id, or with a text.  Return: its text, or NULL. */
+/* Return: the text of the newest entry of a type and id, or of a type and text, or NULL. */
 __attribute__((unused)) static const char *collect_entry(unsigned int type, uint32_t id,
 							 const char *begins)
 {
@@ -164,7 +164,7 @@ static inline const char *collect_name(uint32_t id)
 	return collect_entry(XSPROF_ENTRY_NAME, id, NULL);
 }
 
-/* How many records of a type (0: any) have this name (0: any). */
+/* Return: how many records have this type (0: any) and this name (0: any). */
 __attribute__((unused)) static unsigned int collect_count(uint32_t type, uint32_t name)
 {
 	unsigned int n = 0;

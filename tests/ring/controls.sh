@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Negative controls: each test with a library, or a reader, that is broken in one place. A test
-# that does not fail then sees nothing, and its passes are worth nothing. TAP, inverted.
+# Negative controls: runs each test with a library, or a reader, that is broken in one place. If the
+# test does not fail then, its passes mean nothing. TAP, inverted.
 cd "$(dirname "$0")/../.." || exit 1
 
 progs=${BUILD:-build}/tests/ring
@@ -11,8 +11,8 @@ failed=0
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 
-# fails NAME [NAME=VALUE]... PROGRAM [ARG...]: one run finds it out, since it does what is broken at
-# a chosen instruction, whatever the processor
+# fails NAME [NAME=VALUE]... PROGRAM [ARG...]: the program must fail. One run is enough on any
+# processor, because the program acts at a chosen instruction
 fails()
 {
 	name=$1 env=''
@@ -24,9 +24,9 @@ fails()
 	prog=$1
 	shift
 	number=$((number + 1))
-	# shellcheck disable=SC2086 # words on purpose
+	# shellcheck disable=SC2086 # split into words on purpose
 	timeout 60 "$progs/session" $env "$progs/$prog" "$@" >"$log" 2>&1
-	# A verdict, or an end that is one: a crash of the reader, a hang.
+	# A failed test, or a crash of the reader, or a hang.
 	case $? in
 	0)
 		sed 's/^/# /' "$log" | tail -n5
@@ -51,7 +51,7 @@ skip() # NAME WHY
 small=XSPROF_BUFFER_SIZE=16k
 no_rseq=GLIBC_TUNABLES=glibc.pthread.rseq=0
 
-# A signal comes at each of the first instructions, and its handler writes a record.
+# A signal arrives at each of the first instructions; its handler writes a record.
 fails 'no arming store, DISCARD' $small bounded-noarm stride=1 upto=100
 fails 'no arming store, OVERWRITE' $small XSPROF_MODE=overwrite bounded-noarm stride=1 upto=100
 fails 'no arming store, inline' $small bounded-inline-noarm stride=1 upto=100 slots=1

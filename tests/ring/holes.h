@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Do drops lie where LOST records say?  A hole of a ring is the time between the record before a
- * LOST and that LOST, with the number of drops it adds.  A dropped record is known by the times
- * and the CPUs before and after the call that lost it.  Owns the two lists and their comparison.
+ * Checks that drops lie where LOST records say. A hole of a ring is the time between the record
+ * before a LOST and that LOST, with the number of drops it adds. A dropped record is known by the
+ * times and the CPUs before and after the call that lost it. Owns the two lists and their
+ * comparison.
  */
 #ifndef XSP_TEST_HOLES_H
 #define XSP_TEST_HOLES_H
@@ -18,12 +19,12 @@ struct hole {
 	uint64_t	from;
 	uint64_t	to;
 	uint64_t	count;
-	uint64_t	sure;		/* drops that can lie nowhere else */
+	uint64_t	sure;		/* drops that can only lie here */
 	uint64_t	possible;	/* drops that can lie here */
 };
 
 #define HOLES_RINGS	64
-/* A call that took longer may have been on another CPU in between. */
+/* A call longer than this, in ns, may have run on another CPU in between. */
 #define HOLES_PREEMPTED	20000
 
 static struct holes_ring {
@@ -31,7 +32,7 @@ static struct holes_ring {
 	size_t		n;
 	size_t		room;
 } holes[HOLES_RINGS];
-static uint64_t holes_none;	/* drops that lie in no hole */
+static uint64_t holes_none;	/* drops that are in no hole */
 static uint64_t holes_drops;
 
 static inline void holes_add(uint32_t k, uint64_t from, uint64_t to, uint64_t before,
@@ -50,7 +51,7 @@ static inline void holes_add(uint32_t k, uint64_t from, uint64_t to, uint64_t be
 	h->hole[h->n++] = (struct hole){ .from = from, .to = to, .count = after - before };
 }
 
-/* Holes of a ring that [begin, end] meets: the first, and how many. */
+/* Finds the holes that overlap [begin, end]: the first, and how many. */
 static inline size_t holes_meet(const struct holes_ring *h, uint64_t begin, uint64_t end,
 				size_t *first)
 {
@@ -93,7 +94,7 @@ static inline void holes_drop(uint64_t begin, uint64_t end, uint32_t cpu_begin, 
 		holes_none++;
 }
 
-/* @elsewhere: drops that may lie in rings that have no CPU. */
+/* @elsewhere: drops that may be in rings that belong to no CPU. */
 static inline void holes_check(uint64_t elsewhere)
 {
 	uint64_t n = 0, wrong = 0;

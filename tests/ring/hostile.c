@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Garbage in every word of the ring file, written by another process of the same user while
- * threads emit: the traced program goes on and ends.  What it records is lost, or nonsense; that
- * is all a scribbler gets.  (Cutting the file is another matter: SIGBUS, as for every program
- * whose mapped file is cut.)
+ * Another process of the same user writes garbage to every word of the ring file while threads
+ * emit: the traced program runs on and ends. Its records are lost or garbage, but nothing else
+ * happens. (Truncating the file is different: it causes SIGBUS, as for every program whose mapped
+ * file is truncated.)
  *
  *	session XSPROF_BUFFER_SIZE=16k hostile [what=tail|rings|arena|control|all] [writes=N]
  */
@@ -15,7 +15,7 @@ static struct rd rd;
 
 enum area { TAIL = 1, RINGS = 2, ARENA = 4, CONTROL = 8 };
 
-/* Garbage that hurts: edges, small numbers, what was there and a little more. */
+/* Garbage that does damage: edge values, small numbers, the old value plus a little. */
 static uint64_t garbage(uint64_t x, uint64_t old)
 {
 	switch (x >> 8 & 7) {
@@ -42,14 +42,14 @@ static uint64_t *pick(unsigned int what, uint64_t x)
 	switch (area) {
 	case TAIL:
 		return (uint64_t *)&r->r->tail;
-	case RINGS:	/* writer's and reader's words, seldom the data */
+	case RINGS:	/* the words of writer and reader, rarely the data */
 		if (x & 7)
 			return (uint64_t *)r->w + (x >> 8) % (sizeof(*r->w) / 8);
 		return r->data + (x >> 8) % (r->size * 4);
 	case ARENA:
 		return (uint64_t *)rd.arena + (x >> 8) % (x & 1 ? 8 : 512);
 	default:
-		/* The header without the magic, or the bits of ready rings. */
+		/* The header after the magic, or the bits of ready rings. */
 		return (uint64_t *)c + (x >> 8) % (x & 1 ? 40 : sizeof(*c) / 8);
 	}
 }
@@ -73,7 +73,7 @@ static void *busy(void *arg)
 	while (!__atomic_load_n(stop, __ATOMIC_ACQUIRE)) {
 		struct xsprof_stats stats = { .size = sizeof(stats) };
 
-		/* Everything that looks at shared words. */
+		/* Calls that read shared words. */
 		snprintf(name, sizeof(name), "hostile.%llu", (unsigned long long)n++ % 5000);
 		xsprof_name(name);
 		xsprof_thread_name(name);
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 		if (waitpid(pid[i], &status, 0) != pid[i] || status)
 			tap_bail("a scribbler ended, status %x", status);
 	}
-	/* That they end at all is what is asked for. */
+	/* The test is that the writers end at all. */
 	tap_note("%llu records begun", (unsigned long long)writers_join());
 	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kill -9 at any moment of a writer's life, from its attach on: what it left decodes, holds what
- * it had written before, and the account is exact but for the one record that each of its
- * threads was in the middle of.
+ * kill -9 at any moment of a writer's life, from its attach on: the rings it left decode, have what
+ * was written before, and the account is exact except for the one record that each of its threads
+ * was writing.
  *
  *	session XSPROF_BUFFER_SIZE=16k [XSPROF_MODE=overwrite] kills [kills=N] [live=0]
  */
@@ -65,7 +65,7 @@ static void take(struct rd_ring *r, const uint64_t *slot, unsigned int n, void *
 	received++;
 }
 
-/* The last lap, but for what the margin hides. */
+/* Reads the last lap, except for what the margin hides. */
 static void snapshot(struct rd_ring *r)
 {
 	uint64_t head = rd_head(r), from = 0;
@@ -88,7 +88,7 @@ static void check_remains(bool opened, bool overwrite)
 	uint64_t done = tell->done[0] + tell->done[1], have;
 
 	if (!opened) {
-		/* Killed while it attached: nothing may have been said to be written. */
+		/* Killed while it attached: it must not have counted a record as written. */
 		if (done)
 			tap_wrong("%llu records written and no ring file",
 				  (unsigned long long)done);
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 			tap_bail("fork: %s", strerror(errno));
 		if (!pid)
 			writer_main(1 + (i & 1));
-		/* One in four is killed while it starts; the others once they have written. */
+		/* One in four is killed while it starts; the others after they have written. */
 		while (i % 4 && !__atomic_load_n(&tell->attached, __ATOMIC_SEQ_CST))
 			sched_yield();
 		end = xsprof_now() + x % 1000000;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * No byte of a record holds what was in memory before: the ring is poisoned, records of every
- * kind and size are written, and each byte that has no meaning is found to be 0.
+ * No byte of a record contains old memory: fills the ring with a pattern, writes records of every
+ * kind and size, and checks that each byte without a meaning is 0.
  *
  *	session XSPROF_BUFFER_SIZE=16k leak [records=N]
  */
@@ -28,7 +28,7 @@ static void poison(void)
 	}
 }
 
-/* Strings and the zeros behind them, by the words of abi.h. */
+/* Checks strings and the zeros after them, by the rules of abi.h. */
 static void check_args(struct rd_ring *r, const uint64_t *slot, unsigned int n, unsigned int at)
 {
 	const unsigned char *byte = (const unsigned char *)slot;
@@ -93,7 +93,7 @@ static void take(struct rd_ring *r, const uint64_t *slot, unsigned int n, void *
 		words = slot[5] || slot[6] || slot[7] || (uint32_t)slot[2];
 		break;
 	default:
-		/* Of streams every word is known. */
+		/* Every word of a stream's record is known. */
 		words = !stream_check(slot, n, &id, &seq);
 		break;
 	}
@@ -136,7 +136,7 @@ static void emit(uint64_t i)
 	}
 }
 
-/* Dirt on the stack, where records are built. */
+/* Fills the stack, where records are built, with a pattern. */
 static __attribute__((noinline)) void dirty_stack(void)
 {
 	volatile unsigned char dirt[4096];
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 	if (rd_open_pid(&rd, getpid()))
 		tap_bail("not attached: run it under session");
 	for (i = 0; i < records; i++) {
-		/* Now and then there is no room, so that LOST and what follows it are seen too. */
+		/* Sometimes the ring is full, to test LOST and the record after it too. */
 		bool full = i % 1000 > 600;
 
 		dirty_stack();
@@ -173,13 +173,13 @@ int main(int argc, char **argv)
 	CHECK_EQ(found + drops_made, records);
 	CHECK(losts > 0);
 	tap_result("no byte of a record holds what was there before");
-	/* The arena: entries with their padding, and nothing else in the header. */
+	/* The arena: entries with their padding; the rest of the header is 0. */
 	for (i = 0; i < sizeof(rd.arena->reserved) / 8; i++)
 		CHECK_EQ(rd.arena->reserved[i], 0);
 	for (i = 0; i < rd.arena->used;) {
 		const char *at = (const char *)(rd.arena + 1) + i;
 		const struct xsprof_entry *e = (const struct xsprof_entry *)at;
-		/* The first of a thread has the time behind its text. */
+		/* A thread's first entry has the time after its text. */
 		uint32_t ticks = e->type == XSPROF_ENTRY_THREAD && e->aux & XSPROF_THREAD_NEW ?
 				 sizeof(uint64_t) : 0;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The exact ledger of DISCARD rings: every numbered record is received once, or is one of the
- * drops that were counted; and every drop lies in the hole whose LOST record counts it.
+ * The exact ledger of DISCARD rings: every numbered record is received once or is a counted drop,
+ * and every drop lies in the hole whose LOST record counts it.
  *
  *	session XSPROF_BUFFER_SIZE=16k ledger [threads=N] [records=N] [most=SLOTS] [timer=US]
  *		[reader=fast|slow|stopped|killed] [place=1] [room=1]
  *
- * place: check each drop's place, by the times before and after it; room: writers wait for the
- * reader, and then nothing at all may be lost.
+ * place: check each drop's place, by the times before and after it. room: writers wait for the
+ * reader, and nothing may be lost.
  */
 #include <sys/wait.h>
 
@@ -17,9 +17,9 @@
 enum style { FAST, SLOW, STOPPED, KILLED };
 
 static struct rd rd;
-static uint64_t *got;			/* a bit a record; shared with readers that are killed */
+static uint64_t *got;			/* a bit per record; shared with readers that are killed */
 static uint64_t stream_bits;		/* bits of one stream */
-static uint64_t again[XSPROF_MAX_RINGS]; /* up to here a killed reader may have been before */
+static uint64_t again[XSPROF_MAX_RINGS]; /* a killed reader may have read up to here */
 static uint64_t kills;
 
 static void take(struct rd_ring *r, const uint64_t *slot, unsigned int n, void *arg)
@@ -50,7 +50,7 @@ static void nap(long us)
 	nanosleep(&ts, NULL);
 }
 
-/* Read until all writers are done; @slow: little at a time, with pauses. */
+/* Reads until all writers are done; @slow: little at a time, with pauses. */
 static void read_along(bool slow)
 {
 	uint64_t x = 1;
@@ -64,7 +64,7 @@ static void read_along(bool slow)
 	}
 }
 
-/* Readers that are killed one after the other, each going on at the tail that it finds. */
+/* Runs readers that are killed one after the other; each continues at the tail that it finds. */
 static void read_and_die(void)
 {
 	uint64_t x = 3;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Locks of lock rings that are never let go: by the thread itself (it is in a handler over its
- * own marker), by threads that are dead or parked.  Nobody waits for ever, and each record is
- * written elsewhere, or counted; when all are held one record waits, and not each one again.
+ * Locks of lock rings that are never released: by the thread itself (it runs a handler over its own
+ * marker), by threads that are dead or parked. No writer waits for ever, and each record is written
+ * to another ring or counted as lost. When all locks are held, one record waits, not each one.
  *
  *	session GLIBC_TUNABLES=glibc.pthread.rseq=0 XSPROF_BUFFER_SIZE=16k locks
  */
@@ -15,13 +15,13 @@
 
 #define RECORDS		100
 #define DEAD_TID	0x3ffffffe
-#define WAITS		64	/* of one record */
+#define WAITS		64	/* waits of one record */
 
 static struct rd rd;
 static uint64_t records, waits;
 static const char *step = "the first record";
 
-/* In place of the C library's: how the library waits. */
+/* Replaces the C library's, to count how the library waits. */
 int sched_yield(void)
 {
 	waits++;
@@ -51,7 +51,7 @@ static void take(struct rd_ring *r, const uint64_t *slot, unsigned int n, void *
 	records++;
 }
 
-/* @tid holds the first @held lock rings; then @want of RECORDS are written, the rest counted. */
+/* @tid holds the first @held locks; then @want records get in, and the rest are counted. */
 static void held_by(const char *who, uint32_t tid, unsigned int held, uint64_t want)
 {
 	uint64_t drops = rd_all_drops(&rd);
@@ -102,7 +102,7 @@ int main(void)
 	held_by("the one before again, with nothing recorded between", DEAD_TID, all, 0);
 	CHECK(waits > 0 && waits <= WAITS);
 	held_by("nobody at last", 0, 0, RECORDS);
-	/* The loss before went in front of the first record after it. */
+	/* The LOST record of the earlier drops went before the first record. */
 	for (uint32_t k = 0; k < all; k++)
 		if (rd.ring[k].records)
 			CHECK_EQ(rd.ring[k].lost, rd_drops(&rd.ring[k]));

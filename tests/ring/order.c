@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The clock of a lock ring is read under its lock: whatever another writer does between a
- * marker's begin and its lock, time does not go back in the ring.  The other writer is put there
- * by the library's point of injection before the lock, so that no processor has to be so kind.
+ * A lock ring's writer reads the clock under the lock: whatever another writer does between a
+ * marker's begin and its lock, time in the ring never goes back. The library's injection point
+ * before the lock runs the other writer, so the test does not depend on the processor.
  *
  *	session GLIBC_TUNABLES=glibc.pthread.rseq=0 XSPROF_LOCK_RINGS=1 XSPROF_BUFFER_SIZE=16k
  *		order-points
@@ -28,7 +28,7 @@ void xsp_test_point(int point)
 	if (point != BEFORE_LOCK || !armed)
 		return;
 	armed = false;
-	/* A counter that is slow is waited for: two readings of one tick have no order. */
+	/* Wait for a slow counter: two readings in one tick have no order. */
 	begin = xsprof_now();
 	while (xsprof_now() == begin)
 		;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Included before all else into a library whose points of injection are a test's. */
+/* Included first into a library whose injection points belong to a test. */
 #ifndef XSP_TEST_POINTS_H
 #define XSP_TEST_POINTS_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A reader of ring files, written from abi.h and from nothing else, so that the library's own
- * decoder is held against a second one.  Owns the walk over a ring and the rules that every ring
- * keeps: whole records, none across a block, time that never goes back, PAD and LOST in their
- * places.  It trusts the process it reads: hostile rings are another test's subject.
+ * A reader of ring files, written from abi.h alone, to compare the library's decoder with a second
+ * one. Owns the walk over a ring and the rules that every ring keeps: whole records, none across a
+ * block, time that never goes back, PAD and LOST in their places. It trusts the process it reads:
+ * other tests cover hostile rings.
  */
 #ifndef XSP_TEST_READER_H
 #define XSP_TEST_READER_H
@@ -28,14 +28,14 @@
  * @size: slots
  * @k: its number
  * @at: the slot to read next
- * @last_ts: time of the record before
- * @lost: drops that LOST records told of so far
- * @records: records read, PAD and LOST left out
- * @slots: slots of those
+ * @last_ts: time of the previous record
+ * @lost: drops in LOST records so far
+ * @records: records read, without PAD and LOST
+ * @slots: slots of these records
  * @pads: PAD records
  * @losts: LOST records
  * @empty: LOST records that added nothing
- * @skipped: slots a snapshot could not have
+ * @skipped: slots that a snapshot missed
  */
 struct rd_ring {
 	struct xsprof_ring_writer	*w;
@@ -60,11 +60,11 @@ struct rd {
 	struct xsprof_ctl	*ctl;
 	struct xsprof_arena	*arena;
 	struct rd_ring		*ring;
-	uint32_t		nr;		/* rings, lock rings among them */
+	uint32_t		nr;		/* rings, including lock rings */
 	char			path[300];
 };
 
-/* What is wrong with a ring file is wrong with the test. */
+/* An error in a ring file fails the test. */
 #define rd_wrong(r, fmt, ...) \
 	tap_wrong("ring %u slot %llu: " fmt, (r)->k, (unsigned long long)(r)->at, ##__VA_ARGS__)
 
@@ -101,7 +101,7 @@ static inline uint64_t rd_drops(const struct rd_ring *r)
 	       __atomic_load_n(&r->w->busy, __ATOMIC_ACQUIRE);
 }
 
-/* Where the last ring ends; those of the kernel lie behind the others and are not read here. */
+/* Returns the end of the last ring; the kernel's rings follow and are not read here. */
 static inline uint64_t rd_end(const struct xsprof_ctl *c)
 {
 	uint64_t end = c->rings_off + (uint64_t)(c->nr_rings + c->nr_lock_rings) * c->ring_stride;
@@ -112,7 +112,7 @@ static inline uint64_t rd_end(const struct xsprof_ctl *c)
 	       c->kernel_off + c->nr_kernel_rings * (2ull * c->page_size + c->kernel_size);
 }
 
-/* Return: 0, or -errno; -EAGAIN while the producer is not to be read yet. */
+/* Return: 0 or -errno; -EAGAIN while the producer is not ready. */
 __attribute__((unused)) static int rd_open(struct rd *rd, const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -168,7 +168,7 @@ __attribute__((unused)) static void rd_close(struct rd *rd)
 	memset(rd, 0, sizeof(*rd));
 }
 
-/* The file of a process in a session; the newest of several.  Return: 0 or -ENOENT. */
+/* Finds the newest file of a process in a session. Return: 0 or -ENOENT. */
 __attribute__((unused)) static int rd_find(const char *session, pid_t pid, char *path, size_t size)
 {
 	long best = -1;
@@ -222,7 +222,7 @@ static inline void rd_check_pad(struct rd_ring *r, const uint64_t *slot, uint64_
 		rd_wrong(r, "PAD that does not end its block");
 }
 
-/* One record at @slot, position @pos.  Return: its slots, 0 when it is not one. */
+/* Reads one record at @slot, position @pos. Return: its slots, 0 if it is not a record. */
 static inline unsigned int rd_step(struct rd_ring *r, const uint64_t *slot, uint64_t pos,
 				   uint64_t head, rd_record_fn fn, void *arg)
 {
@@ -251,11 +251,11 @@ static inline unsigned int rd_step(struct rd_ring *r, const uint64_t *slot, uint
 }
 
 /**
- * rd_drain() - read a DISCARD ring, and give its slots back
+ * rd_drain() - read a DISCARD ring, and free its slots
  * @rd: file
  * @k: ring
- * @most: stop after so many slots
- * @fn: called for every record but PAD, LOST among them
+ * @most: stop after this many slots
+ * @fn: called for every record except PAD; also for LOST
  * @arg: passed on
  */
 __attribute__((unused)) static void rd_drain(struct rd *rd, uint32_t k, uint64_t most,
@@ -288,7 +288,7 @@ __attribute__((unused)) static void rd_drain_all(struct rd *rd, rd_record_fn fn,
 		rd_drain(rd, k, UINT64_MAX, fn, arg);
 }
 
-/* Records lost with no record of it, all of the producer. */
+/* Return: lost records of the producer that have no LOST record. */
 __attribute__((unused)) static uint64_t rd_all_drops(struct rd *rd)
 {
 	uint64_t n = __atomic_load_n(&rd->arena->nomem, __ATOMIC_ACQUIRE) +

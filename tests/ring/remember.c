@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A thread keeps the ring of the CPU that it is on, with that CPU.  A handler may come at any
- * instruction of the change, on another CPU, and change both; the pair is one of a CPU and its
- * ring all the same.
+ * A thread remembers its CPU and that CPU's ring. A signal handler may run at any instruction of
+ * the change, on another CPU, and change both: the pair always belongs together.
  *
  *	session XSPROF_BUFFER_SIZE=16k remember
  */
@@ -17,7 +16,7 @@
 
 #define STEPS_MAX	200
 
-static unsigned int step, at_step;	/* steps of this case; where its handler writes */
+static unsigned int step, at_step;	/* steps so far; the one whose handler writes */
 static int cpu[2];
 
 static void go_to(int to)
@@ -51,7 +50,7 @@ static bool pair_holds(void)
 	       xsp_thread.ring == xsp_set.ring[of];
 }
 
-/* Markers until the pair is that of this CPU; one may be preempted, and in a lock ring. */
+/* Writes markers until the pair is this CPU's; a preempted marker goes to a lock ring. */
 static void write_here(int here)
 {
 	for (int i = 0; i < 1000; i++) {

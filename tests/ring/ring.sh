@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# ring.sh SUBJECT: the ring tests of one subject, each in a session of its own. TAP. The figures
-# are those of XSPROF_TIER, quick or full. Plain sh: an emulated guest has no bash.
+# ring.sh SUBJECT: runs the ring tests of one subject, each in its own session. TAP. XSPROF_TIER,
+# quick or full, sets the counts. Plain sh: an emulated guest has no bash.
 #
-# SESSION and RUNNER may be set: what starts a session, and what runs a program of another
-# machine (qemu-aarch64).
+# Optional: SESSION starts a session, RUNNER runs a program of another machine (qemu-aarch64).
 cd "$(dirname "$0")/../.." || exit 1
 
 progs=${RING_PROGS:-${BUILD:-build}/tests/ring}
@@ -16,7 +15,7 @@ failed=0
 no_rseq=GLIBC_TUNABLES=glibc.pthread.rseq=0
 step_from=125
 
-# t [NAME=VALUE]... PROGRAM [ARG...]
+# t [NAME=VALUE]... PROGRAM [ARG...]: runs the program in a session
 t()
 {
 	env=
@@ -26,11 +25,11 @@ t()
 	done
 	prog=$1
 	shift
-	# shellcheck disable=SC2086 # words on purpose
+	# shellcheck disable=SC2086 # split into words on purpose
 	"$session" $env $RUNNER "$progs/$prog" "$@" || failed=1
 }
 
-# Reader, ring size and record size, each with each.
+# Runs all combinations of reader, ring size and record size.
 matrix() # $1 sizes, $2 records a thread, the rest more environment
 {
 	sizes=$1 records=$2
@@ -61,13 +60,13 @@ ledger)
 		t XSPROF_BUFFER_SIZE=16k ledger threads=8 records=100000 place=1
 		t XSPROF_BUFFER_SIZE=64k ledger threads=16 records=50000 reader=slow place=1
 	fi
-	# On one CPU each: the place of a drop is known to the record.
+	# Each thread stays on one CPU: then each record knows the place of its drop.
 	t XSPROF_BUFFER_SIZE=16k ledger threads=2 records=300000 pinned=1 timer=0 reader=slow \
 		place=1
 	t XSPROF_BUFFER_SIZE=16k XSPROF_PREFAULT=1 ledger threads=4 place=1
 	;;
 room)
-	# Nothing is lost while there is room: 10^9 records, received and checked one by one.
+	# With room nothing is lost: 10^9 records, each received and checked.
 	if [ $full ]; then
 		t XSPROF_BUFFER_SIZE=8M ledger threads=8 records=126000000 room=1
 	else
@@ -93,7 +92,7 @@ step)
 	[ $full ] && step_from=100 lock_from=100
 	for mode in discard overwrite; do
 		t XSPROF_MODE=$mode XSPROF_BUFFER_SIZE=16k step-noarm from=$((step_from - 5))
-		# Lock rings have three times the instructions, DISCARD five times the cases.
+		# Lock rings have three times the instructions, DISCARD has five times the cases.
 		from=$lock_from
 		[ $mode = overwrite ] && from=$((step_from - 5))
 		t XSPROF_MODE=$mode XSPROF_BUFFER_SIZE=16k $no_rseq step from=$from

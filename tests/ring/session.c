@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * session [NAME=VALUE]... COMMAND [ARG...]: run a command in a session of its own, as a recorder
- * would, but read nothing: the command under test reads its rings itself.  Owns the session's
- * directory and removes it; the exit status is the command's.
+ * session [NAME=VALUE]... COMMAND [ARG...]: runs a command in a new session, like a recorder, but
+ * reads nothing: the command under test reads its rings itself. Owns the session's directory and
+ * removes it. Exits with the command's status.
  *
- * The directory is made in $XSPROF_TEST_SHM, or /dev/shm.
+ * The directory is in $XSPROF_TEST_SHM, or /dev/shm.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -60,7 +60,7 @@ static void sweep(void)
 
 static volatile sig_atomic_t child;
 
-/* Whoever stops us stops the command; the directory goes either way. */
+/* A signal to us ends the command too; the directory is removed in any case. */
 static void pass_on(int sig)
 {
 	if (child > 0)
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 	struct sigaction sa = { .sa_handler = pass_on };
 	int i, status;
 
-	/* Files that the command can read by itself, also where the device is loaded. */
+	/* Use files, which the command can read itself, even if the device is loaded. */
 	if (setenv("XSPROF_BACKEND", "tmpfs", 1))
 		die("setenv");
 	for (i = 1; i < argc && strchr(argv[i], '='); i++)

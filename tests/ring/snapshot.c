@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Snapshots of OVERWRITE rings while they are written: a reader that trusts only what lies at or
- * above head + margin - size, head read again after its copy, never takes a torn record; and
- * every slot was read, or is counted as skipped.
+ * Snapshots of OVERWRITE rings during writing. The reader trusts only slots at or above head +
+ * margin - size, with head read again after the copy; it never takes a torn record. Every slot is
+ * read, or counted as skipped.
  *
  *	session XSPROF_MODE=overwrite XSPROF_BUFFER_SIZE=32k snapshot [threads=N] [records=N]
  *		[most=SLOTS] [timer=US] [margin=SLOTS] [cursor=1]
  *
- * cursor: go on where the last snapshot ended while that is to be trusted, which needs the whole
- * margin; else start at the first block, which needs less.
+ * cursor: continue where the last snapshot ended, while that is still valid; this needs the whole
+ * margin. Otherwise start at the first block, which needs less.
  */
 #include "writers.h"
 
@@ -17,7 +17,7 @@ static uint64_t *copy;
 static uint64_t margin, torn, snapshots, accepted, lost;
 static bool keep_cursor;
 
-/* Oldest first: it is what is in danger. */
+/* Copies oldest slots first: they are overwritten first. */
 static void copy_slots(const struct rd_ring *r, uint64_t from, uint64_t to)
 {
 	while (from < to) {
@@ -58,7 +58,7 @@ static void snapshot(struct rd_ring *r)
 	if (keep_cursor && from < r->at)
 		from = r->at;
 	copy_slots(r, from, head);
-	/* Pairs with the writer's order of head and the next record's first store. */
+	/* Pairs with the writer's order: head before the next record's first store. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	again = rd_head(r);
 	trusted = again + margin > r->size ? again + margin - r->size : 0;
@@ -137,7 +137,7 @@ int main(int argc, char **argv)
 		 (unsigned long long)torn, (unsigned long long)drops);
 	CHECK_EQ(torn, 0);
 	CHECK(snapshots > 10 && accepted > 0);
-	/* Only a handler over its own lock may lose a record here. */
+	/* Here only a handler over its own lock may lose a record. */
 	for (k = 0; k < rd.ctl->nr_rings; k++)
 		if (rd_ready(&rd, k))
 			CHECK_EQ(rd_drops(&rd.ring[k]), 0);

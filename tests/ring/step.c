@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every instruction of every way to write a record: the writer is single-stepped, and at each
- * instruction boundary the ring is what a reader, or whoever finds it after a kill -9 there, may
- * see.  Nothing published is incomplete, nothing unread is touched, no drop can go without its
+ * Single-steps a writer through every way to write a record, and checks the ring at each
+ * instruction boundary: it is what a reader, or a process that finds it after a kill -9 there, may
+ * see. Nothing published is incomplete, nothing unread is overwritten, no drop goes without its
  * LOST record, and what is not yet published lies in the margin.
  *
  *	session XSPROF_BUFFER_SIZE=16k [XSPROF_MODE=overwrite] step-noarm [kill=1] [whole=1]
  *		[from=OFFSET] [margin=SLOTS] [watermark=SLOTS]
  *
- * Built with a library whose sequences are not armed: an armed one is aborted by each stop and
- * would never be seen from inside.  Run with GLIBC_TUNABLES=glibc.pthread.rseq=0 it steps
- * through the lock rings.
+ * Built with a library that does not arm its sequences: each stop would abort an armed one, so the
+ * inside would not be seen. With GLIBC_TUNABLES=glibc.pthread.rseq=0 it steps through the lock
+ * rings.
  */
 #include "tracee.h"
 
@@ -22,7 +22,7 @@ static bool overwrite, lock_ring;
 static bool kill_each, whole;
 static uint64_t margin, watermark;
 
-/* The state that the case began in. */
+/* The state at the start of the case. */
 static struct {
 	uint64_t		head;
 	uint64_t		tail;
@@ -38,7 +38,7 @@ static struct {
 		  (unsigned int)(start.head & (XSPROF_BLOCK_SLOTS - 1)), start.n, \
 		  (unsigned long long)start.boundary, ##__VA_ARGS__)
 
-/* How far beyond head has the writer been, and was it allowed to go there? */
+/* Checks how far beyond head the writer has written, and whether it may. */
 static void look_at_touched(uint64_t published)
 {
 	for (uint64_t i = 0; i < ring->size; i++) {
@@ -52,7 +52,7 @@ static void look_at_touched(uint64_t published)
 			continue;
 		if (i + 1 > touched_most)
 			touched_most = i + 1;
-		/* A full ring's reader is asked for LOST as well; one that overwrites is not. */
+		/* A full ring's reader must free a slot for LOST too; OVERWRITE needs none. */
 		if (i + 1 > margin + !overwrite)
 			wrong("%llu slots past head were touched", (unsigned long long)i + 1);
 		if (published)
@@ -85,7 +85,7 @@ static void look_at_records(void)
 		wrong("published and not complete");
 }
 
-/* What the ring is here is what a kill here would leave. */
+/* Checks the ring: its state here is what a kill here would leave. */
 static void look(void)
 {
 	uint64_t head = rd_head(ring), drops = rd_drops(ring);
@@ -99,7 +99,7 @@ static void look(void)
 		look_at_records();
 		look_at_touched(start.want.slots);
 	} else if (overwrite && start.want.lost && head == start.head + 1) {
-		/* LOST may be published by itself. */
+		/* LOST may be published alone. */
 		if (rd_type(rd_slot(ring, start.head)) != XSPROF_REC_LOST)
 			wrong("published and not LOST");
 	} else {
@@ -109,7 +109,7 @@ static void look(void)
 	if (drops != start.drops && (drops != start.drops + 1 || start.want.fits))
 		wrong("drops went from %llu to %llu", (unsigned long long)start.drops,
 		      (unsigned long long)drops);
-	/* With a drop that no LOST record tells of, the short way must be closed. */
+	/* While a drop has no LOST record yet, the fast path must be closed. */
 	if (rseq && (drops != start.drops || (start.want.lost && head == start.head)) &&
 	    (ring->w->mark != head + 1 || ring->w->bound > head))
 		wrong("a drop, and the next record would go in before its LOST");
@@ -117,7 +117,7 @@ static void look(void)
 		wrong("the bound is beyond the reader's tail");
 	if (rseq && ring->w->bound > ring->w->grown)
 		wrong("the bound is beyond the ring's memory");
-	/* Set before the first case, whose preparation is a lap and more. */
+	/* Set before the first case, whose preparation writes more than a lap. */
 	if (rseq && watermark && ring->w->bound > (head / watermark + 1) * watermark)
 		wrong("the bound is beyond the next watermark");
 }
@@ -144,7 +144,7 @@ static void end_case(void)
 		CHECK_EQ(rd_drops(ring), start.drops + 1);
 }
 
-/* Step through one case; @stop_after boundaries, then return with the child where it is. */
+/* Steps through one case, @stop_after boundaries at most; leaves the child there. */
 static bool step_case(pid_t pid, uint64_t stop_after)
 {
 	tracee_continue(pid, 0);
@@ -164,7 +164,7 @@ static bool step_case(pid_t pid, uint64_t stop_after)
 	return true;
 }
 
-/* A whole reader over what a killed writer left. */
+/* Reads all that a killed writer left. */
 static void look_at_remains(void)
 {
 	uint64_t head = rd_head(ring), room;
@@ -178,7 +178,7 @@ static void look_at_remains(void)
 	kills++;
 }
 
-/* A fresh child for each instruction, killed there. */
+/* Starts a new child for each instruction, and kills it there. */
 static void kill_case(const struct tracee_case *c)
 {
 	bool done = false;
@@ -205,7 +205,7 @@ static void each_case(unsigned int from, void (*fn)(const struct tracee_case *c)
 			const int rooms[] = { 0, -1, n - 1, n, n + 1, n + 7, n + 8 };
 			unsigned int most = kill_each ? 4 : 14;
 
-			/* A child for every instruction: the cases that differ most. */
+			/* A child for every instruction is slow: only the most different cases. */
 			if (kill_each && n != 1 && n != 2 && n != 8)
 				continue;
 
@@ -230,7 +230,7 @@ static pid_t child;
 
 static void one_case(const struct tracee_case *c)
 {
-	/* One case that is wrong says it all: in an emulated machine the others take minutes. */
+	/* Stop at the first wrong case: in an emulated machine the others would take minutes. */
 	if (tap_bad)
 		return;
 	tracee->now = *c;
@@ -269,7 +269,7 @@ int main(int argc, char **argv)
 		 (unsigned long long)states, (unsigned long long)cases,
 		 (unsigned long long)touched_most);
 	tap_result("%s, %s: what every instruction leaves", mode, kind);
-	/* That a margin of one less would not do: a test that cannot see this sees nothing. */
+	/* The margin is needed in full: a test that never sees this sees nothing. */
 	if (overwrite)
 		CHECK_EQ(touched_most, XSPROF_OVERWRITE_MARGIN);
 	tap_result("%s, %s: the margin is what is needed", mode, kind);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Streams of numbered records: record @seq of stream @id is the same in every word whoever makes
- * it, so a reader can tell a whole record from a torn one.  All sizes from 1 to 8 slots, through
- * each of the library's sequences: the inline ones, and the general one.
+ * Streams of numbered records: record @seq of stream @id always has the same words, so a reader can
+ * tell a whole record from a torn one. All sizes from 1 to 8 slots, through each of the library's
+ * sequences: the inline ones and the general one.
  */
 #ifndef XSP_TEST_STREAM_H
 #define XSP_TEST_STREAM_H
@@ -45,7 +45,7 @@ static inline uint64_t stream_word(uint64_t tag, unsigned int i)
 	return stream_mix(tag + i * 0x123456789abcdefull);
 }
 
-/* Slots of record @tag, of sizes up to @most: half are of one slot, as in real programs. */
+/* Returns the slots of record @tag, up to @most: half of all have one slot, as in real programs. */
 static inline unsigned int stream_slots(uint64_t tag, unsigned int most)
 {
 	static const uint8_t sizes[16] = { 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8 };
@@ -54,7 +54,7 @@ static inline unsigned int stream_slots(uint64_t tag, unsigned int most)
 	return n <= most ? n : 1;
 }
 
-/* The kinds of one-slot records. */
+/* Kinds of one-slot records. */
 enum stream_one { STREAM_COUNTER, STREAM_ASYNC, STREAM_COMPLETE, STREAM_FLOW };
 
 static inline enum stream_one stream_kind(uint64_t tag)
@@ -82,7 +82,7 @@ static inline void stream_emit_one(uint64_t tag)
 	}
 }
 
-/* A record ready to be written, so that the writing can be looked at alone. */
+/* A record made in advance, so that a test can observe the writing alone. */
 struct stream_record {
 	uint64_t		tag;
 	uint64_t		word[3];
@@ -91,7 +91,7 @@ struct stream_record {
 	struct xsprof_kv	kv[14];
 };
 
-/* Make record @seq of stream @id, in @n slots. */
+/* Makes record @seq of stream @id, of @n slots. */
 static inline void stream_make(struct stream_record *r, unsigned int id, uint64_t seq,
 			       unsigned int n)
 {
@@ -107,7 +107,7 @@ static inline void stream_make(struct stream_record *r, unsigned int id, uint64_
 			r->word[i] = stream_word(tag, i + 1);
 		return;
 	}
-	/* An odd count leaves half a slot to be zero. */
+	/* With an odd count half a slot stays zero. */
 	r->args = 2 * (n - 1) - (unsigned int)(tag >> 1 & 1);
 	for (unsigned int i = 0; i < r->args; i++)
 		r->kv[i] = xsprof_u64(stream_name[2], i ? stream_word(tag, i) : tag);
@@ -123,7 +123,7 @@ static inline void stream_put(const struct stream_record *r)
 		xsprof_instant_args(stream_name[r->tag & 1], r->kv, r->args);
 }
 
-/* The record as the library has it after packing.  Return: its type; @word: 30 of them. */
+/* Makes the record as packed by the library. Return: its type; @word: 30 words. */
 static inline unsigned int stream_payload(const struct stream_record *r, uint64_t *word)
 {
 	memset(word, 0, 30 * sizeof(*word));
@@ -192,7 +192,7 @@ static inline bool stream_check_args(const uint64_t *s, unsigned int n, uint64_t
 	for (i = 0; i < args; i++)
 		if (s[4 + 2 * i] != key || s[5 + 2 * i] != (i ? stream_word(*tag, i) : *tag))
 			return false;
-	/* Nothing of what the stack held before. */
+	/* The rest is 0: nothing of the old stack. */
 	return args == 2 * (n - 1) || (!s[4 + 2 * args] && !s[5 + 2 * args]);
 }
 
@@ -216,7 +216,7 @@ static inline bool stream_check(const uint64_t *s, unsigned int n, unsigned int 
 		ok = stream_check_span(s, &tag);
 	else
 		ok = stream_check_args(s, n, &tag);
-	/* The CPU stands in records of lock rings only. */
+	/* Only records of lock rings have the CPU. */
 	if (!(flags & XSPROF_RECF_CPU) && flags)
 		ok = false;
 	*id = (unsigned int)(tag >> STREAM_SEQ_BITS) - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A child that brings its ring into a given state and then writes one record, while its parent
- * looks on from one instruction to the next.  Owns the states and what must come of each; the
- * looking is the parent's.
+ * observes it instruction by instruction. Owns the states and their expected results; the parent
+ * does the checks.
  */
 #ifndef XSP_TEST_TRACEE_H
 #define XSP_TEST_TRACEE_H
@@ -19,12 +19,12 @@
 
 /**
  * struct tracee_case - one record into one ring
- * @offset: where head stands in its block
- * @slots: of the record
- * @full: the ring is filled first; then
- * @room: so many slots are given back, -1 all
+ * @offset: position of head in its block
+ * @slots: slots of the record
+ * @full: fill the ring first; then:
+ * @room: free this many slots, -1 all
  * @pending: a drop waits for its LOST record
- * @never: instead, the ring is filled up to @room slots: the writer knows of the room
+ * @never: instead, fill the ring up to @room free slots: the writer knows of the room
  */
 struct tracee_case {
 	unsigned int	offset;
@@ -41,15 +41,15 @@ enum tracee_phase { TRACEE_SETUP, TRACEE_INSIDE, TRACEE_DONE };
 struct tracee {
 	struct tracee_case	now;
 	uint64_t		seq;
-	uint32_t		ring;		/* that it writes to */
+	uint32_t		ring;		/* the ring it writes to */
 	uint32_t		phase;
-	uint32_t		whole;		/* step through the packing of arguments too */
-	uint32_t		plain;		/* the parent reads: no state is prepared */
-	uint64_t		signals;	/* that the child's handler wrote a record for */
+	uint32_t		whole;		/* also step through the packing of arguments */
+	uint32_t		plain;		/* the parent reads: prepare no state */
+	uint64_t		signals;	/* signals whose handler wrote a record */
 };
 
 static struct tracee *tracee;
-static struct rd tracee_own;		/* the child's own look at its file */
+static struct rd tracee_own;		/* the child's own mapping of its file */
 
 static void tracee_stop(void)
 {
@@ -73,13 +73,13 @@ static void tracee_fill(struct rd_ring *r, uint64_t slots, bool drained)
 	}
 }
 
-/* Bring the ring into the state, in the second lap or later. */
+/* Brings the ring into the state, in the second lap or later. */
 static void tracee_prepare(struct rd_ring *r, const struct tracee_case *c)
 {
 	bool overwrite = tracee_own.ctl->mode == XSPROF_MODE_OVERWRITE;
 	uint64_t start;
 
-	/* A record first: it takes what LOST is still due. */
+	/* First a record: it takes a pending LOST with it. */
 	__atomic_store_n(&r->r->tail, rd_head(r), __ATOMIC_RELEASE);
 	tracee_fill(r, r->size / 4, true);
 	while ((rd_head(r) & (XSPROF_BLOCK_SLOTS - 1)) != c->offset || rd_head(r) < r->size)
@@ -109,7 +109,7 @@ static void tracee_pin(void)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* Half the instructions of a long record pack its arguments on the stack: not of interest here. */
+/* Half the instructions of a long record pack its arguments on the stack: skip these. */
 static void tracee_put(const struct stream_record *record)
 {
 	uint64_t word[30];
@@ -132,7 +132,7 @@ static void tracee_signal(int sig)
 	stream_emit_sized(2, tracee->signals++, 1);
 }
 
-/* The child: a record for each case that the parent puts into @tracee, between two stops. */
+/* The child: writes a record for each case in @tracee, between two stops. */
 __attribute__((noreturn, unused)) static void tracee_main(void)
 {
 	struct stream_record record;
@@ -162,7 +162,7 @@ __attribute__((noreturn, unused)) static void tracee_main(void)
 	}
 }
 
-/* Let the child run to its next stop. */
+/* Lets the child run to its next stop. */
 static void tracee_continue(pid_t pid, int sig)
 {
 	int status;
@@ -176,7 +176,7 @@ static void tracee_continue(pid_t pid, int sig)
 	} while (sig);
 }
 
-/* One instruction of the child. */
+/* Runs one instruction of the child. */
 static inline void tracee_step(pid_t pid, int sig)
 {
 	int status;
@@ -187,7 +187,7 @@ static inline void tracee_step(pid_t pid, int sig)
 		tap_bail("the child ended under single step, status %x", status);
 }
 
-/* Start a child; it stands before its first case, and its file is open in @rd. */
+/* Starts a child; it stops before its first case, and @rd has its file open. */
 static pid_t tracee_start(struct rd *rd)
 {
 	int status;
@@ -213,7 +213,7 @@ static pid_t tracee_start(struct rd *rd)
 	return pid;
 }
 
-/* Remove a child and its file. */
+/* Kills a child and removes its file. */
 static void tracee_end(pid_t pid, struct rd *rd)
 {
 	int status;
@@ -226,11 +226,11 @@ static void tracee_end(pid_t pid, struct rd *rd)
 }
 
 /**
- * struct tracee_want - what must come of a case
+ * struct tracee_want - the expected result of a case
  * @fits: published; else dropped
- * @lost: a LOST record goes first
+ * @lost: a LOST record comes first
  * @pad: slots of padding before the record
- * @slots: of all together
+ * @slots: all slots together
  */
 struct tracee_want {
 	bool		fits;
@@ -239,7 +239,7 @@ struct tracee_want {
 	unsigned int	slots;
 };
 
-/* From the rules of abi.h, not from the library's sequences. */
+/* Computed by the rules of abi.h, not by the library's sequences. */
 static inline struct tracee_want tracee_expect(const struct rd_ring *r, bool overwrite,
 					       unsigned int n, bool pending)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads that write streams as unkindly as they can: they hop between CPUs, yield, and are
- * interrupted by timers whose handlers write too.  Owns the threads and what they say of each
- * record (when it was begun and done, and where); reading is the caller's.
+ * Threads that write streams under adverse conditions: they change CPUs, yield, and are interrupted
+ * by timers whose handlers write too. Owns the threads and their log of each record (when and where
+ * it was begun and done); the caller reads.
  */
 #ifndef XSP_TEST_WRITERS_H
 #define XSP_TEST_WRITERS_H
@@ -30,12 +30,12 @@ struct writers_log {
 
 static struct {
 	unsigned int	threads;
-	uint64_t	records;	/* of each thread; at most as many of each handler */
+	uint64_t	records;	/* per thread; at most as many per handler */
 	unsigned int	most;		/* slots */
 	unsigned int	timer_us;	/* 0: no handlers */
 	unsigned int	cpus;
 	bool		pinned;		/* no hopping: thread t stays on CPU t % cpus */
-	struct rd	*room;		/* wait while rings of this are half full, or NULL */
+	struct rd	*room;		/* wait while its rings are half full, or NULL */
 	bool		keep_log;
 	uint64_t	emitted[2 * WRITERS_MAX];
 	struct writers_log *log[2 * WRITERS_MAX];
@@ -63,8 +63,8 @@ static inline void writers_put(unsigned int id)
 	struct writers_log *log = &writers.log[id][seq];
 
 	/*
-	 * Counted first: a handler's own stream is its own, but a killed process' count must not
-	 * be behind its records.
+	 * Count first: a handler has its own stream, but a killed process's count must not be
+	 * behind its records.
 	 */
 	__atomic_store_n(&writers.emitted[id], seq + 1, __ATOMIC_RELAXED);
 	if (!writers.keep_log) {
@@ -135,7 +135,7 @@ static void *writers_main(void *arg)
 		while (i % 64 == 0 && writers.room && writers_half_full())
 			sched_yield();
 	}
-	/* No handler over a thread that is half gone. */
+	/* No handler may run while the thread exits. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
@@ -181,7 +181,7 @@ static inline bool writers_running(void)
 	return __atomic_load_n(&writers.running, __ATOMIC_ACQUIRE);
 }
 
-/* Return: records begun by all. */
+/* Return: records begun by all threads. */
 static uint64_t writers_join(void)
 {
 	uint64_t n = 0;

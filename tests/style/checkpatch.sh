@@ -1,14 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The module's sources as the kernel's own checkpatch.pl --strict sees them, and its
-# comments as kernel-doc does. TAP.
+# Checks the module's sources with the kernel's own checkpatch.pl --strict, and its comments with
+# kernel-doc. TAP.
 #
-# What is not asked of us: what belongs to a patch in a mail or to a tree with MAINTAINERS; no
-# look at the kernel's version, which an out-of-tree module needs (and its comparison reads as
-# one with a constant); the name of a header in __has_include(), which is no comparison; and of
-# uapi no static_assert(), which user space lacks, nor a line of
-# kernel-doc for each constant of an enum or each reserved field.
+# Exceptions: rules for patches in mails and for trees with MAINTAINERS; checks of the kernel
+# version, which an out-of-tree module needs (and whose comparison looks like one with a constant);
+# the name of a header in __has_include(), which is no comparison; and in uapi static_assert(),
+# which user space lacks, and kernel-doc for each constant of an enum and each reserved field.
 
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
@@ -16,7 +15,7 @@ source=$(tests/vm/fetch.sh source) || { echo "$source"; exit 77; }
 scripts=${source#source }/scripts
 failed=0
 
-# check N NAME: $said, what the tool said, is nothing
+# check N NAME: a result, which holds if $said, the tool's output, is empty
 check()
 {
 	if [ -z "$said" ]; then

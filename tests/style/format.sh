@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What .editorconfig asks for and a compiler does not see: at most 100 columns in code, no
-# blanks at line ends, a newline at the end of a file, tabs for indentation in C; and the status
-# of a command in the words of a result in place of that of the test. TAP.
+# Checks the rules of .editorconfig that a compiler does not: at most 100 columns in code, no blanks
+# at line ends, a newline at the end of a file, tabs for indentation in C. Also finds results that
+# take the status of a command in their name instead of the test's. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -24,7 +24,7 @@ text=("${present[@]}")
 failed=0
 n=0
 
-# $1 what is checked; the offending lines are on stdin.
+# $1 the name of the check; stdin has the offending lines.
 check()
 {
 	local lines

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Holds the folders of lib/, gpu/ and tools/ to layers.tab: what they include, what their objects
-# call, that no files call each other in a circle, and that a folder's local.h stays in it. It reads
-# the objects of the build, and builds where there are none. -l lists all that is wrong, no TAP.
-# The rules are tried on planted cases too, which must be seen.
+# Checks the folders of lib/, gpu/ and tools/ against layers.tab: their includes, the calls of their
+# objects, that no files call each other in a circle, and that only a folder itself includes its
+# local.h. Reads the objects of the build, and builds if there are none. -l lists all errors,
+# without TAP. The rules must also find planted errors.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-build}
@@ -12,7 +12,7 @@ tab=tests/style/layers.tab
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 
-# FILE INCLUDED, a line for each include by quotes
+# Prints FILE INCLUDED for each include in quotes
 includes()
 {
 	git ls-files 'lib/*.[ch]' 'gpu/*.[ch]' 'tools/*.[ch]' | grep -v '^lib/include/' |
@@ -21,7 +21,7 @@ includes()
 		grep -v -e ' syscalls\.inc$'
 }
 
-# The objects of the products, a line each
+# Prints the objects of the products, a line each
 objects()
 {
 	local d o src
@@ -35,8 +35,9 @@ objects()
 	done
 }
 
-# FILE CALLED, a line for each file that one object needs a symbol of. What is loaded into programs
-# (collect/, gpu/) goes through the public functions, which any file may have; a weak need is none.
+# Prints FILE CALLED for each file whose symbols an object needs. What is loaded into programs
+# (collect/, gpu/) uses the public functions, which any file may call; a weak reference does not
+# count.
 calls()
 {
 	objects | xargs nm -A -g | sed -e "s|^$BUILD/obj/[a-z]*/||" -e 's/\.o:/.c /' | awk '
@@ -53,7 +54,7 @@ calls()
 		} }' | sort -u
 }
 
-# Reads pairs of files; prints those whose folders may not know each other.
+# Reads pairs of files; prints those whose folders may not use each other.
 upward()	# WORD
 {
 	awk -v word="$1" '
@@ -86,7 +87,7 @@ strangers()
 		if ($2 ~ /local\.h$/ && index($2, from) != 1) print $1 " includes " $2 }'
 }
 
-# Reads pairs of files; prints the circles, as tsort tells them.
+# Reads pairs of files; prints the circles, as tsort reports them.
 circles()
 {
 	tsort 2>&1 >/dev/null | sed -e 's/^tsort: //' -e 's/^-: input contains a loop:/circle:/'
@@ -110,7 +111,7 @@ fi
 
 n=0
 fails=0
-check()		# NAME FILE: one result, which holds where the file is empty
+check()		# NAME FILE: one result, which holds if the file is empty
 {
 	n=$((n + 1))
 	if [ -s "$2" ]; then
@@ -122,7 +123,7 @@ check()		# NAME FILE: one result, which holds where the file is empty
 	fi
 }
 
-# The same as a rule that must see what was planted.
+# The reverse, for a rule that must find what was planted.
 seen()		# NAME FILE
 {
 	if [ -s "$2" ]; then : >"$dir/none"; else echo "nothing was seen" >"$dir/none"; fi

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A file is one noun: no source file has more than 450 lines, but headers that are an interface as
-# a whole. A longer one that is planted must be seen. Prints TAP.
+# A file is one noun: no source file has more than 450 lines, except headers that are an interface
+# as a whole. A planted longer file must be found. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 most=450
@@ -15,7 +15,7 @@ fi
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 
-# FILE: N lines, for each that is too long
+# Prints FILE: N lines, for each that is too long
 too_long() # FILE...
 {
 	awk -v most=$most -v whole=" ${whole[*]} " '

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tests/run.sh itself, in a tree of its own with tests that pass, fail, skip and lose results: what
-# it counts, its exit status, and how it continues a run. TAP.
+# Tests tests/run.sh, in a tree of its own with tests that pass, fail, skip and lose results: its
+# counts, its exit status, and how it continues a run. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/common/tap.sh
@@ -14,7 +14,7 @@ unset BUILD XSPROF_CHECK_DIR XSPROF_TURN XSPROF_TIER
 export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a \
 	GIT_COMMITTER_EMAIL=a
 commit() { git add tests && git commit -qm "$1" >/dev/null; }
-# The last line, and the status.
+# Sets the last line, and the status.
 run()
 {
 	last=$(tests/run.sh "$@" 2>err | tail -n 1; exit "${PIPESTATUS[0]}")

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The module through sparse (address spaces, locks, endianness) against the headers of 6.1
-# and 6.12: not one warning. The headers of later kernels are beyond Debian 12's sparse. TAP.
+# Runs sparse on the module (address spaces, locks, endianness) with the headers of 6.1 and 6.12:
+# there must be no warning. Debian 12's sparse cannot read the headers of later kernels. TAP.
 
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
@@ -24,7 +24,7 @@ check()
 	failed=1
 }
 
-# What it had no warning for is kept by module.sh, of the same sources and with the same sparse.
+# module.sh keeps a build without warnings, for the same sources and the same sparse.
 for kernel in 6.1 6.12; do
 	said=$(tests/vm/module.sh "$kernel" "$out-$kernel" C=2 CF=-Wcontext \
 		SPARSE_IS="$(sparse --version)" 2>&1)
@@ -33,7 +33,7 @@ for kernel in 6.1 6.12; do
 	check $status "$kernel: no warning of sparse" "$said"
 done
 
-# The same way in which it must find something: a user's pointer that is dereferenced.
+# The same check must find an error: a dereferenced user pointer.
 mkdir -p "$out-planted" || exit 1
 echo 'obj-m := planted.o' > "$out-planted/Kbuild"
 cat > "$out-planted/planted.c" << 'END'

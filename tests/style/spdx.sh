@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Every file under version control names the license its folder calls for, and the full
-# text of every license named is in LICENSES/. Prints TAP.
+# Every file under version control names the license that its folder requires, and LICENSES/ has the
+# full text of every license named. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -11,7 +11,7 @@ if ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
 	exit 77
 fi
 
-# Sets want, the license a file must name; nothing for those that cannot carry a comment.
+# Sets want, the license that a file must name; nothing for files without comments.
 wanted()
 {
 	want=
@@ -24,8 +24,8 @@ wanted()
 	esac
 }
 
-# What each file names: in line 1, or further down where the format wants lines of its own before
-# a comment.
+# The license that each file names: in line 1, or further down if the format needs other lines
+# before a comment.
 declare -A names
 files=()
 while IFS= read -r f; do

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Holds the table of Documentation/testing.rst that names the tests of tier full to the tests.list
-# files: none is missing there, and none of it is gone or in the quick tier. And the tests that the
-# documents name behind their sentences exist. Prints TAP.
+# Compares the table of tier full in Documentation/testing.rst with the tests.list files: it has all
+# tests of tier full, and no others. Also checks that the tests that the documents name exist.
+# Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 doc=Documentation/testing.rst
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 
-# The first column of the table, sorted
+# Prints the first column of the table, sorted
 table()
 {
 	awk '/^=+  =+$/ { if (on && ++bars == 2) exit; next }
@@ -19,7 +19,7 @@ table()
 		' "$1" | sort
 }
 
-# DIR/NAME of the tests that tests.list files have in tier full alone, sorted
+# Prints DIR/NAME of the tests that are only in tier full, sorted
 listed()
 {
 	awk '$1 == "full" || $1 == "quick" {
@@ -28,15 +28,15 @@ listed()
 	} END { for (t in tier) if (tier[t] == " full") print t }' "$@" | sort
 }
 
-# Lines that only one of two files has
+# Prints lines that only one of two files has
 differ()	# TABLE LISTED
 {
 	comm -23 "$1" "$2" | sed 's/$/: in the table, and no test of tier full/'
 	comm -13 "$1" "$2" | sed 's/$/: of tier full, and not in the table/'
 }
 
-# The tests that a document names, DIR/NAME, sorted: behind "tests/", in the table of promises, and
-# the programs that it lists behind kmod/*.
+# Prints the tests that a document names, as DIR/NAME, sorted: after "tests/", in the table of
+# promises, and the programs that it lists after kmod/*.
 named()		# DOCUMENT...
 {
 	grep -hoE 'tests/[a-z]+/[A-Za-z0-9.-]+' "$@" | sed 's,^tests/,,; s,\.$,,'
@@ -47,7 +47,7 @@ named()		# DOCUMENT...
 		tr ' ' '\n' | sed 's,^,kmod/,'
 }
 
-# Sorted: what such a name may be, a program that guests run as well
+# Prints, sorted, what such a name may be, including programs that guests run
 known()
 {
 	awk '!/^#/ && NF { folder = FILENAME; sub(/\/tests\.list$/, "", folder)
@@ -55,7 +55,7 @@ known()
 	awk '!/^#/ && NF { print "kmod/" $1 }' tests/kmod/programs.list
 }
 
-# What is not in the lists may be a folder or a file, of tests or of the sources.
+# Names that are in no list may be a folder or a file, of tests or of the sources.
 unknown()	# DOCUMENT...
 {
 	named "$@" | sort -u | comm -23 - <(known | sort -u) | while read -r name; do

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A sentence that a user reads names the part that acts: the recorder, the reader, the process. So
-# the words below stand in no public header, no page of Documentation, not in README and in no
-# string of the tools and libraries. Planted ones must be seen. Prints TAP.
+# Sentences for users name the part that acts: the recorder, the reader, the process. So the words
+# below may not be in a public header, a page of Documentation, README, or a string of the tools and
+# libraries. Planted ones must be found. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -14,8 +14,8 @@ fi
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 
-# Prints FILE:LINE:WORD for each of the words: in whole files, or with "strings" in the strings of
-# C alone. The first alternative takes comments and characters, whose quotes begin no string.
+# Prints FILE:LINE:WORD for each of the words: in whole files, or with "strings" only in C strings.
+# The first alternative takes comments and character constants, whose quotes begin no string.
 words()		# text|strings FILE...
 {
 	perl -0777 -e '
@@ -50,7 +50,7 @@ check()		# NAME FILE: one result, which holds where the file is empty
 	fi
 }
 
-# What words() finds of a planted text, compared with the lines it must find.
+# Compares what words() finds in a planted text with the lines that it must find.
 planted()	# NAME text|strings WANT TEXT
 {
 	printf '%s\n' "$4" >"$dir/plant"

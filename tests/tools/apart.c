@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The process that prints by libtraceevent was taken over by what it reads: it may write anything
- * into the memory that it has with the dump, and the dump goes on within its limits all the same.
+ * The process that formats events by libtraceevent may be subverted by its input: then it may write
+ * anything to the memory that it shares with dump. Dump must still stay within its limits.
  */
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 
 static struct xsprof_kernel_event known = { .id = 7 };
 
-/* Says again and again that it gets on. */
+/* Reports progress for ever, with no work done. */
 void apart_serve(const struct xsprof_trace *trace, struct apart_shared *shared, int fd,
 		 pid_t parent)
 {

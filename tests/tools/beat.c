@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that writes markers until it is killed, and does what signals say:
+ * A program that writes markers until it is killed, controlled by signals:
  *
  *	beat FILE [count N | noise | op]
  *
- * FILE gets its process id once it beats.  Each beat is a range "step" with "read" (category io)
- * and "send" (category net) in it.  SIGUSR1: it stays in step > collective "nccl:all_reduce" for
- * ever.  SIGUSR2: it was in there for a moment only.  "count N": N counters "n" in one go, from 0
- * up, before the beats.  "noise": another thread writes counters "n" as fast as it can, on the
- * first CPU that we may use; the beats are on the last.  "op": what it stays in is an op.
+ * FILE gets its process id after some beats. Each beat is a range "step" with "read" (category io)
+ * and "send" (category net) in it. SIGUSR1: it stays in step > collective "nccl:all_reduce" for
+ * ever. SIGUSR2: it leaves it at once. "count N": before the beats, N counters "n" in one go,
+ * counting up from 0. "noise": another thread writes counters "n" as fast as it can, on the first
+ * allowed CPU; the beats are on the last. "op": what it stays in is an op.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
 	if (argc > 2 && !strcmp(argv[2], "noise")) {
 		if (pthread_create(&t, NULL, noise, NULL))
 			return 93;
-		/* Its own affinity is that of this thread: not before it has taken its own. */
+		/* The new thread inherits this affinity: wait until it has set its own. */
 		usleep(100000);
 		stay_on(true);
 	}

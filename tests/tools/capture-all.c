@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Small captures of the tests: one with every type of record, one with names and strings that
- * nobody would give, one with keys of arguments that are there already.
+ * Small captures for the tests: one with every type of record, one with unusual names and strings,
+ * one with duplicate argument keys.
  */
 #include <math.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void names(void)
 	}, 16);
 }
 
-/* Ranges, their arguments, and what does not pair. */
+/* Ranges, their arguments, and unpaired begins and ends. */
 static void all_ranges(struct cap_ring *r)
 {
 	struct cap_wide w;
@@ -66,7 +66,7 @@ static void all_ranges(struct cap_ring *r)
 	cap_wide_put(r, &w, false);
 	cap_event(r, T(5), XSPROF_REC_COMPLETE, 100, N(COPY), 0, 1 * US);
 	cap_event(r, T(6), XSPROF_REC_END, 100, 0, 0, 0);
-	/* It began inside what has just ended: no nesting. */
+	/* It began inside the range that has just ended, so it does not nest. */
 	cap_event(r, T(7), XSPROF_REC_COMPLETE, 100, N(COPY), 0, 3 * US);
 	cap_wide(&w, T(8), XSPROF_REC_END, 100, 0, 0, 0);
 	cap_wide_value(&w, N(KEY_N), XSPROF_ARG_I64, 8);
@@ -154,7 +154,7 @@ static void all_wide(struct cap_ring *r)
 	cap_event(r, T(50), XSPROF_REC_SAMPLE, 100, 0, XSPROF_SAMPLE_MISSED, 3);
 }
 
-/* What the kernel wrote, on CPU 1: each kind of the other one, with a name and without. */
+/* Kernel records on CPU 1: each kind about the other one, with and without a name. */
 static void all_sched(struct cap_ring *r)
 {
 	struct xsprof_rec_sched named = { .comm = "ot\"her" };
@@ -171,12 +171,12 @@ static void all_sched(struct cap_ring *r)
 	cap_event(r, T(56), XSPROF_REC_SCHED_OUT, 101, 0, slept | XSPROF_SCHED_IDLE, 0);
 	cap_event(r, T(57), XSPROF_REC_SCHED_WAKE, 101, 0, XSPROF_SCHED_IRQ, 0);
 	cap_event(r, T(57), XSPROF_REC_SCHED_OUT, 101, 0, slept | XSPROF_SCHED_OTHER, 0);
-	/* What no kernel writes. */
+	/* Values that no kernel writes. */
 	memset(named.comm, 0xff, sizeof(named.comm));
 	named.rec = cap_head(T(58), XSPROF_REC_SCHED_WAKE, 101, 0, 0xffffffff, UINT64_MAX);
 	cap_record(r, &named, 2);
 	cap_event(r, T(58), XSPROF_REC_SCHED_OUT, 101, 0, 0xffffff00, 0);
-	/* Of a thread and to a CPU whose numbers no int32 holds. */
+	/* A thread and a CPU whose numbers do not fit into an int32. */
 	cap_event(r, T(58), XSPROF_REC_SCHED_IN, 0x80000065, 0, 0, 0);
 	cap_event(r, T(58), XSPROF_REC_SCHED_MIGRATE, 0x80000065, 0, 0, 0x80000002ull << 32);
 }
@@ -271,7 +271,7 @@ void cap_make_hostile(void)
 	cap_end(T(100001));
 }
 
-/* Keys given twice, by one record and by others of its range, and keys that outputs have. */
+/* Keys that occur twice, in one record or in several of a range, and keys that the outputs use. */
 void cap_make_keys(void)
 {
 	static const char *const texts[] = {
@@ -330,8 +330,8 @@ void cap_make_keys(void)
 }
 
 /*
- * Arguments that crowd a packet: records of 13 with one long name that is no UTF-8, and ranges
- * with thousands of one short name, each a record behind the begin.
+ * Arguments that fill a packet: records with 13 that share one long name, which is not UTF-8, and
+ * ranges with thousands of one short name, each in its own record after the begin.
  */
 void cap_make_crowded(void)
 {

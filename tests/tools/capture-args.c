@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Small captures of arguments that go on in other records, of ranges of no length, of spans that
- * overlap, and of arrows.
+ * Small captures of arguments that continue in other records, of ranges without length, of spans
+ * that overlap, and of arrows.
  */
 #include <stdbool.h>
 #include <string.h>
 
 #include "tools/capture.h"
 
-/* An argument that is a string, alone in its record. */
+/* Writes a record whose only argument is a string. */
 static void put_piece(struct cap_ring *r, uint64_t t, uint8_t type, uint32_t name, uint8_t flags,
 		      bool more, const char *text)
 {
@@ -27,7 +27,7 @@ static void put_piece(struct cap_ring *r, uint64_t t, uint8_t type, uint32_t nam
 	cap_record(r, &w, sizeof(w) / XSPROF_SLOT_SIZE);
 }
 
-/* Instants with a string in three records; in two; of one the rest is missing; one was cut. */
+/* Instants with a string in three records; in two; with the rest missing; cut. */
 void cap_make_long(void)
 {
 	struct cap_ring r;
@@ -56,9 +56,9 @@ void cap_make_long(void)
 }
 
 /*
- * Ranges of no length: alone, with arguments of their begin, of their end and of both, in another,
- * beside one that has a length, of a process that is gone.  A span that comes after them and began
- * before makes a file in which events are not in the order of time.
+ * Ranges without length: alone, with arguments of their begin, of their end and of both, within
+ * another, beside one with a length, of a process that has ended. A span that is written after them
+ * and began before puts the events out of time order in the file.
  */
 void cap_make_empty(void)
 {
@@ -88,7 +88,7 @@ void cap_make_empty(void)
 	put_piece(&r, T(50), XSPROF_REC_BEGIN, 5, 0, false, "b");
 	put_piece(&r, T(50), XSPROF_REC_ARGS, 0, 0, false, "e");
 	cap_event(&r, T(50), XSPROF_REC_END, 90, 0, 0, 0);
-	/* All at one time: of another thread, inside, around. */
+	/* All at once: in another thread, the inner one, the outer one. */
 	cap_event(&r, T(60), XSPROF_REC_BEGIN, 90, 6, 0, 0);
 	cap_event(&r, T(60), XSPROF_REC_BEGIN, 91, 8, 0, 0);
 	cap_event(&r, T(60), XSPROF_REC_BEGIN, 90, 7, 0, 0);
@@ -135,8 +135,8 @@ static void put_span(struct cap_ring *r, uint32_t tid, uint64_t begin, uint64_t 
 }
 
 /*
- * Spans of 90 cover 10 to 150 us and 300 to 310, those of 91, of which a hundred are apart until
- * the last comes, 1000 to 2000.
+ * Spans of thread 90 cover 10 to 150 us and 300 to 310, those of 91 cover 1000 to 2000; a hundred
+ * of these are separate until the last one joins them.
  */
 void cap_make_cover(void)
 {
@@ -167,8 +167,8 @@ void cap_make_cover(void)
 }
 
 /*
- * "a" from 10 to 40 us and right inside it "b", 10 to 20, "c", 10 to 30, and "d", of no length;
- * then "e" from 50 to 60, as long as "f" around it, and "g" right behind them.
+ * "a" from 10 to 40 us; "b", 10 to 20, "c", 10 to 30, and "d", without length, begin with it. Then
+ * "e" from 50 to 60, as long as "f" around it, and "g" directly after them.
  */
 void cap_make_together(void)
 {
@@ -196,7 +196,7 @@ void cap_make_together(void)
 	cap_end(T(91));
 }
 
-/* @n ranges, each in the one before, and one in all of them that a record tells. */
+/* @n nested ranges, and one within them all that is a single record. */
 void cap_make_deep(uint32_t n)
 {
 	struct cap_ring r;
@@ -218,7 +218,7 @@ void cap_make_deep(uint32_t n)
 	cap_end(T(60 + 2 * n));
 }
 
-/* Twice @n spans of a process that are all open at one time, and one of its thread beside them. */
+/* 2 * @n spans of a process that are all open at once, and one of its thread beside them. */
 void cap_make_overlap(uint32_t n)
 {
 	struct xsprof_rec_span span = { 0 };
@@ -251,9 +251,9 @@ static void put_range(struct cap_ring *r, uint64_t from, uint64_t to, uint32_t t
 }
 
 /*
- * Arrows from "put", each to another range: "run" begins after it; "get" waits since before;
- * "done", of one record, and "empty", of no length, are over when the arrow comes; "last" ends with
- * it, and in "outer" "late" begins with it.  The names of the arrows are those of the ranges.
+ * Arrows from "put", each to another range: "run" begins after it; "get" has waited since before;
+ * "done", a single record, and "empty", without length, are over when the arrow ends; "last" ends
+ * with it, and "late" begins with it in "outer". Each arrow has its range's name.
  */
 void cap_make_flows(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures of N times the same, for what reading them costs: each kind has much of what a reader
- * could walk over again and again.
+ * Captures of N times the same thing, to measure the cost of reading them: each kind has many of
+ * something that a reader could walk again and again.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static void begin(void)
 	cap_clock(T(0), T(100000000));
 }
 
-/* A program with names 1 and 2 of categories 1 and 2. */
+/* Begins a program with names 1 and 2 of categories 1 and 2. */
 static void begin_program(struct cap_ring *r)
 {
 	begin();
@@ -33,7 +33,7 @@ static uint32_t id(uint32_t index)
 	return index << XSPROF_NAME_SHIFT | index;
 }
 
-/* Threads with a range open; then a range of another category and its switch, over and over. */
+/* Threads with an open range; then a range of another category, and its switch, repeatedly. */
 static void make_control(uint32_t n, uint8_t type)
 {
 	struct cap_ring r;
@@ -61,7 +61,7 @@ static void make_ledgers(uint32_t n)
 	cap_end(T(10));
 }
 
-/* Rings whose records are in turn, so that each needs its window again for each record. */
+/* Rings whose records alternate, so that a reader needs each ring's window for each record. */
 static void make_rings(uint32_t n)
 {
 	struct cap_ring r;
@@ -76,7 +76,7 @@ static void make_rings(uint32_t n)
 	cap_end(T(1000));
 }
 
-/* Processes with a thread and a range each, which they leave open. */
+/* Processes that each leave a thread's range open. */
 static void make_exits(uint32_t n)
 {
 	struct cap_ring r;
@@ -91,7 +91,7 @@ static void make_exits(uint32_t n)
 	cap_end(T(1000));
 }
 
-/* What a record of three slots says behind its head; @t: now. */
+/* Fills the payload of a record of three slots; @t: now. */
 static void fill(uint64_t *payload, uint8_t type, uint64_t t, uint32_t i)
 {
 	const struct xsprof_rec_gpu gpu = {
@@ -109,7 +109,7 @@ static void fill(uint64_t *payload, uint8_t type, uint64_t t, uint32_t i)
 			payload[k] = type == XSPROF_REC_STACK ? 0x400000 + (i + k) * 16 : t;
 }
 
-/* What its type makes of aux. */
+/* Returns the meaning of aux for the type. */
 static uint32_t aux_of(uint8_t type, uint32_t i)
 {
 	switch (type) {
@@ -127,8 +127,8 @@ static uint32_t aux_of(uint8_t type, uint32_t i)
 }
 
 /*
- * Every type of record and one that is none, each of a thread and a name of many.  Those of the
- * kernel are in a ring of its own.
+ * Every type of record and an invalid one, with many threads and names. The kernel's are in a ring
+ * of their own.
  */
 static void make_records(uint32_t n)
 {
@@ -160,7 +160,7 @@ static void make_records(uint32_t n)
 	cap_end(t);
 }
 
-/* Chunks of every type but those of rings, of something new each. */
+/* Chunks of every type except rings, each with something new. */
 static void make_chunks(uint32_t n)
 {
 	char text[64];
@@ -186,13 +186,13 @@ static void make_chunks(uint32_t n)
 	cap_end(T(1) + n * 1000);
 }
 
-/* @y as a hash: what xsp_hash_mix() makes of it is @y. */
+/* Inverts xsp_hash_mix(): returns the value whose hash is @y. */
 static uint64_t unmix(uint64_t y)
 {
 	const uint64_t factor = 0xd6e8feb86659fd93ull;
 	uint64_t inverse = factor;
 
-	/* Each round has twice as many right bits. */
+	/* Each round doubles the number of correct bits. */
 	for (int i = 0; i < 6; i++)
 		inverse *= 2 - factor * inverse;
 	y ^= y >> 32;
@@ -202,7 +202,7 @@ static uint64_t unmix(uint64_t y)
 	return y ^ y >> 32;
 }
 
-/* Launches for annotations with ids that fall on one place of any table without a seed. */
+/* Launches for annotations whose ids collide in any hash table without a seed. */
 static void make_users(uint32_t n)
 {
 	struct cap_ring r;
@@ -220,8 +220,8 @@ static void make_users(uint32_t n)
 }
 
 /*
- * Threads with a step each that are open at once, and end and begin again in turn, while there is
- * less and less memory: each step has a most of its own.
+ * Threads with a step each, all open at once, that end and begin again in turn while memory in use
+ * falls: each step has another maximum.
  */
 static void make_memory(uint32_t n)
 {
@@ -245,7 +245,7 @@ static void make_memory(uint32_t n)
 	cap_end(t);
 }
 
-/* Ranges that a pause hides, and ends that are of none of them. */
+/* Ranges hidden by a pause, and ends that belong to none of them. */
 static void make_hidden(uint32_t n)
 {
 	struct cap_ring r;
@@ -264,7 +264,7 @@ static void make_hidden(uint32_t n)
 	cap_end(t);
 }
 
-/* Ranges that all go on when the one around them ends, twice. */
+/* Ranges that all continue when the one around them ends, twice. */
 static void make_parts(uint32_t n)
 {
 	struct cap_ring r;
@@ -286,7 +286,7 @@ static void make_parts(uint32_t n)
 	cap_end(t);
 }
 
-/* Mappings that hold one another, a stack after each, and an op of it: each stack is of its own. */
+/* Nested mappings, with a stack after each, and an op with it: each stack has its own mapping. */
 static void make_mappings(uint32_t n)
 {
 	struct xsprof_rec_op op = { .sequence = -1 };
@@ -312,7 +312,7 @@ static void make_mappings(uint32_t n)
 	cap_end(t);
 }
 
-/* Threads whose numbers one multiplication puts into one place of many. */
+/* Threads whose ids collide under one multiplication. */
 static void make_alike(uint32_t n)
 {
 	struct cap_ring r;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures of N times the same, as those of capture-cost.c: facts of devices and of processes,
- * and what readers look up there for each activity, process or task.
+ * Captures of N times the same thing, like capture-cost.c: facts of devices and processes, and what
+ * readers look up there for each activity, process or task.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "tools/capture-tracer.h"
 
-#define AT_ONCE	1000u	/* entries of an arena's chunk, texts of a section */
+#define AT_ONCE	1000u	/* entries per arena chunk, texts per section */
 
 static void begin(void)
 {
@@ -31,7 +31,7 @@ static void gpu(struct cap_ring *r, uint64_t t, uint32_t kind, uint32_t device)
 	cap_record(r, &gpu, sizeof(gpu) / XSPROF_SLOT_SIZE);
 }
 
-/* Of each device what its collector said of it and of its stream, and an activity of some kind. */
+/* Devices, each with the collector's facts of it and its stream, and an activity of some kind. */
 static void make_devices(uint32_t n, uint32_t first, uint32_t kinds)
 {
 	struct cap_ring r;
@@ -56,7 +56,7 @@ static void make_devices(uint32_t n, uint32_t first, uint32_t kinds)
 	cap_end(T(2 + n));
 }
 
-/* Processes of a rank each, with a device, which count their steps. */
+/* Processes that are a rank each, with a device, and count their steps. */
 static void make_processes(uint32_t n)
 {
 	struct cap_ring r;
@@ -80,7 +80,7 @@ static void make_processes(uint32_t n)
 	cap_end(T(2 + 4 * n));
 }
 
-/* A process with many rings, and in it open ranges and streams of a device, beside another. */
+/* A process with many rings that has ranges and device streams open, beside another process. */
 static void make_crowd(uint32_t n)
 {
 	struct xsprof_cap_ledger ledger = { 0 };
@@ -105,8 +105,8 @@ static void make_crowd(uint32_t n)
 }
 
 /*
- * Activities, and then calls that began before them, all of one correlation id, which is no more
- * than one call's.
+ * Activities, and then calls that began before them, all with one correlation id, which belongs to
+ * one call only.
  */
 static void make_calls(uint32_t n)
 {
@@ -130,7 +130,7 @@ static void make_calls(uint32_t n)
 	cap_end(T(101 + 2 * n));
 }
 
-/* Ends of the file, each before more of it: what was lost until then may be asked for. */
+/* END chunks, each followed by more of the file: readers may ask for the losses up to each. */
 static void make_ends(uint32_t n)
 {
 	begin();
@@ -142,7 +142,7 @@ static void make_ends(uint32_t n)
 	}
 }
 
-/* Programs that the kernel's tracer knows, and facts of the host. */
+/* Programs known from the kernel's tracer, and facts of the host. */
 static void make_tasks(uint32_t n)
 {
 	static struct cpu cpu = { .cpu = 0 };
@@ -176,8 +176,8 @@ static void make_tasks(uint32_t n)
 #define EVIL	"\x1b[31m\xc2\x9b" "1m\xe2\x80\xae\xff"
 
 /*
- * Kernels, devices, streams, and functions that were sampled, of names that nobody would give: as
- * bytes, and as what JSON makes of them.
+ * Kernels, devices, streams and sampled functions with unusual names: as bytes, and as JSON escapes
+ * them.
  */
 void cap_make_hostile_devices(void)
 {
@@ -210,7 +210,7 @@ void cap_make_hostile_devices(void)
 	cap_end(T(41));
 }
 
-/* CPUs with a sub-buffer at the beginning and one at the end: all of them are open at once. */
+/* CPUs with a sub-buffer at the begin and one at the end: all are open at once. */
 static void make_ftrace_cpus(uint32_t n)
 {
 	static struct cpu cpus[4096];
@@ -221,7 +221,7 @@ static void make_ftrace_cpus(uint32_t n)
 		for (uint32_t i = 0; i < n; i++) {
 			struct cpu *c = &cpus[i];
 			int32_t tid = (int32_t)(1000 + i);
-			/* Farther on than a sub-buffer can say: a new one. */
+			/* Too far ahead for the same sub-buffer: a new one. */
 			uint64_t t = T(200000ull * half) + i;
 
 			c->cpu = i;
@@ -235,7 +235,7 @@ static void make_ftrace_cpus(uint32_t n)
 	cap_end(T(400000));
 }
 
-/* Kinds of kernel events, which all have the fields of all others, and one of each. */
+/* Kinds of kernel events, each with all the fields of the others, and one event of each. */
 static void make_formats(uint32_t n)
 {
 	static struct cpu cpu = { .cpu = 0 };
@@ -264,7 +264,7 @@ static void make_formats(uint32_t n)
 	cap_end(T(2) + 4 * n * 100ull);
 }
 
-/* Indexes, of which each is as good as the last, with entries that lead nowhere and back. */
+/* Indexes, each as valid as the last, with entries that lead nowhere or back. */
 static void make_index(uint32_t n)
 {
 	struct xsprof_cap_index_entry entries[64];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of the kernel with random formats.  What each prints depends on its data: the length of an
- * array, the offset of a text, the choice of a text.  The data are random too, and may point out of
+ * Kernel events with random formats. The output of each depends on its data: the length of an
+ * array, the offset of a text, the choice of a text. The data are random too, and may point outside
  * the event.
  */
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #define KINDS	40u
 #define FIRST	1000u
 
-/* What one conversion prints, and of what. */
+/* What each conversion prints, and its argument. */
 static const struct {
 	const char	*conversion;
 	const char	*of;
@@ -77,7 +77,7 @@ static void describe_kind(uint32_t kind)
 	section(XSPROF_SECTION_FORMAT, text);
 }
 
-/* Length and offset of 64 bytes that begin at 48: mostly in them. */
+/* Length and offset of 64 bytes that begin at 48: mostly within them. */
 static uint32_t location(void)
 {
 	switch (draw(8)) {
@@ -96,7 +96,7 @@ static uint32_t value(void)
 		0, 1, 2, 7, 8, 9, 64, 255, 4096, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff,
 	};
 
-	/* Small ones most often: what is written of the others is short, or nothing. */
+	/* Mostly small ones: others print little or nothing. */
 	return draw(3) ? draw(10) : values[draw(sizeof(values) / sizeof(values[0]))];
 }
 
@@ -119,7 +119,7 @@ void cap_make_formats(uint32_t seed, uint32_t events)
 		add32(&e, location());
 		add32(&e, value());
 		add32(&e, draw(2) ? 0 : 0xffffffff);
-		/* Bytes and text; then what the locations mean, of which some events have less. */
+		/* Bytes and text; then the locations' targets, which some events lack. */
 		for (uint32_t w = 0; w < 4; w++)
 			add32(&e, draw(4) ? draw(0x7fffffff) : 0);
 		add32(&e, location());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures with calls of a device's runtime and what they started, and with clocks of devices.
+ * Captures with calls of a device's runtime and the activities they started, and with device
+ * clocks.
  */
 #include "tools/capture.h"
 
@@ -34,9 +35,9 @@ static void put(struct cap_ring *r, uint32_t pid, uint32_t name, uint32_t kind, 
 }
 
 /*
- * Two processes with the same correlation ids.  In the first a kernel, three activities of a graph
- * that are told of before their launch, a wait, a kernel without a call, and one that begins before
- * its call; in the second a kernel.
+ * Two processes with the same correlation ids. The first has a kernel, three activities of a graph
+ * that are reported before their launch, a wait, a kernel without a call, and one that begins
+ * before its call; the second has a kernel.
  */
 void cap_make_launches(void)
 {
@@ -72,7 +73,7 @@ enum idle_name {
 	I_LAUNCH = 1, I_COPY_CALL, I_SYNC, I_KERNEL, I_COPY, I_PINNED, I_OP, I_UNRECORDED, NR_I,
 };
 
-/* The thread's ranges and what the scheduler did with it. */
+/* Writes the thread's ranges and its scheduler events. */
 static void put_thread(struct cap_ring *r)
 {
 	const uint32_t slept = 'S' << XSPROF_SCHED_STATE_SHIFT | XSPROF_SCHED_IDLE;
@@ -86,10 +87,10 @@ static void put_thread(struct cap_ring *r)
 }
 
 /*
- * A device that is idle four times: its thread is late (in a call for 10 us, in a range for 9 and
- * off the CPU for 5 us of it, in no range for 1, and the launch takes 5); the next kernel was
- * launched long before (30); a kernel has no call (20); the device was not recorded (10).  Of two
- * copies one is waited for by its call, for 17 us.
+ * A device that is idle four times: its thread is late (in a call for 10 us, in a range for 9, of
+ * which it is off the CPU for 5, in no range for 1, and the launch takes 5); the next kernel was
+ * launched long before (30); a kernel has no call (20); the device was not recorded (10). Of two
+ * copies, the call of one waits for it, for 17 us.
  */
 void cap_make_idle(void)
 {
@@ -127,7 +128,7 @@ void cap_make_idle(void)
 	cap_end(T(170));
 }
 
-/* Two devices: the clock of one is known badly for a while. */
+/* Two devices: for a while the clock of one has a large error. */
 void cap_make_clocks(void)
 {
 	struct cap_ring r;

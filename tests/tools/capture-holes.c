@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures whose rings, ledgers and ends do not fit together: of a recorder that was killed, and of
- * a program that lies about the time.
+ * Captures with inconsistent rings, ledgers and ends: of a recorder that was killed, and of a
+ * program that writes false times.
  */
 #include <xsprof/profiler.h>
 
 #include "tools/capture.h"
 
-/* The ledger is older than the last loss of ring 1, across which ring 0 has a fused range. */
+/* The ledger is older than the last loss of ring 1; a fused range of ring 0 spans that loss. */
 void cap_make_old_ledger(void)
 {
 	struct xsprof_cap_ledger ledger = { .ring = 1, .kind = XSPROF_RING_RSEQ, .drops = 5 };
@@ -36,7 +36,7 @@ void cap_make_old_ledger(void)
 		cap_ring_flush(&r[k]);
 }
 
-/* Steps and allocations with times behind the end of their process. */
+/* Steps and allocations with times after the end of their process. */
 void cap_make_late(void)
 {
 	struct xsprof_rec_mem mem = { .bytes = 8, .total_allocated = 1000000 };

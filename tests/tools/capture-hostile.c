@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names that drive terminals, of threads that wait for Python's lock and that have it.
+ * Names that control terminals, of threads that wait for the GIL and hold it.
  */
 #include <string.h>
 

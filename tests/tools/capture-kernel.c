@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures with events of the kernel's tracer.  One is small and the same every time, markers among
- * it; another is long, with two CPUs in turn; the third names addresses; the fourth crashes what
- * formats it.
+ * Captures with events of the kernel's tracer. One is small and always the same, with markers; one
+ * is long, with two CPUs in turn; the third names addresses; the fourth crashes the formatter.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,7 +43,7 @@ static void syscall(struct cpu *c, uint64_t ts, int32_t pid)
 	emit(c, ts + 900, &e);
 }
 
-/* Dynamic text, an array, a number of 64 bits; and a kind that is not described. */
+/* Dynamic text, an array, a 64-bit number; and an event without a description. */
 static void odd(struct cpu *c, uint64_t ts)
 {
 	struct event e = event(EXEC, 100);
@@ -71,11 +70,11 @@ static void odd(struct cpu *c, uint64_t ts)
 }
 
 /*
- * Switches that the kernel left out: from idle to alpha, between 50 and 90 us; from beta to alpha,
+ * Switches missing from the trace: from idle to alpha, between 50 and 90 us; from beta to alpha,
  * between 93 and 95; from alpha to idle, between 95 and 97; from idle to alpha, between 97 and 120,
- * by a marker; on the other CPU to alpha, between 160, when it left the first, and 170.  No proof
- * are a marker of soon after the CPU was seen to be idle, one of another CPU than alpha's, and one
- * of a thread that the tracer never saw.
+ * known by a marker; on the other CPU to alpha, between 160, when it left the first CPU, and 170.
+ * These prove nothing: a marker soon after the CPU was seen idle, one on another CPU than alpha's,
+ * and one of a thread that the tracer never saw.
  */
 void cap_make_left_out(void)
 {
@@ -100,7 +99,7 @@ void cap_make_left_out(void)
 	sched_switch(&c0, T(25), 100, "alpha", 1, 0, "swapper/0");
 	sched_switch(&c0, T(90), 100, "alpha", 1, 0, "swapper/0");
 	sched_switch(&c0, T(92), 0, "swapper/0", 0, 8, "beta");
-	/* The kernel is still in the switch. */
+	/* The kernel is still inside the switch. */
 	interrupt(&c0, T(92) + 100, 0);
 	syscall(&c0, T(95), 100);
 	interrupt(&c0, T(97), 0);
@@ -173,7 +172,7 @@ void cap_make_entries(void)
 	make_kernel(0, describe_entries);
 }
 
-/* @events of two CPUs in turn: switches, wake-ups, interrupts, as a busy machine has them. */
+/* @events of two CPUs in turn: switches, wakeups and interrupts, as on a busy machine. */
 void cap_make_busy(uint64_t events)
 {
 	static struct cpu c[2] = { { .cpu = 0 }, { .cpu = 1 } };
@@ -259,14 +258,14 @@ void cap_make_names(uint32_t kinds)
 	cap_end(T(100 + kinds));
 }
 
-/* ---- what its format makes of it ------------------------------------------------------------ */
+/* ---- formats that fail ---------------------------------------------------------------------- */
 
 #define BAD_KEY		0x5a5a1234u
 
 /*
- * @events that libtraceevent formats.  At event @at, which is odd, a kind reads far beyond the
- * event, and at @at + 2 another never ends, since a field has one value: no trial with made-up
- * data finds that.
+ * @events for libtraceevent to format. At event @at, which is odd, a kind reads far beyond the
+ * event, and at @at + 2 another never ends, because of one field's value: a trial with made-up data
+ * does not find that.
  */
 void cap_make_crash(uint32_t events, uint32_t at)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waits for Python's lock that are in no row of a report: records were lost inside one, and there
- * are more locks than it has room for.
+ * Waits for the GIL that no row of a report has: records were lost inside one, and there are more
+ * locks than a report has room for.
  */
 #include <xsprof/python-names.h>
 
 #include "tools/capture.h"
 
-#define LOCKS	4096u	/* that a report has room for */
+#define LOCKS	4096u	/* the most in a report */
 #define MORE	3u
 
 uint32_t cap_lock_name(enum cap_lock_name name)
@@ -36,7 +36,7 @@ static void waits(struct cap_ring *r)
 	cap_event(r, T(65), XSPROF_REC_END, 7, 0, 0, 0);
 }
 
-/* The waits are for lock 0: these are of others, a microsecond each, and the last have no room. */
+/* The waits are for lock 0; these hold others, a microsecond each, and the last find no room. */
 static void holds(struct cap_ring *r)
 {
 	struct xsprof_rec_span span;
@@ -67,7 +67,7 @@ void cap_make_lock(void)
 	cap_ring_open(&r[1], 0, 1, 4096);
 	holds(&r[1]);
 	cap_ring_close(&r[1], 0);
-	/* One that waits when its process ends. */
+	/* A thread that waits when its process ends. */
 	cap_ring_open(&r[2], 0, 2, 4096);
 	cap_event(&r[2], T(9000), XSPROF_REC_BEGIN, 9, cap_lock_name(CAP_LOCK_WAIT), 0, 0);
 	cap_ring_close(&r[2], 0);

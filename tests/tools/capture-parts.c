@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ranges that do not nest, as a collector writes them: one that goes on while the one around it
- * ends is several, of which the report makes one again.
+ * Ranges that do not nest, as a collector writes them: a range that continues when the one around
+ * it ends becomes several, which the report joins again.
  */
 #include <stdbool.h>
 
@@ -20,9 +20,9 @@ static void end(struct cap_ring *r, uint32_t tid, uint64_t us, bool continued)
 }
 
 /*
- * Of thread 100 two requests, from 20 to 70 and from 30 to 90, in "outer", which ends at 50.  Of
- * thread 101 "lone" goes on, and a pause begins before its rest does.  Of thread 102 "lone" goes on
- * twice, and is open at the end.
+ * Thread 100 has two requests, from 20 to 70 and from 30 to 90, in "outer", which ends at 50. In
+ * thread 101 "lone" continues, but a pause begins before its next part. In thread 102 "lone"
+ * continues twice, and is open at the end.
  */
 void cap_make_parts(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Small captures of ranges and what goes with them: across a loss, with names that have numbers,
- * asynchronous, in categories, with links and waits.
+ * Small captures of ranges: across a loss, with numbers in their names, asynchronous, in
+ * categories, with links and waits.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "tools/capture.h"
 
 /*
- * Two threads on CPUs of their own do "add" for 10 us inside "step" of 100 us, ten times.  On CPU 0
- * the end of an add, the rest of its step and the begin of the next were lost, so that one add
- * seems to take 110 us; later one end, so that a step seems to be open until the end of the trace.
+ * Two threads on CPUs of their own: "add" for 10 us inside "step" of 100 us, ten times. On CPU 0
+ * the end of an add, the rest of its step and the begin of the next are lost, so one add seems to
+ * take 110 us; later one end is lost, so a step seems to stay open until the end of the trace.
  */
 static void lost_step(struct cap_ring *r, uint32_t tid, uint32_t i, bool lost)
 {
@@ -47,7 +47,7 @@ void cap_make_lost(void)
 		cap_ring_open(&r[k], 0, k, 64);
 		for (i = 0; i < 10; i++)
 			lost_step(&r[k], 80 + k, i, !k);
-		/* The last step has no end: after it nothing was lost. */
+		/* The last step has no end, but nothing was lost after it. */
 		cap_event(&r[k], T(1000), XSPROF_REC_BEGIN, 80 + k, 1, 0, 0);
 		cap_ring_close(&r[k], k ? 0 : 5);
 	}
@@ -59,7 +59,7 @@ void cap_make_lost(void)
 	cap_end(T(1041));
 }
 
-/* A function that calls itself, names with numbers, and a record that goes on in another. */
+/* A recursive function, names with numbers, and a record with a continuation. */
 void cap_make_rows(void)
 {
 	static const char *const texts[] = {
@@ -84,7 +84,7 @@ void cap_make_rows(void)
 	cap_event(&r, T(30), XSPROF_REC_COMPLETE, 90, 1, 0, 10 * US);
 	cap_event(&r, T(90), XSPROF_REC_END, 90, 0, 0, 0);
 	cap_event(&r, T(100), XSPROF_REC_END, 90, 0, 0, 0);
-	/* Two spans, one in the other: number 8 of the names. */
+	/* Two spans, one in the other: name number 8. */
 	for (i = 0; i < 2; i++, span.end += 10 * US) {
 		span.rec = cap_head(T(101), XSPROF_REC_SPAN, 90, 8, XSPROF_SCOPE_PROCESS, i);
 		cap_record(&r, &span, 2);
@@ -154,7 +154,7 @@ void cap_make_async(void)
 	cap_end(T(101));
 }
 
-/* Two kinds of tasks of one name: three that make something, and four that run it. */
+/* Two kinds of tasks with one name: three that create work, and four that execute it. */
 void cap_make_tasks(void)
 {
 	static const char *const domains[] = { "create", "execute" };
@@ -182,8 +182,8 @@ void cap_make_tasks(void)
 }
 
 /*
- * 90 waits for the gate from 20 to 30 us and, without an end, from 60; 91 from 25 to 45, where it
- * gives up.  Of a door it says that it has it, which is no wait.
+ * Thread 90 waits for the gate from 20 to 30 us and, without an end, from 60; thread 91 from 25 to
+ * 45, when it gives up. A record says that it holds a door, which is no wait.
  */
 void cap_make_waits(void)
 {

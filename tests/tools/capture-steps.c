@@ -23,27 +23,27 @@ struct mark {
 #define S(at, number)	{ at, XSPROF_REC_STEP, STEP, number }
 
 static const struct mark trainer[] = {
-	/* What is before the first batch is in no step. */
+	/* The time before the first batch is in no step. */
 	B(1, CONV), E(3),
-	/* From 10 to 60. */
+	/* A step from 10 to 60. */
 	U(10, LOAD), B(11, ADD), E(13), E(15),
 	B(20, CONV), U(22, EPOCH), E(24), E(30),
 	B(40, NODE), B(44, REDUCE), E(47), E(50),
 	U(52, SGD), B(53, ADD), E(55), E(60),
-	/* To 100: an optimizer inside another of its kind, and one that is another. */
+	/* To 100: an optimizer inside another of its kind, and a different one. */
 	B(62, CONV), E(72), U(80, EPOCH), B(82, ADD), E(85), E(90), U(91, ADAM), E(92),
 	U(92, SGD), U(93, SGD), E(98), E(100),
-	/* To 120 and to 140. */
+	/* Steps to 120 and to 140. */
 	B(105, CONV), E(115), U(116, SGD), E(120),
 	B(125, CONV), E(135), U(136, SGD), E(140),
 	/* To 340. */
 	B(150, CONV), E(330), U(332, SGD), E(340),
-	/* In the next one the end of its optimizer is lost. */
+	/* In the next step the end of its optimizer is lost. */
 	B(345, CONV), E(350), U(356, SGD),
 };
 
 static const struct mark trainer_after_loss[] = {
-	/* To 400, and to 420.  Then an optimizer that does not end. */
+	/* Steps to 400 and 420. Then an optimizer without an end. */
 	B(370, CONV), E(380), U(396, SGD), E(400), B(405, CONV), E(415), U(416, SGD), E(420),
 	U(430, SGD),
 };
@@ -119,7 +119,7 @@ void cap_make_steps(void)
 
 /*
  * Optimizers step in nodes of the backward pass: on the thread itself, and for thread 110 on
- * another one.  Thread 130 has one outside of it as well.
+ * another thread. Thread 130 also steps one outside of it.
  */
 static void put_pass(struct cap_ring *ring, uint32_t at, uint32_t tid, uint32_t forward)
 {
@@ -173,7 +173,7 @@ void cap_make_passes(void)
 	cap_end(T(410));
 }
 
-/* Steps of 100 us, and a fourth in which the markers were off for the end of one. */
+/* Steps of 100 us; during a fourth the markers were off for the end of one. */
 void cap_make_switched(void)
 {
 	struct cap_ring r;
@@ -198,7 +198,7 @@ void cap_make_switched(void)
 	cap_end(T(801));
 }
 
-/* Four steps of 100 us, as counted by the program, and a fifth that hangs until it is killed. */
+/* Four steps of 100 us, counted by the program, and a fifth that hangs until it is killed. */
 void cap_make_hung(void)
 {
 	struct cap_ring r;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures of what the scheduler says of tasks: of a program without markers, of a range behind
- * many tasks, and of processes whose ends the recorder saw late.
+ * Captures of the scheduler's events: a program without markers, a range that waits for many tasks,
+ * and processes whose ends the recorder saw late.
  */
 #include <stdio.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static void exited(struct cpu *c, uint64_t ts, int32_t tid)
 }
 
 /*
- * A range from 10 to 110 us: alpha runs 10 us, and waits 20 times: behind another task each time,
- * 14 times for 6 us, 6 times for 1.
+ * A range from 10 to 110 us: alpha runs 10 us, and waits 20 times for a CPU that another task has,
+ * each time another one, 14 times for 6 us, 6 times for 1.
  */
 void cap_make_behind(void)
 {
@@ -80,9 +80,9 @@ void cap_make_behind(void)
 }
 
 /*
- * No process with markers.  Of the command, 600 runs from 10 to 20 us and from 52 to 70; its child
- * 601 from 20 to 35 and from 40 to 60, when it exits.  kworker/0:1 comes between.  Of 602, another
- * child, nobody kept the name.
+ * No process has markers. Of the command, 600 runs from 10 to 20 us and from 52 to 70; its child
+ * 601 from 20 to 35 and from 40 to 60, when it exits. kworker/0:1 runs between. The name of 602,
+ * another child, is unknown.
  */
 void cap_make_threads(void)
 {
@@ -111,8 +111,8 @@ void cap_make_threads(void)
 }
 
 /*
- * In its pid namespace the process is 1, outside 600, and its thread 2 is 601.  Of threads 3 and 4
- * one record each falls on 601 and on 600, as where the tracer lost a switch.
+ * In its pid namespace the process is 1, outside 600, and its thread 2 is 601. One record each of
+ * threads 3 and 4 falls on 601 and 600, as if the tracer had lost a switch.
  */
 void cap_make_numbers(void)
 {
@@ -139,7 +139,7 @@ void cap_make_numbers(void)
 	cap_end(T(110));
 }
 
-/* A process with a range that has no end, last seen at @lived and found to have ended at @ticks. */
+/* A process with a range without an end, last seen at @lived and found to have ended at @ticks. */
 static void process(uint32_t number, uint32_t pid, uint32_t how, uint64_t begin, uint64_t lived,
 		    uint64_t ticks)
 {
@@ -157,11 +157,11 @@ static void process(uint32_t number, uint32_t pid, uint32_t how, uint64_t begin,
 }
 
 /*
- * The kernel saw 200 exit at 50 us, the last thread of 300 at 57, and 700 at 38, which was there
- * until 40 while the kernel took it apart.  400 said itself when it ended; of 500 only an earlier
- * process of that number exited, and of 600 nothing is known.  800 was found to have ended long
- * after it was last seen, as by a recovery.  900 has two: the earlier may have ended when the later
- * came, which ended with the process.
+ * The kernel saw 200 exit at 50 us, the last thread of 300 at 57, and 700 at 38, which existed
+ * until 40 while the kernel freed its memory. 400 reported its own end. For 500 only an earlier
+ * process with that id exited, and nothing is known of 600. 800 was found to have ended long after
+ * it was last seen, as by a recovery. 900 has two producers: the earlier may have ended when the
+ * later came, which ended with the process.
  */
 void cap_make_exits(void)
 {
@@ -194,7 +194,7 @@ void cap_make_exits(void)
 	cap_end(T(110));
 }
 
-/* Of each of @n processes a thread is gone long before it, with a range open. */
+/* In each of @n processes a thread ends long before the process, with a range open. */
 void cap_make_cost_threads(uint32_t n)
 {
 	static struct cpu c = { .cpu = 0 };
@@ -226,7 +226,7 @@ void cap_make_cost_threads(uint32_t n)
 	cap_end(last + 1);
 }
 
-/* Another program replaces one between 40 and 50 us, and is killed at 100. */
+/* execve() replaces a program between 40 and 50 us; the new one is killed at 100. */
 void cap_make_exec(void)
 {
 	cap_host("hostname=box\n");

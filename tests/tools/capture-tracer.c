@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sub-buffers of the kernel's tracer, put together word by word as the kernel's ring buffer has
- * them, and the descriptions of the kinds of events in them: see capture-tracer.h.
+ * Sub-buffers of the kernel's tracer, built word by word as the kernel's ring buffer has them, and
+ * the descriptions of their kinds of events: see capture-tracer.h.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static const char *const formats[] = {
 	FIELD("pid_t", "old_pid", 16, 4, 1)
 	"\nprint fmt: \"filename=%s pid=%d old_pid=%d\", __get_str(filename), REC->pid, "
 	"REC->old_pid\n",
-	/* Of a kind that no output knows. */
+	/* A kind that no output knows. */
 	"odd\nname: odd_event\nID: 310\n" COMMON
 	FIELD("u16", "pair[2]", 8, 4, 0) FIELD("s8", "small", 12, 1, 1)
 	FIELD("u8", "flag", 13, 1, 0) FIELD("u64", "big", 16, 8, 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sub-buffers of the kernel's tracer, event by event, for the files that make captures of them.
+ * Builds sub-buffers of the kernel's tracer, event by event, for the files that make captures of
+ * them.
  */
 #ifndef XSPROF_TESTS_TOOLS_CAPTURE_TRACER_H
 #define XSPROF_TESTS_TOOLS_CAPTURE_TRACER_H
@@ -20,10 +21,10 @@
 enum { SWITCH = 300, WAKING, WAKEUP, IRQ_IN, IRQ_OUT, SOFT_IN, SOFT_OUT, ENTER, EXIT, EXEC, ODD,
        PRINT = 5 };
 
-/* A CPU's, one sub-buffer under way. */
+/* A CPU, with its current sub-buffer. */
 struct cpu {
 	uint32_t	cpu;
-	uint64_t	slots;		/* before it */
+	uint64_t	slots;		/* slots before it */
 	uint64_t	first;
 	uint64_t	ts;
 	uint64_t	missed;		/* events lost before it */
@@ -40,12 +41,12 @@ struct event {
 	uint32_t	len;
 };
 
-/* Sections of the next KERNEL chunk, which is written when they are many. */
+/* Adds a section to the next KERNEL chunk, which is written when there are many. */
 void section(uint32_t kind, const char *text);
-/* The kinds above; and of what the kernel enters and leaves, the entries alone. */
+/* Adds the kinds above; or, of events that the kernel enters and leaves, only the entries. */
 void describe(void);
 void describe_entries(void);
-/* The sections that are not written yet. */
+/* Writes the sections not written yet. */
 void describe_more(void);
 
 struct event event(uint16_t type, int32_t pid);
@@ -58,9 +59,9 @@ void sched_switch(struct cpu *c, uint64_t ts, int32_t prev, const char *prev_com
 		  int32_t next, const char *next_comm);
 void sched_wake(struct cpu *c, uint64_t ts, uint16_t type, int32_t by, int32_t pid,
 		const char *comm, uint32_t target);
-/* The sub-buffer ends here. */
+/* Ends the sub-buffer. */
 void page_out(struct cpu *c);
-/* The last sub-buffer, and the account of the CPU. */
+/* Writes the last sub-buffer, and the account of the CPU. */
 void close_cpu(struct cpu *c, uint64_t lost);
 
 #endif /* XSPROF_TESTS_TOOLS_CAPTURE_TRACER_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The capture of what ranges allocate and compute: see capture.h.
+ * The capture for what ranges allocate and compute: see capture.h.
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void put_number(struct cap_wide *w, uint32_t key, uint64_t value)
 	cap_wide_value(w, key, XSPROF_ARG_U64, value);
 }
 
-/* Input @place is a tensor of two dimensions; of one, where @b is 0. */
+/* Input @place is a tensor of two dimensions, or of one if @b is 0. */
 static void put_tensor(struct cap_wide *w, uint32_t place, uint32_t a, uint32_t b)
 {
 	struct {
@@ -73,7 +73,7 @@ static void end(struct cap_ring *r, uint64_t t, uint32_t tid)
 	cap_event(r, t, XSPROF_REC_END, tid, 0, 0, 0);
 }
 
-/* A step with ops in it, one of another device; inputs of one come in two records. */
+/* A step with ops in it, one of them on another device; the inputs of one come in two records. */
 static void first_step(struct cap_ring *r, struct cap_wide *w)
 {
 	begin(r, T(10), 200, STEP);
@@ -94,7 +94,7 @@ static void first_step(struct cap_ring *r, struct cap_wide *w)
 	end(r, T(22), 200);
 }
 
-/* An op inside another of its name; what is in no range; and what a switch cuts. */
+/* An op inside another of its name; allocations in no range; and ranges that a switch cuts. */
 static void nested(struct cap_ring *r, struct cap_wide *w)
 {
 	op(w, T(30), 200, COPY, false);
@@ -117,7 +117,7 @@ static void nested(struct cap_ring *r, struct cap_wide *w)
 	mem(r, T(45), 200, 0, 7, 316);
 	end(r, T(46), 200);
 	mem(r, T(47), 200, 0, 9, 325);
-	/* That of what was cut, and then that of what is around it. */
+	/* The end of the cut range, then that of the range around it. */
 	end(r, T(48), 200);
 	end(r, T(49), 200);
 	mem(r, T(50), 200, 0, 3, 328);
@@ -134,7 +134,7 @@ static void out_of_memory(struct cap_ring *r, struct cap_wide *w, uint64_t t, ui
 	cap_wide_put(r, w, false);
 }
 
-/* Inputs that are missing, that do not come, and arguments that are none. */
+/* Missing inputs, inputs that never come, and arguments that are no inputs. */
 static void inputs(struct cap_ring *r, struct cap_wide *w)
 {
 	op(w, T(64), 200, MM, false);
@@ -157,8 +157,8 @@ static void inputs(struct cap_ring *r, struct cap_wide *w)
 }
 
 /*
- * Allocations across a loss; and an op whose inputs after it may be those of another.  No other
- * thread has anything open then.
+ * Allocations across a loss; and an op whose inputs after the loss may belong to another op. No
+ * other thread has anything open then.
  */
 static void lossy(struct cap_ring *r, struct cap_wide *w)
 {
@@ -203,12 +203,12 @@ void cap_make_usage(void)
 	inputs(&r[0], &w);
 	out_of_memory(&r[0], &w, T(71), 0);
 	lossy(&r[1], &w);
-	/* Steps beside those of another thread: one from 470 to 570, the next after the peak. */
+	/* Steps in parallel with another thread's: one from 470 to 570, the next after the peak. */
 	begin(&r[2], T(17), 202, STEP);
 	end(&r[2], T(19), 202);
 	begin(&r[2], T(21), 202, STEP);
 	end(&r[2], T(25), 202);
-	/* An op that another thread's switch cuts before all of its inputs came. */
+	/* An op that another thread's switch cuts before all of its inputs have come. */
 	op(&w, T(43), 202, OTHER_ID, true);
 	put_tensor(&w, 0, 2, 3);
 	cap_wide_put(&r[2], &w, false);
@@ -216,7 +216,7 @@ void cap_make_usage(void)
 	put_tensor(&w, 1, 3, 4);
 	cap_wide_put(&r[2], &w, false);
 	end(&r[2], T(46), 202);
-	/* An allocator that does not say what it has given out, in an op that does not end. */
+	/* An allocator that does not report its total, in an op without an end. */
 	op(&w, T(50), 210, TAIL, true);
 	cap_wide_value(&w, XSPROF_KEY_LINE, XSPROF_ARG_NAME, LINE);
 	cap_wide_put(&r[3], &w, false);
@@ -235,8 +235,8 @@ void cap_make_usage(void)
 }
 
 /*
- * Ranges of @names names, with an op in each: in Net.stem and Net.m0 in turn, where there is one
- * module; of @modules, each of its own, over and over.
+ * Ranges of @names names, with an op in each: in Net.stem and Net.m0 in turn, if there is one
+ * module; otherwise each in one of @modules modules, repeatedly.
  */
 void cap_make_modules(uint32_t names, uint32_t modules)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records of several slots, for captures made by hand: see capture-wide.h.
+ * Records of several slots, for hand-made captures: see capture-wide.h.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A record of several slots, put together before it is written to a capture: what belongs to its
- * kind, and arguments.
+ * Builds a record of several slots before it is written to a capture: the fields of its kind, and
+ * arguments.
  */
 #ifndef XSPROF_TESTS_TOOLS_CAPTURE_WIDE_H
 #define XSPROF_TESTS_TOOLS_CAPTURE_WIDE_H
@@ -21,13 +21,13 @@ struct cap_wide {
 	uint32_t			used;
 };
 
-/* Begins a record: all else of it is 0. */
+/* Begins a record: all other fields are 0. */
 void cap_wide(struct cap_wide *w, uint64_t ticks, uint8_t type, uint32_t tid, uint32_t name,
 	      uint32_t aux, uint64_t value);
-/* The same of an op without a sequence number; its other fields are set in u.op. */
+/* Begins an op without a sequence number; set its other fields in u.op. */
 void cap_wide_op(struct cap_wide *w, uint64_t ticks, uint32_t tid, uint32_t name, uint32_t scope,
 		 uint64_t correlation);
-/* The same of arguments that belong to the record before. */
+/* Begins a record of arguments that belong to the record before. */
 void cap_wide_args(struct cap_wide *w, uint64_t ticks, uint32_t tid);
 
 void cap_wide_bytes(struct cap_wide *w, const void *data, size_t len);
@@ -36,7 +36,7 @@ void cap_wide_arg(struct cap_wide *w, uint32_t key, uint8_t type, uint8_t flags,
 void cap_wide_value(struct cap_wide *w, uint32_t key, uint8_t type, uint64_t value);
 void cap_wide_str(struct cap_wide *w, uint32_t key, uint8_t flags, const char *s);
 
-/* @more: its arguments go on in the next record. */
+/* @more: its arguments continue in the next record. */
 void cap_wide_put(struct cap_ring *ring, struct cap_wide *w, bool more);
 
 #endif /* XSPROF_TESTS_TOOLS_CAPTURE_WIDE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Writes captures for the tests of the tools, byte by byte from the headers: no line of it is
- * shared with the recorder or the decoder.  Ticks are nanoseconds of CLOCK_MONOTONIC.
+ * Writes captures for the tests of the tools, byte by byte from the headers: shares no code with
+ * the recorder or the decoder. Ticks are nanoseconds of CLOCK_MONOTONIC.
  */
 #ifndef XSPROF_TESTS_TOOLS_CAPTURE_H
 #define XSPROF_TESTS_TOOLS_CAPTURE_H
@@ -15,7 +15,7 @@
 #define US		1000u
 #define T(us)		(CAP_START + (us) * (uint64_t)US)
 
-/* Slots of one ring that are not written yet. */
+/* A ring's slots that are not written yet. */
 struct cap_ring {
 	uint32_t	producer;
 	uint32_t	ring;
@@ -31,31 +31,31 @@ void cap_close(void);
 
 void cap_chunk(uint16_t type, uint32_t producer, uint32_t ring, uint64_t pos, const void *data,
 	       size_t len);
-/* Times of the next chunk; those of a ring's are its records'. */
+/* Sets the times of the next chunk; those of ring chunks come from their records. */
 void cap_times(uint64_t first, uint64_t last);
 void cap_host(const char *lines);
 void cap_clock(uint64_t from, uint64_t to);
 void cap_producer(uint32_t producer, uint32_t pid, uint64_t ticks);
-/* In a pid namespace, where its number is @own_pid. */
+/* A process in a pid namespace, where its pid is @own_pid. */
 void cap_contained(uint32_t producer, uint32_t pid, uint32_t own_pid, uint64_t ticks);
 void cap_thread(uint32_t producer, uint32_t tid, const char *comm);
 void cap_exit(uint32_t producer, uint32_t how, int32_t status, uint64_t ticks);
 void cap_end(uint64_t ticks);
 
-/* Arena entries collect until cap_arena(). */
+/* Arena entries are collected until cap_arena(). */
 void cap_entry(uint16_t type, uint32_t id, uint32_t aux, const void *text, size_t len);
 void cap_arena(uint32_t producer);
 uint32_t cap_name(uint32_t category, uint32_t index, const char *text);
 
 void cap_ring_open(struct cap_ring *ring, uint32_t producer, uint32_t number, uint32_t max);
-/* @slots slots are copied; padding comes by itself. */
+/* Copies @slots slots, and adds padding if necessary. */
 void cap_record(struct cap_ring *ring, const void *rec, uint32_t slots);
 void cap_ring_flush(struct cap_ring *ring);
 void cap_ring_close(struct cap_ring *ring, uint64_t drops);
 
 struct xsprof_rec cap_head(uint64_t ticks, uint8_t type, uint32_t tid, uint32_t name, uint32_t aux,
 			   uint64_t value);
-/* A record of one slot. */
+/* Writes a record of one slot. */
 void cap_event(struct cap_ring *ring, uint64_t ticks, uint8_t type, uint32_t tid, uint32_t name,
 	       uint32_t aux, uint64_t value);
 
@@ -74,7 +74,7 @@ void cap_make_waits(void);
 /* capture-hostile.c */
 void cap_make_hostile_lock(void);
 void cap_make_lock(void);
-/* Names of the records of Python's lock, which capture-hostile.c has as well. */
+/* Names of the GIL's records, which capture-hostile.c uses too. */
 enum cap_lock_name { CAP_LOCK_WAIT = 1, CAP_LOCK_TAKEN, CAP_LOCK_HELD };
 uint32_t cap_lock_name(enum cap_lock_name name);
 void cap_lock_names(void);
@@ -101,12 +101,12 @@ void cap_make_exits(void);
 void cap_make_cost_threads(uint32_t n);
 void cap_make_exec(void);
 void cap_make_programs(void);
-/* capture-formats.c: kinds of events that print what their data say. */
+/* capture-formats.c: kinds of events whose output depends on their data. */
 void cap_make_formats(uint32_t seed, uint32_t events);
 void cap_make_numbers(void);
 /*
- * capture-steps.c: a thread that trains with two others beside it, and one that counts its steps;
- * the numbers are in steps.sh.
+ * capture-steps.c: a thread that trains, with two others beside it, and one that counts its steps;
+ * steps.sh has the numbers.
  */
 void cap_make_steps(void);
 void cap_make_hung(void);
@@ -114,12 +114,12 @@ void cap_make_old_ledger(void);
 void cap_make_late(void);
 void cap_make_switched(void);
 void cap_make_passes(void);
-/* capture-parts.c: the numbers are in report.sh. */
+/* capture-parts.c: report.sh has the numbers. */
 void cap_make_parts(void);
-/* capture-usage.c: the numbers are in usage.sh. */
+/* capture-usage.c: usage.sh has the numbers. */
 void cap_make_usage(void);
 void cap_make_modules(uint32_t names, uint32_t modules);
-/* capture-cost.c.  Return: 0, -1 when there is no such kind. */
+/* capture-cost.c. Return: 0, or -1 if there is no such kind. */
 int cap_make_cost(const char *kind, uint32_t n);
 /* capture-devices.c: more of these kinds. */
 int cap_make_devices(const char *kind, uint32_t n);

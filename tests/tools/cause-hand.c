@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the tests of the cause machine share.  It owns their count and what they were told.
+ * Shared by the tests of the cause machine: owns their counts and the segments that were reported.
  */
 #include <stdio.h>
 #include <stdlib.h>

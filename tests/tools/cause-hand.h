@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests of the cause machine share: their TAP lines, sums of a range against sums made
- * by hand, and the segments that the machine told.  It feeds the machine nothing.
+ * Shared by the tests of the cause machine: their TAP lines, comparisons of a range's sums with
+ * sums made by hand, and the segments that the machine reported. Does not feed the machine.
  */
 #ifndef CAUSE_HAND_H
 #define CAUSE_HAND_H
@@ -11,13 +11,13 @@
 
 #include "cause/sched.h"
 
-/* A TAP line. */
+/* Prints a TAP line. */
 void result(const char *name, bool good);
 
-/* The plan.  Return: the exit status. */
+/* Prints the plan. Return: the exit status. */
 int results_end(void);
 
-/* A machine that knows nothing yet. */
+/* Returns a new machine. */
 struct cause *fresh(void);
 
 struct cause_who task(uint32_t tid);
@@ -28,14 +28,14 @@ struct want {
 	uint32_t	class;
 };
 
-/* The classes of the range, and nothing else; @want ends with 0 ns. */
+/* The range has these classes and no others; @want ends with 0 ns. */
 bool is(struct cause *cause, uint64_t key, uint64_t begin, uint64_t end, bool kept,
 	const struct want *want);
 
 #define IS(...)	is(__VA_ARGS__ { 0, 0 } })
 #define W	(const struct want[]){
 
-/* What tell(), as the machine's hook, was told; emptied by nr_told = 0. */
+/* The arguments of tell(), the machine's hook; nr_told = 0 clears them. */
 #define TOLD_MAX	64
 
 extern struct cause_segment told[TOLD_MAX];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine that tells what tasks' time was for, where switches are missing: lost with a part
- * of a CPU's events, by the kernel, or left out by a filter. What nobody can know is unknown, and
- * what the other events prove is not. TAP.
+ * The cause machine when switches are missing: lost with a part of a CPU's events, by the kernel,
+ * or left out by a filter. What cannot be known is unknown; what other events prove is known. TAP.
  */
 #include "tools/cause-hand.h"
 
@@ -44,7 +43,7 @@ static void losses(void)
 	cause_free(c);
 }
 
-/* A loss is told when it begins, and is over with the next event of that CPU. */
+/* A loss is reported when it begins, and ends with that CPU's next event. */
 static void long_loss(void)
 {
 	struct cause_who who = task(9);
@@ -84,7 +83,7 @@ static void long_loss(void)
 	cause_free(c);
 }
 
-/* Only some switches are recorded, as by --filter-tree. */
+/* Only some switches are recorded, as with --filter-tree. */
 static void not_all(void)
 {
 	struct cause_who who = task(9);
@@ -129,7 +128,7 @@ static void not_all(void)
 	cause_free(c);
 }
 
-/* Some kernels lose switches, most of all those out of idle. */
+/* Some kernels lose switches, mostly those out of idle. */
 static void by_the_kernel(void)
 {
 	struct cause_who who = task(9);
@@ -169,7 +168,7 @@ static void by_the_kernel(void)
 	cause_free(c);
 }
 
-/* The tracer's events end while a task runs, one sleeps, and one waits for an unknown CPU. */
+/* The tracer's events end while one task runs, one sleeps, and one waits for an unknown CPU. */
 static void end_of_all(void)
 {
 	struct cause_who who = task(9);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine that tells what tasks' time was for, fed at random: against another one that keeps
- * every change there ever was and adds up from the beginning, and with nonsense. TAP.
+ * The cause machine with random input: compared with a model that keeps every change and adds up
+ * from the beginning; and with invalid sequences. TAP.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define STEPS	4000u
 #define RANGES	64u
 
-/* The other one: no sums, no rings; the latest change of each task is the last of its list. */
+/* The model: no sums, no rings; the latest change of each task is the last in its list. */
 struct model_task {
 	uint32_t	run;	/* 0 unknown, 1 on, 2 waits, 3 sleeps, 4 disk, 5 fault */
 	int		cpu;
@@ -73,7 +73,7 @@ static void model_sum(uint32_t tid, uint64_t begin, uint64_t end, struct cause_s
 	}
 }
 
-/* A CPU and who is there are drawn so that the sequence is one that a kernel could give. */
+/* Draws a CPU and a task so that a kernel could produce the sequence. */
 static void step(struct cause *c, uint64_t ns)
 {
 	uint32_t cpu = draw(CPUS), tid = draw(TASKS + 1), prev = cpus[cpu].current;
@@ -139,7 +139,7 @@ struct open {
 	uint64_t	begin;
 };
 
-/* Ranges that are announced nest; those that are not begin anywhere. */
+/* Announced ranges nest; others begin anywhere. */
 static bool check_ranges(struct cause *c, uint64_t ns, struct open *open, uint32_t *nr)
 {
 	struct cause_sum sum, model;
@@ -184,7 +184,7 @@ static void at_random(uint32_t rounds)
 		for (uint32_t i = 0; i < STEPS; i++) {
 			ns += draw(30);
 			step(c, ns);
-			/* Now and then it is the same time. */
+			/* Sometimes at the same time. */
 			ns += draw(3);
 			if (i % 5 == 0)
 				wrong += !check_ranges(c, ns, open, &nr_open);
@@ -196,7 +196,7 @@ static void at_random(uint32_t rounds)
 	result("random sequences: every range as if it was added up from the beginning", !wrong);
 }
 
-/* Whatever it is fed with, in any order: the classes add up, and it ends. */
+/* With any input, in any order, the classes add up, and it terminates. */
 static void nonsense(uint32_t steps)
 {
 	struct cause *c = fresh();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine that tells what tasks' time was for, against sums made by hand. TAP.
+ * The cause machine, which classifies tasks' time, compared with sums made by hand. TAP.
  */
 #include <stdlib.h>
 
@@ -93,7 +93,7 @@ static void faults(void)
 	cause_free(c);
 }
 
-/* A thread of another pid namespace: its switches are those of a number that nobody could map. */
+/* A thread of another pid namespace: its switches have an id that could not be mapped. */
 static void other_number(void)
 {
 	struct cause *c = fresh();
@@ -122,7 +122,7 @@ static uint64_t ran_of(uint64_t ns)
 	return ns / 10 * 3 + (ns % 10 > 7 ? ns % 10 - 7 : 0);
 }
 
-/* A task that runs for 3 ns and waits for 7, over and over: more than is remembered of it. */
+/* A task that runs for 3 ns and waits for 7, repeatedly: more than the machine remembers. */
 static void long_past(void)
 {
 	struct cause *c = fresh();
@@ -189,7 +189,7 @@ static void details(void)
 	cause_free(c);
 }
 
-/* Many short pieces of one, and one longer piece of another: the first is named, with its part. */
+/* Many short pieces by one, and one longer piece by another: the first is named, with its part. */
 static void shared(void)
 {
 	struct cause_who who = task(9), storage = task(6), timer = on_top(CAUSE_IN_IRQ, 0);
@@ -213,7 +213,7 @@ static void shared(void)
 	       cause_did(c, 9, 1100, at + 420, &did) && did.class == CAUSE_RUNNABLE &&
 	       did.ns == 1100 && did.who == 7 && did.who_ns == 800 && did.to - did.from == 80);
 
-	/* The same asleep: by timers ten times, by a task once and longer. */
+	/* The same while asleep: woken ten times by timers, once and later by a task. */
 	at += 1000;
 	for (int i = 0; i < 10; i++, at += 100) {
 		cause_switch(c, 1, at, 9, CAUSE_STATE_SLEEP, 0);
@@ -228,7 +228,7 @@ static void shared(void)
 	cause_free(c);
 }
 
-/* A thread that calls exec() goes on with the number of its process. */
+/* A thread that calls execve() continues under its process's id. */
 static void renamed(void)
 {
 	struct cause *c = fresh();

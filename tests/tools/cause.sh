@@ -1,20 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Where the time of ranges went, on captures of this machine's own kernel: the sums of report
-# against those made by python3 from the same capture's text, and programs that are late for a
-# reason that is known. Nothing is judged by how long it took, only by what took most of it. TAP.
+# Where the time of ranges went, in captures of this machine's kernel: compares report's sums with
+# sums that python3 makes from the same capture's text; and runs programs that are late for a known
+# reason. Tests do not judge durations, only what took most of one. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 planted=$BUILD/tests/tools/planted
 
-# A capture $dir/$1.data of planted $1 ...; 77: it cannot be had here, and $why says why.
+# plant ARG...: makes the capture $dir/$1.data of planted $1; 77: not possible here, $why says why.
 plant()
 {
 	local what=$1 i rc
 
-	# What the kernel's tracer loses on a busy machine says nothing: again, with more room.
+	# Losses of the kernel's tracer on a busy machine prove nothing: try again with larger
+	# buffers.
 	for i in 1 4 16; do
 		timeout -s KILL 100 "$xsprof" record -q -e sched --irq --syscalls --faults \
 			--trace-buffer ${i}0m -o "$dir/$what.data" -- "$planted" "$@" \
@@ -46,9 +47,9 @@ result "--why and --gaps at once are refused" $?
 [ $? = 1 ]
 result "report of it has no such columns" $?
 
-# By hand: alpha runs from 5 us on, is in a system call from 22 to 22.9, sleeps from 25 to 50, waits
-# behind kworker/0:1 until 55. "wait" is from 20 to 60, "step" from 10 to 80. From 61.3 to 90 events
-# of its CPU are lost.
+# By hand: alpha runs from 5 us on, is in a system call from 22 to 22.9, sleeps from 25 to 50, and
+# waits until 55 for the CPU that kworker/0:1 has. "wait" is from 20 to 60, "step" from 10 to 80.
+# From 61.3 to 90 its CPU's events are lost.
 "$make_capture" kernel "$dir/kernel.data" &&
 	"$xsprof" report --json "$dir/kernel.data" 2>"$dir/log" | python3 -c '
 import json, sys
@@ -59,7 +60,7 @@ assert rows == {"step": dict(wall_ns=70000, on_cpu_ns=20400, unknown_ns=18700, *
                 "wait": dict(wall_ns=40000, on_cpu_ns=9100, unknown_ns=0, **rest)}, rows
 ' 2>>"$dir/log"
 result "report of a capture made by hand" $?
-# The same, with none of what the kernel leaves: what it only enters has no times.
+# The same with only the kernel's entries: what is only entered has no times.
 "$make_capture" entries "$dir/entries.data" &&
 	"$xsprof" report --json "$dir/entries.data" 2>"$dir/log" | python3 -c '
 import json, sys
@@ -72,14 +73,14 @@ assert rows == {"step": dict(wall_ns=70000, on_cpu_ns=21300, unknown_ns=18700, *
 	grep -q 'sources of thread times: sched; not recorded: irq softirq syscalls'
 result "entries alone, without the exits, are not recorded" $?
 "$xsprof" report -q --why '*' "$dir/kernel.data" 2>"$dir/log" | sed '/^#/d' >"$dir/why.txt"
-# The numbers of system calls are those of the machine that this runs on.
+# System call numbers are those of this machine's architecture.
 [ "$(uname -m)" = x86_64 ] || sed -i 's/ in [a-z0-9_]*;/ in futex;/; s/ in [a-z0-9_]*$/ in futex/' \
 	"$dir/why.txt"
 [ "${XSPROF_GOLDEN:-}" != update ] || cp "$dir/why.txt" "$here/golden/why.txt"
 diff -u "$here/golden/why.txt" "$dir/why.txt" >>"$dir/log"
 result "--why of it" $?
 
-# The recorder was killed: the tracer's events are known to be whole until 40 us, in the sleep.
+# The recorder was killed: the tracer's events are complete until 40 us, within the sleep.
 "$make_capture" kernel "$dir/until.data" 40 &&
 	"$xsprof" report --json "$dir/until.data" 2>"$dir/log" | python3 -c '
 import json, sys
@@ -110,7 +111,7 @@ diff -u - "$dir/out" >>"$dir/log" <<-'END'
 END
 result "--why of it" $?
 
-# Twelve causes are shown: those left out may be as long, and nobody adds up what there is.
+# Twelve causes are shown; those left out may be as long, and are not summed.
 "$make_capture" behind "$dir/behind.data" &&
 	"$xsprof" report -q --why step "$dir/behind.data" 2>"$dir/log" | tail -n 2 >"$dir/out"
 diff -u - "$dir/out" >>"$dir/log" <<-'END'

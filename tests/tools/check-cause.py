@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Tells what the time of ranges was for from a capture's text, and compares that with
-`xsprof report --json`; or looks whether `--why --json` names a cause.
+"""Classifies the time of ranges from a capture's text, and compares that with `xsprof report
+--json`; or checks whether `--why --json` names a cause.
 
 usage: check-cause.py sums TEXT REPORT
        check-cause.py why REPORT WHAT
 
-It shares no code with the report, and keeps no sums: every range is added up from the list of
-the changes of its thread. The text must be of a capture that lost nothing.
+Shares no code with the report, and keeps no sums: adds up each range from the list of its thread's
+changes. The text must be of a capture without losses.
 """
 import bisect, collections, json, re, sys
 
@@ -45,7 +45,7 @@ class Machine:
             self.note(tid, ns)
 
     def surprise(self, cpu, tid):
-        """Nobody saw who was there leave: where it is since the last event is unknown."""
+        """A task appears without a switch: where the previous one went is unknown."""
         old = self.current.get(cpu, tid)
         if old and old != tid and self.run[old] == "on" and self.cpu_of[old] == cpu:
             self.run[old] = "unknown"
@@ -85,7 +85,7 @@ class Machine:
         if self.current.get(cpu) == tid:
             self.left[cpu], self.proven[cpu] = None, ns
         else:
-            # For a moment the kernel still speaks in the name of who just left.
+            # For a moment the kernel still acts as the task that just left.
             self.seen(tid, cpu, ns, cpu in self.current and self.left.get(cpu, 0) != tid)
         if name in ("sched_waking", "sched_wakeup", "sched_wakeup_new"):
             who = int(re.search(r" pid=(\d+)", text)[1])
@@ -152,8 +152,8 @@ def lines(text):
 
 
 def numbers(text):
-    """In a pid namespace of its own a program's thread ids are not the kernel's: who ran, by the
-    kernel's account, where and when a thread wrote its markers?"""
+    """In a pid namespace thread ids are not the kernel's: finds the kernel's task that ran where
+    and when a thread wrote its markers."""
     current, votes = {}, collections.defaultdict(collections.Counter)
     for tid, cpu, ns, name, rest in lines(text):
         if name in MARKS:
@@ -165,7 +165,7 @@ def numbers(text):
     return {tid: v.most_common(1)[0][0] for tid, v in votes.items()}
 
 
-# The time of a range inside one of its own name is counted there.
+# The time of a range inside another of its name counts there.
 def inside(stack, what):
     return any(name == what for _, name in stack)
 
@@ -211,7 +211,7 @@ def sums(text, report):
     print(len(ranges), "ranges,", sum(len(c) for c in machine.changes.values()), "changes")
 
 
-# What must be the largest cause, of those that are no work of the thread's own.
+# The expected largest cause, apart from the thread's own work.
 WHATS = {
     "cpu": lambda c: c["class"] == "runnable" and c["by"]["comm"] == "hog",
     "lock": lambda c: c["class"] == "blocked" and c["by"]["comm"] == "holder" and
@@ -246,7 +246,7 @@ def why(report, what):
         return
     waits = [c for c in window["causes"] if c["class"] not in ("on_cpu", "syscall")]
     if what == "softirq":
-        # How long those of the kernel's own take is up to the machine.
+        # The duration of the kernel's own softirqs depends on the machine.
         waits = [c for c in waits if c["class"] != "softirq" or
                  c["by"]["name"] not in ("RCU", "TIMER", "SCHED", "HRTIMER")]
     assert WHATS[what](waits[0]), waits[:3]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Says what is wrong with a trace in Chrome's JSON for the viewers that must read it.
+"""Checks a trace in Chrome's JSON by the rules of the viewers that must read it.
 
 usage: check-chrome.py FILE [events]
 
-With a number: how many events of the capture it must stand for. Prints one line and exits 1
-when something is wrong.
+With a number: how many events of the capture it must contain. On an error prints one line and exits
+with 1.
 """
 import collections
 import json
@@ -43,7 +43,7 @@ asyncs = set()
 starts = set()                              # (pid, tid, begin) of ranges in one event
 
 
-# What the range that stands for the end of a flow has in common with it.
+# A flow's own range has these in common with its end.
 SAME = "pid", "tid", "ts", "name", "cat"
 e = {"ph": None}
 for after in events:
@@ -67,7 +67,7 @@ for after in events:
             fail("end of %r ends %r" % (e["name"], begin["name"]))
         if set(begin.get("args", {})) & set(e.get("args", {})):
             fail("a key in both: %r, %r" % (begin, e))
-        # Perfetto sorts such an end in front of its begin.  Damaged captures have many at a time.
+        # Perfetto sorts such an end before its begin. Damaged captures have many at once.
         if e["ts"] == begin["ts"] and at[e["ts"]] <= 64:
             fail("an end at the time of its begin: %r, %r" % (begin, e))
         tracks[key].append((begin["ts"], e["ts"]))
@@ -90,7 +90,7 @@ for after in events:
     elif ph == "X":
         tracks[key].append((e["ts"], e["ts"] + e["dur"]))
         starts.add((*key, e["ts"]))
-        # It was open from before the window to its end; one of no duration has its begin here.
+        # Open from before the window to its end; one without duration has its begin here.
         args = e.get("args", {})
         if e["dur"] and (args.get("cut") is True or args.get("unfinished") is True):
             closed_for_them += 1
@@ -98,7 +98,7 @@ for after in events:
         if ph != "s" and e.get("bp") != "e":
             fail("a flow without bp: %r" % e)
         same = [before.get(k) for k in SAME] == [e[k] for k in SAME]
-        # From a call to what it started: both are there already.
+        # An arrow from a call to what it started: both must come before it.
         if e["cat"] == "ac2g":
             arrows += 1
             if (*key, e["ts"]) not in starts:
@@ -116,8 +116,8 @@ for key, stack in stacks.items():
     if stack:
         fail("%d ranges of track %r stay open" % (len(stack), key))
 
-# Strict nesting, in doubles as viewers have it: in the order of begins, longest first, each lies
-# inside what is open.
+# Strict nesting, in doubles as in viewers: in the order of begins, longest first, each lies inside
+# what is open.
 for key, ranges in tracks.items():
     ranges.sort(key=lambda r: (r[0], -r[1]))
     inside = []
@@ -128,8 +128,8 @@ for key, ranges in tracks.items():
             fail("track %r: %r to %r does not nest" % (key, begin, end))
         inside.append(end)
 
-# As Perfetto sorts them, to a nanosecond: ends first, longer ranges before shorter ones, and all
-# else in the order of the file.  It cuts what is open inside of a range that is over.
+# As Perfetto sorts, in whole nanoseconds: ends first, longer ranges before shorter, the rest in the
+# order of the file. It cuts what is open inside a range that is over.
 sorted_by = collections.defaultdict(list)
 for i, e in enumerate(events):
     if e["ph"] in "BEX" and "ts" in e:
@@ -149,7 +149,7 @@ for key, of_track in sorted_by.items():
         elif ph != "E":
             inside.append(ts + dur if ph == "X" else None)
 
-# The kernel's events: lines as its own trace file has them, on the time of the others.
+# The kernel's events: lines like those of its own trace file, in the other events' time.
 LINE = re.compile(r"^ *(.*\S) *-(\d+) +\( *(\d+|-+)\) \[(\d{3,})\] "
                   r"([d.][Nnp.][Hhs.][0-9a-f.]) +(\d+)\.(\d{6}): (\S+): (.*)$")
 LOST = re.compile(r"^CPU:\d+ \[LOST (\d+ )?(TIMES 32 BYTES OF )?EVENTS\]$")
@@ -161,7 +161,7 @@ if "systemTraceEvents" in trace:
     if trace.get("metadata") != {"clock-domain": "LINUX_FTRACE_GLOBAL"}:
         fail("the clock of systemTraceEvents: %r" % (trace.get("metadata"),))
     lines = [line for line in text[:-1].split("\n") if not line.startswith("#")]
-    # Two lines of a switch that no event tells: it, and one that marks it.
+    # A missing switch has two lines: itself, and a mark.
     marks = {i for i, line in enumerate(lines) if ": inferred_sched_switch: next_pid=" in line}
     lines = [line for i, line in enumerate(lines) if i not in marks and i + 1 not in marks]
     before = 0
@@ -175,12 +175,12 @@ if "systemTraceEvents" in trace:
         if micros < before:
             fail("time goes back: %r" % line)
         before = micros
-# Names of threads, which the kernel knows by other ones.
+# Names of threads that differ from the kernel's.
 lines = [line for line in lines if ": xsprof_thread: name=" not in line]
 if len(lines) != other["events_kernel"]:
     fail("%d lines of the kernel, says there are %d" % (len(lines), other["events_kernel"]))
 
-# A flow that has a range of its own is two events of the file; arrows to devices are no records.
+# A flow with a range of its own is two events of the file; arrows to devices are no records.
 shown = len(events) + len(lines) - counts["M"] - own_ranges - arrows
 shown -= closed_for_them + other["ranges_drawn_async"] + other["ranges_drawn_as_pairs"]
 shown += other["events_merged"]

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads a Perfetto trace by the wire format alone and says what is wrong with it.
+"""Reads a Perfetto trace by its wire format alone and checks it.
 
 usage: check-perfetto.py [-p | -r | -s] FILE [events]
 
--p prints a line of JSON a packet, -r the ranges (begin, end, name), -s a summary. With a number:
-how many events of the capture it must stand for. Prints one line and exits 1 when something is
-wrong. The messages are those of perfetto.proto; a field that is not there is wrong.
+-p prints each packet as a line of JSON, -r the ranges (begin, end, name), -s a summary. With a
+number: how many events of the capture it must contain. On an error prints one line and exits with
+1. Knows the messages of perfetto.proto; any other field is an error.
 """
 import collections
 import json
@@ -21,7 +21,7 @@ MARKERS, KERNEL, LOSSES, SAMPLES = 1, 2, 3, 4
 CLEARED, NEEDED = 1, 2
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 REALTIME, MONOTONIC, BOOTTIME = 1, 3, 6
-# What is interned that has no text: its fields, and what these are numbers of.
+# Interned messages without text: the fields that refer to other interned messages.
 REFERS = {
     "frames": (("function_name_id", "function_names"), ("mapping_id", "mappings")),
     "callstacks": (("frame_ids", "frames"),),
@@ -35,7 +35,7 @@ def fail(text):
 
 
 def read_schema():
-    """Messages by their name: fields by their number. Nested ones are found by their last name."""
+    """Returns messages by name: fields by number. Nested messages go by their last name."""
     messages, stack = {}, []
     for line in open(PROTO, encoding="utf-8"):
         line = line.split("//")[0].strip()
@@ -104,7 +104,7 @@ def scalar(kind, wire, data, at):
 
 
 def message(name, data):
-    """A message as a dict; lists where a field may come more than once."""
+    """Parses a message into a dict; lists for repeated fields."""
     fields, out, at = SCHEMA[name], {}, 0
     while at < len(data):
         tag, at = varint(data, at)
@@ -133,7 +133,7 @@ def message(name, data):
 
 
 def packets(path):
-    """One after the other: a trace may be larger than what fits beside it in memory."""
+    """Yields packets one by one: the trace may not fit into memory in parsed form."""
     with open(path, "rb") as f:
         data = memoryview(f.read())
     at = 0
@@ -158,7 +158,7 @@ class Check:
     def __init__(self):
         self.sequences = {}
         self.tracks = {}
-        self.events = collections.defaultdict(list)     # of a track: ns, type, name, follows, keys
+        self.events = collections.defaultdict(list)     # by track: ns, type, name, follows, keys
         self.counts = collections.Counter()
         self.cpus = {}
         self.clocks = None
@@ -286,7 +286,7 @@ class Check:
             name = which[0]
             kind = e[name].get("event_name", name)
             self.kinds[kind] += 1
-            # It marks a switch that nobody recorded, right before it; and ends are inferred too.
+            # It marks a missing switch and comes directly before it; ends can be inferred too.
             self.counts["kernel"] += -1 if kind == "inferred_sched_switch" else \
                 name != "sched_process_free"
 
@@ -334,7 +334,7 @@ class Check:
         self.before = before
 
     def nest(self):
-        """As readers do: by time, and what has one time in the order of the file."""
+        """Nests ranges as readers do: by time, events of one time in the order of the file."""
         ranges = []
         for uuid, events in self.events.items():
             order = sorted(range(len(events)), key=lambda i: events[i][0])
@@ -349,8 +349,8 @@ class Check:
                     begin = stack.pop()
                     if follows and begin != i - 1:
                         fail("track %d: the range that ends at %d does not nest" % (uuid, ns))
-                    # Readers put the arguments of both ends together; both of an async
-                    # range have its id.
+                    # Readers merge the arguments of both ends; both ends of an async range have its
+                    # id.
                     if set(keys) & set(events[begin][4]) - {"id"}:
                         fail("both ends of a range have %r" % keys)
                     ranges.append((events[begin][0], ns, events[begin][2]))

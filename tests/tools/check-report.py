@@ -13,7 +13,7 @@ by = sys.argv[3].split(",")
 def key(name, tid):
     return tuple({"name": name, "thread": tid}.get(b, "default") for b in by)
 def once(name, stack):
-    """Is a range inside those of the stack the only one of its row that its time is in?"""
+    """Returns whether no range in the stack is in the same row, so that its time counts there."""
     if "name" in by:
         return name not in [outer[1] for outer in stack]
     return "category" in by or not stack

@@ -4,8 +4,8 @@
 
 usage: chrome-ranges.py FILE
 
-A range that never ends, as an async one may, ends with the trace. What arrows are drawn to where
-no range is, slices of less than a nanosecond, is none.
+A range without an end, as an async one may be, ends with the trace. Slices shorter than a
+nanosecond are only anchors for arrows, not ranges.
 """
 import json
 import sys

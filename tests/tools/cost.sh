@@ -1,20 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What reading a capture costs grows with its size and no faster, whatever it has much of: the
-# instructions of once, twice and four times the same, as valgrind counts them. What twice as much
-# adds may be at most 2.5 times what the half of it added; where a walk over all is made for each
-# it is 4 times. Memory has a bound too: 24 MiB, and 20 bytes for each of the file. What it takes in
-# seconds is only printed. TAP.
+# The cost of reading a capture grows linearly with its size, for every kind of contents: measures,
+# with valgrind, the instructions for once, twice and four times the same. The step from two to four
+# may cost at most 2.5 times the step from one to two; a quadratic reader needs 4 times. Memory is
+# limited to 24 MiB plus 20 bytes per byte of the file. Times in seconds are only printed. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 . tests/common/turn.sh
-# Of the cases a run that has a turn has each second, by the commit.
+# A run with a turn has every second case, chosen by the commit.
 part=$(turn_part 2)
 cases=0 others=''
 
-work() # $1 file, then a verb: instructions
+work() # $1 file, then a verb: prints the instructions
 {
 	local file=$1
 

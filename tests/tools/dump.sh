@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What xsprof-dump prints: every type of record in every format against what is kept in
-# golden/, names that nobody would give, as many events in each format. TAP.
+# The output of xsprof-dump: every type of record in every format, compared with golden/; unusual
+# names; the same number of events in each format. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -11,7 +11,7 @@ for kind in all hostile kernel; do
 	"$make_capture" $kind "$dir/$kind.data" || exit 1
 done
 
-# Where the decoder's fit may be better or worse, the figure is left out.
+# Leaves out the clock error, which depends on the decoder's fit.
 golden() # $1 name in golden/, then a command
 {
 	local name=$1
@@ -59,7 +59,7 @@ result "nothing in it drives a terminal" $?
 iconv -f UTF-8 -t UTF-8 "$dir/hostile.txt" >"$dir/out" 2>"$dir/log"
 result "all of it is UTF-8" $?
 
-# JSON, by somebody else's parser.
+# Parsed as JSON by an independent parser.
 for kind in all hostile kernel; do
 	"$dump" --allow-lost -q -f chrome -o "$dir/$kind.json" -i "$dir/$kind.data" 2>"$dir/log" &&
 		python3 -m json.tool "$dir/$kind.json" >"$dir/out" 2>>"$dir/log"
@@ -86,8 +86,8 @@ for kind in all hostile kernel; do
 	result "ndjson of $kind is JSON on every line" $?
 done
 
-# Ranges at random: strictly nested on every track, and what did not pair is what the
-# decoder's own pairing says, which is another program.
+# Random ranges: strictly nested on every track; the unpaired ones must be those of report, which
+# uses the decoder's own pairing.
 for seed in 1 2 3 4 5 6; do
 	"$make_capture" mess "$dir/mess.data" $seed
 	lines=$("$dump" --allow-lost -i "$dir/mess.data" | grep -vc ' open: ')
@@ -105,7 +105,7 @@ for seed in 1 2 3 4 5 6; do
 		END
 	result "ranges at random nest and pair, seed $seed" $?
 done
-# The check itself: one range moved must be noticed.
+# The check itself must notice one moved range.
 python3 - "$dir/mess.json" >"$dir/moved.json" <<'END'
 import json, sys
 trace = json.load(open(sys.argv[1]))
@@ -118,7 +118,7 @@ END
 	grep -q 'does not nest' "$dir/log"
 result "a range that does not nest is noticed by the check" $?
 
-# A range of no length is one event, with the arguments of both ends.
+# A range without length is one event, with the arguments of both ends.
 "$make_capture" empty "$dir/empty.data" &&
 	"$dump" -q -f chrome -o "$dir/empty.json" "$dir/empty.data" 2>"$dir/log" &&
 	lines=$("$dump" -q "$dir/empty.data" 2>>"$dir/log" | grep -vc ' open: ') &&
@@ -134,7 +134,7 @@ assert got == {"plain": (20, None), "begin": (30, b), "end": (40, e),
 assert [e["name"] for e in events if e["ph"] in "BE"] == ["outer", "long", "long", "outer"]
 END
 result "ranges of no length" $?
-# What begins with the range around it stays inside of it, where Perfetto sorts an X in front.
+# A range that begins with the one around it stays inside; Perfetto would sort an X before it.
 "$make_capture" together "$dir/together.data" &&
 	"$dump" -q -f chrome -o "$dir/together.json" "$dir/together.data" 2>"$dir/log" &&
 	lines=$("$dump" -q "$dir/together.data" 2>>"$dir/log" | wc -l) &&
@@ -149,7 +149,7 @@ assert got == [("a", "B", 10, True), ("d", "X", 10, True), ("b", "B", 10, True),
                ("f", "E", 60, True), ("g", "B", 60, True), ("g", "E", 70, True)], got
 END
 result "ranges that begin together" $?
-# More than the buffer holds.
+# More than the buffer can hold.
 "$make_capture" empties "$dir/empty.data" 20000 &&
 	"$dump" -q -f chrome -o "$dir/empty.json" "$dir/empty.data" 2>"$dir/log" &&
 	lines=$("$dump" -q "$dir/empty.data" 2>>"$dir/log" | grep -vc ' open: ') &&
@@ -157,7 +157,7 @@ result "ranges that begin together" $?
 	[ "$(grep -c '^{"ph":"X".*"dur":0.0}' "$dir/empty.json")" = 20000 ]
 result "many of them" $?
 
-# A program is called by the first word of its command line, in every format.
+# A program is named by the first word of its command line, in every format.
 "$make_capture" programs "$dir/programs.data" || exit 1
 programs="python3 python3 run heat -sh alone told /"
 "$dump" -q -f ndjson "$dir/programs.data" 2>"$dir/log" | grep -o '"program":"[^"]*' |
@@ -180,7 +180,7 @@ done
 	{ tail -n 2 "$dir"/names.* >>"$dir/log"; false; }
 result "what programs are called" $?
 
-# Kineto's readers take the categories of PyTorch for what they are: others are an argument.
+# Kineto's readers give PyTorch's categories a meaning: other categories become an argument.
 "$make_capture" tasks "$dir/tasks.data" &&
 	"$dump" -q -f kineto -o "$dir/tasks.json" "$dir/tasks.data" 2>"$dir/log" &&
 	python3 - "$dir/tasks.json" >>"$dir/log" 2>&1 <<'END'
@@ -192,8 +192,8 @@ assert got == {("user_annotation", "create"): 3, ("user_annotation", "execute"):
 END
 result "kineto: ranges of one name in two categories are told apart" $?
 
-# More threads and names than are remembered, most of them with a range open.
-# An instant with a long string is one event, with all of it.
+# More threads and names than the tool remembers, most of them with a range open. An instant with a
+# long string is one event, with the whole string.
 "$make_capture" long "$dir/long.data" &&
 	"$dump" --allow-lost -q -f chrome -o "$dir/long.json" "$dir/long.data" 2>"$dir/log" &&
 	lines=$("$dump" --allow-lost -q -i "$dir/long.data" 2>>"$dir/log" | grep -vc ' open: ') &&
@@ -219,7 +219,7 @@ result "chrome: an instant that goes on in other records is one event" $?
 		grep -q '"text": *"eight, ni\.\.\."'
 result "a string that was cut is shown as one in every format" $?
 
-# The kernel's number of a thread is given to one thread.
+# The kernel's id of a thread is assigned to one thread only.
 "$make_capture" numbers "$dir/numbers.data" &&
 	"$dump" -q -f chrome -o "$dir/numbers.json" "$dir/numbers.data" 2>"$dir/log" &&
 	python3 - "$dir/numbers.json" >>"$dir/log" 2>&1 <<'END'
@@ -231,12 +231,12 @@ assert [(ts - got[0][0] + 12, tid) for ts, tid in got] == want, got
 END
 result "chrome: a thread of a pid namespace has its number, and no other has it" $?
 
-# As torch.profiler writes them, and safe in readers that have doubles only.
+# As torch.profiler writes them, and exact in readers that only have doubles.
 "$dump" -q --allow-lost -f kineto "$dir/all.data" >"$dir/out" 2>"$dir/log" &&
 	grep -q '"ptr":"0xdeadbeef"' "$dir/out" && grep -q ':"1152921504606846976"' "$dir/out"
 result "kineto: pointers and large numbers are strings" $?
 
-# Ranges that overlap: each is there, on a track on which it nests; those beyond 4096 are counted.
+# Overlapping ranges: each is there, on a track on which it nests; those beyond 4096 are counted.
 for n in 20 4096 5000; do
 	"$make_capture" overlap "$dir/overlap.data" $n || exit 1
 	small "kineto of $n ranges at a time" \
@@ -266,8 +266,8 @@ for n in 20 4096 5000; do
 	result "kineto: $n ranges at a time are on tracks on which they nest" $?
 done
 
-# Perfetto draws 512 inside each other: a line counts those that are deeper, where begins and ends
-# are written.
+# Perfetto draws 512 nested ranges: where begins and ends are written, a message counts the deeper
+# ones.
 for format in chrome kineto perfetto text ndjson; do
 	for n in 511 512 600; do
 		"$make_capture" deep "$dir/deep.data" $n &&
@@ -284,7 +284,7 @@ done
 	[ ! -s "$dir/log" ]
 result "and those that are not wanted are around no other" $?
 
-# Flows have the numbers that their process gave them: each of two has its own all the same.
+# Flow ids are per process: flows of two processes must have different ids.
 "$make_capture" links "$dir/links.data" || exit 1
 for format in chrome kineto; do
 	"$dump" -f $format "$dir/links.data" 2>"$dir/log" | python3 -c '
@@ -299,7 +299,7 @@ assert sorted(ends.values()) == [[(p, ph) for ph in "stf"] for p in (90, 91)], e
 	result "$format: two processes with a flow 7 have a flow each" $?
 done
 
-# A key that an event has already gets a number, and no value is lost; the same in both.
+# A key that an event already has gets a number, and no value is lost; the same in both.
 "$make_capture" keys "$dir/keys.data" || exit 1
 for format in chrome kineto; do
 	"$dump" -q -f $format -o "$dir/keys.json" "$dir/keys.data" 2>"$dir/log" &&
@@ -355,7 +355,7 @@ lines=$("$dump" --allow-lost "$dir/many.data" 2>"$dir/log" | grep -vc ' open: ')
 	python3 "$here/check-chrome.py" "$dir/many.json" "$lines" >>"$dir/log"
 result "chrome of 120000 threads keeps the rules, $lines events" $?
 
-# Addresses that events name, of functions and of texts: one table for all kinds of events.
+# Addresses of functions and texts that events name: one table for all kinds of events.
 "$make_capture" names "$dir/names.data" 60
 small "60 kinds of events that name one of 60000 functions" "$dump" --allow-lost "$dir/names.data"
 "$dump" --allow-lost "$dir/names.data" 2>"$dir/log" >"$dir/names.txt"
@@ -366,8 +366,8 @@ sed -n 's/^.*words: //p' "$dir/names.txt" >"$dir/words.txt"
 printf '%s\n' "Start of it" "100%s of it" ffffffff90000020 | diff - "$dir/words.txt" >>"$dir/log"
 result "the texts of printk_formats" $?
 
-# Formats that crash libtraceevent, or do not end, for one value of a field: each event is there,
-# those before it as the kernel prints them, the kind's later ones field by field, and counted.
+# Formats with which libtraceevent crashes or hangs for one value of a field: each event is there,
+# those before it as the kernel prints them, that kind's later ones field by field, and counted.
 "$make_capture" crash "$dir/crash.data" 5001 2501
 for format in text chrome; do
 	"$dump" --allow-lost -f $format "$dir/crash.data" >"$dir/crash.txt" 2>"$dir/log" &&
@@ -391,7 +391,7 @@ for format in chrome kineto ndjson perfetto; do
 done
 cat "$dir/all.data" | "$dump" --allow-lost -i - 2>/dev/null | cmp -s - "$dir/all.txt"
 result "from a pipe" $?
-# PyTorch's other formats have no place for losses: they are said with the file's name.
+# PyTorch's other formats have no place for losses: dump prints these with the file's name.
 losses=$dir/losses.data
 "$make_capture" cost-records "$losses" 100
 for format in execution-trace memory-snapshot memory-timeline; do

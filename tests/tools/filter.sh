@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What xsprof-dump chooses: by threads, times, names and categories, a number of events, and what is
-# open at the ends of a window. TAP.
+# Filters of xsprof-dump: by threads, times, names and categories, a number of events; and ranges
+# that are open at the borders of a window. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 	"$dump" --allow-lost -o "$dir/all.txt" "$dir/all.data" 2>"$dir/log" &&
 	"$dump" --allow-lost -q -f ndjson -o "$dir/all.ndjson" "$dir/all.data" || exit 1
 
-# The same as choosing from everything.
+# Makes the same choice from all events.
 cat >"$dir/choose.py" <<'END'
 import json, sys
 whole, part, rule = sys.argv[1:4]

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Ring files that lie: snapshots, the flight recorder and its watch, enable and disable end, and
-# what they write can be read. TAP.
+# Hostile ring files: snapshots, the flight recorder and its watch, enable and disable terminate,
+# and their files can be read. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -14,7 +14,7 @@ rounds=40
 [ -n "${XSPROF_VARIANT:-}" ] && rounds=15
 echo "# XSPROF_SEED=$seed"
 
-# A sound file to begin with, of a program that has ended in ranges; its recorder is killed.
+# A valid file to start from, of a program that ended inside ranges; its recorder is killed.
 "$xsprof" record -q -b 64k -m overwrite -o rec.data -- sh -c \
 	"$BUILD/tests/tools/beat pid count 3000 & echo \$! >shell; wait" >log 2>&1 &
 recorder=$!
@@ -78,7 +78,7 @@ for ((i = 0; i < rounds && ${#bad} == 0; i++)); do
 	for verb in info report; do
 		timeout -s KILL 60 "$xsprof" $verb -q s.data >log 2>&1
 		rc=$?
-		# 3 and 4: what the producer wrote makes no sense, and is said not to.
+		# 3 and 4: the producer wrote invalid data, and the tool says so.
 		[ $rc = 0 ] || [ $rc = 3 ] || [ $rc = 4 ] ||
 			bad="$i: $verb of the snapshot: exit status $rc: $(tail -n 20 log)"
 	done
@@ -88,7 +88,7 @@ echo "$bad" >log
 result "snapshots of $rounds files that lie" $?
 rm -rf "$session"
 
-# Those that are in a session before the recorder looks: it takes them for members.
+# Files that are in the session before the recorder scans it: it takes them for members.
 rm -f f.data*
 cat >many.sh <<'END'
 for ((i = 0; i < $1; i++)); do
@@ -100,7 +100,7 @@ done
 sleep 1
 exit 3
 END
-# Only one that hangs takes so long.
+# Only a recorder that hangs takes this long.
 timeout -s KILL $((100 + rounds * 2)) "$xsprof" record -o f.data --flight --watch '*' --stall 40ms \
 	--flight-files 3 -- bash many.sh "$rounds" "$seed" "$xsprof" >>log 2>&1
 rc=$?

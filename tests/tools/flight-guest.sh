@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In the guest of flight-kmod.sh, with the module loaded: snapshots, categories and the flight
-# recorder on rings that the kernel owns. For busybox' sh. TAP.
+# Runs in the guest of flight-kmod.sh, with the module loaded: snapshots, categories and the flight
+# recorder with rings that the kernel owns. For busybox' sh. TAP.
 n=0
 failed=0
 mkdir -p /tmp/w
@@ -21,7 +21,7 @@ result() # $1 name, $2 0 when it holds
 	rm -f log
 }
 
-wait_for() # a command that is to become true
+wait_for() # waits until the command succeeds
 {
 	i=0
 	while ! "$@" 2>/dev/null; do
@@ -31,13 +31,13 @@ wait_for() # a command that is to become true
 	done
 }
 
-# A file has its name while it is still written: whole it is when the recorder has said so.
+# A file has its name while it is still being written; it is complete when the recorder says so.
 wrote() # $1 capture
 {
 	grep -q ", wrote $1 ]" err
 }
 
-# A program that nobody records: the module gives it rings all the same.
+# Starts a program without a recorder: the module still gives it rings.
 start()
 {
 	rm -f pid

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# flight-guest.sh in an emulated machine with the module: snapshots, categories and the flight
-# recorder on rings that the kernel owns. TAP.
+# Runs flight-guest.sh in an emulated machine with the module: snapshots, categories and the flight
+# recorder with rings that the kernel owns. TAP.
 #
 #	flight-kmod.sh [KERNEL]
 set -u

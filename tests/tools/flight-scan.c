@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A flight recorder looks through a folder that others fill in steps, each of so many names: what
- * comes into it meanwhile is found all the same. TAP.
+ * A flight recorder scans a folder that others fill, in steps of a limited number of names each: it
+ * still finds what appears meanwhile. TAP.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,9 +14,9 @@
 #include "record/flight-local.h"
 
 #define NAMES	5000u
-#define STEP	512u	/* names that one looks at, at most */
+#define STEP	512u	/* the most names in one step */
 
-/* Of what is asked for here there is none. */
+/* Replaces the real one; nothing here calls for it. */
 void flight_save_ask(struct flight *f, const char *tag, uint32_t pid, const char *reason)
 {
 	(void)f;
@@ -41,7 +41,7 @@ static void make(const char *format, uint32_t i)
 	}
 }
 
-/* Return: steps until it is through. */
+/* Return: the steps until the scan is complete. */
 static uint32_t steps(void)
 {
 	uint32_t n = 0;
@@ -78,7 +78,7 @@ int main(void)
 	f.appeared = true;
 	flight_processes_scan(&f);
 	CHECK(f.folder && !f.appeared);
-	/* It is told of in the middle of a look, which may have passed its place. */
+	/* A notice during a scan, which may have passed the file's place. */
 	f.appeared = true;
 	steps();
 	CHECK(!f.folder && f.appeared);

@@ -13,7 +13,7 @@ cd "$dir" || exit 1
 pids=()
 trap 'kill -9 "${pids[@]}" 2>/dev/null; rm -rf "$dir"' EXIT
 
-wait_for() # a command that is to become true
+wait_for() # waits until the command succeeds
 {
 	local i
 
@@ -25,13 +25,13 @@ wait_for() # a command that is to become true
 	return 1
 }
 
-# A file has its name while it is still written: whole it is when the recorder has said so.
+# A file has its name while it is still being written; it is complete when the recorder says so.
 wrote() # $1 capture, $2 what the recorder printed
 {
 	grep -q ", wrote $1 \]" "$2"
 }
 
-# In the background; its process id is in $recorder, that of the program in $program.
+# Runs in the background; sets $recorder and $program to the process ids.
 start() # options and command of `xsprof record`
 {
 	rm -f pid
@@ -56,7 +56,7 @@ events() # $1 capture, $2 name: how many ranges of that name begin, or counters 
 		grep -cE "\"type\":\"(begin|counter)\".*\"name\":\"$2\""
 }
 
-# Counters "n" with no hole but where the capture says so; their number and the last are printed.
+# Counters "n" without a gap, except where the capture has a loss; prints their count and the last.
 whole() # $1 capture
 {
 	"$dump" -q -f ndjson "$1" 2>>log | python3 -c '
@@ -153,7 +153,7 @@ wait_for eval "! kill -0 $program 2>/dev/null"
 "$xsprof" recover --delete 2>>log
 pids=()
 
-# The ring is overwritten some hundred times a second while it is read.
+# The ring is overwritten several hundred times a second while it is read.
 start -b 256k -m overwrite -o rec.data -- taskset -c 0 "$beat" pid noise
 failed_at=
 for ((i = 0; i < 20 && ${#failed_at} == 0; i++)); do
@@ -186,7 +186,7 @@ status 7 "$xsprof" record -o f.data --flight=64k -- sh -c "$beat pid count 10000
 	until [ -s pid ]; do sleep 0.02; done; kill -9 \$!; wait; sleep 0.5; exit 7"
 cp log said
 set -- $(whole f.data)
-# 2,048 slots a ring, and it may have run on any CPU.
+# 2,048 slots per ring, and it may have run on any CPU.
 [ "$1" -gt 100 ] && [ "$1" -le $((2048 * $(nproc --all))) ] && [ "$2" = 99999 ]
 result "flight=SIZE: the last part, whole, and the command's exit status" $?
 "$xsprof" info --json f.data 2>log | python3 -c '
@@ -268,7 +268,7 @@ result "watch: a name that no process has is told at the end" $?
 if [ "$(nproc)" -gt 1 ]; then
 	rm -f f.data*
 	start -o f.data --flight=64k --watch nccl:all_reduce --stall 300ms -- "$beat" pid noise
-	# Where the noise had no CPU all the time nothing was overwritten, and it is tried again.
+	# If the noise had no CPU all the time, nothing was overwritten: try again.
 	for ((i = 1; i <= 20; i++)); do
 		kill -USR1 "$program"
 		wait_for wrote "f.data.$i.stall-$program" rec.err || break

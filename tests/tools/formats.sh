@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Formats of the kernel's events that depend on the data, with data that are not always sound:
-# each event has its line, and no tool ends in another way than it should. TAP.
+# Formats of kernel events that depend on the data, with partly invalid data: each event has its
+# line, and each tool ends normally. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh

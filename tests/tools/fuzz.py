@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Changes bytes inside the chunks of a capture, makes the checksums right again, and lets every
-tool read the result: none may crash or hang, and JSON must stay JSON that viewers take.
+"""Changes bytes inside the chunks of a capture, corrects the checksums, and runs every tool on the
+result: none may crash or hang, and JSON must stay valid for viewers.
 
 usage: fuzz.py FILE.data XSPROF CHECK_CHROME CHECK_PERFETTO ROUNDS [SEED]
 
-The first round whose outcome is wrong is left in fuzz-failed.data. Prints TAP.
+Leaves the first failing capture as fuzz-failed.data. Prints TAP.
 """
 import json
 import random
@@ -40,7 +40,7 @@ def chunks(data):
 
 def damage(data, rng):
     for at, kind, stored in list(chunks(data)):
-        # Records most of all; now and then a clock, a name, a process.
+        # Mostly records; sometimes a clock, a name, a process.
         if not stored or rng.random() > (0.9 if kind in (RING, FTRACE) else 0.1):
             continue
         for _ in range(rng.randint(1, 12)):
@@ -63,7 +63,7 @@ def no_constant(text):
 
 
 def block(size):
-    """A damaged record may say any size; the sign is its type's."""
+    """A damaged record may have any size; the sign depends on its type."""
     return min(size, (1 << 64) - size, (1 << 63) - 1)
 
 
@@ -80,7 +80,7 @@ def try_all(path, xsprof, check, check_perfetto):
     events = [json.loads(line, parse_constant=no_constant) for line in nd]
     if len(nd) != lines:
         raise AssertionError("%d lines of text, %d of ndjson" % (lines, len(nd)))
-    # What was open when a process ended is no event.
+    # Ranges that were open when a process ended are no events.
     lines -= sum(e["type"] == "open" for e in events)
     run(xsprof, "dump", "-f", "chrome", "-o", path + ".json", path)
     run(sys.executable, check, path + ".json", str(lines))
@@ -104,7 +104,7 @@ def try_all(path, xsprof, check, check_perfetto):
         for row in said.get("ranges", []):
             ns = row.get("cause", {"wall_ns": 0})
             parts = sum(v for k, v in ns.items() if k not in ("wall_ns", "faults"))
-            # Sums of times that no clock has are modulo 2^64.
+            # Sums of invalid times are modulo 2^64.
             if (parts - ns["wall_ns"]) % (1 << 64):
                 raise AssertionError("the time of a row does not add up: %s" % row)
         if verb == "report" and "memory" in said:

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Damaged captures with right checksums through every tool: fuzz.py. TAP.
+# Runs every tool on damaged captures with correct checksums: fuzz.py. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -14,7 +14,7 @@ for kind in all hostile kernel usage mess crash; do
 	count=$rounds
 	# It is large: a round takes ten times as long.
 	[ $kind = mess ] && more=7 && count=$((rounds / 5))
-	# Events that one value makes crash libtraceevent, or keep it busy until it is stopped.
+	# Events that make libtraceevent crash, or hang until it is stopped, for one value.
 	[ $kind = crash ] && more="200 101" && count=$((rounds / 5))
 	[ $kind = usage ] && count=$((rounds / 3))
 	"$make_capture" $kind "$kind.data" $more || exit 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which gaps there are between ranges of a thread, and between the activities of a stream, given
- * event by event. TAP.
+ * Finds the gaps between ranges of a thread, and between the activities of a stream, given event by
+ * event. TAP.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ struct want {
 	uint32_t	name;
 };
 
-/* The longest ones, and no others. */
+/* The longest gaps, and no others. */
 static bool are(struct gaps *gaps, const struct want *want, uint32_t nr)
 {
 	struct why_window *w;
@@ -180,7 +180,7 @@ static void streams(void)
 	gpu(g, XSPROF_GPU_KERNEL, 205, 300, 2, 7, 0);
 	tap_ok("none where it was launched in time", are(g, NULL, 0));
 
-	/* What thread 50 launched is told of before what thread 60 did in between. */
+	/* Thread 50's launch is reported before what thread 60 did in between. */
 	g = fresh();
 	gpu(g, XSPROF_GPU_RUNTIME, 90, 95, 1, 0, 50);
 	gpu(g, XSPROF_GPU_KERNEL, 100, 200, 1, 7, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times that come in nearly any order: how long something was busy, and whether ranges nest, each
- * against the plain way to find out. TAP.
+ * Times in almost any order: total busy time, and whether ranges nest, each compared with a simple
+ * algorithm. TAP.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define MOMENTS	4000000u
 #define RANGES	1500u
 
-/* @apart: how much they may be out of order; the pieces of that time fit into memory. */
+/* @apart: how far they may be out of order; the pieces within that time fit into memory. */
 static bool busy(uint32_t step, uint32_t apart, uint32_t longest)
 {
 	unsigned char *moments = calloc(MOMENTS, 1);
@@ -39,7 +39,7 @@ static bool busy(uint32_t step, uint32_t apart, uint32_t longest)
 	return got == want;
 }
 
-/* Each thread's in order, those of one behind those of another. */
+/* Each thread's pieces are in order, but come after those of the other threads. */
 static bool busy_threads(uint32_t threads, uint32_t each)
 {
 	struct gpu_busy *b = gpu_busy_new();
@@ -57,7 +57,7 @@ static bool busy_threads(uint32_t threads, uint32_t each)
 	return good;
 }
 
-/* Older than all that is remembered: no more than it was, and no crash. */
+/* Older than all that is remembered: the sum does not change, and nothing crashes. */
 static bool busy_late(void)
 {
 	struct gpu_busy *b = gpu_busy_new();
@@ -89,7 +89,7 @@ static bool crosses(const struct pair *a, const struct pair *b)
 	return b->begin < a->end && b->end > a->end;
 }
 
-/* What a row took nests, and what it refused would not. */
+/* What a row accepted nests, and what it refused would not. */
 static bool rows(uint32_t span, uint32_t longest)
 {
 	struct fmt_rows *r = fmt_rows_new();
@@ -104,7 +104,7 @@ static bool rows(uint32_t span, uint32_t longest)
 		p.end = p.begin + 1 + draw(longest);
 		for (uint32_t k = 0; k < nr; k++) {
 			fits &= !crosses(&p, &taken[k]);
-			/* An end and a begin of one moment keep the order in which they came. */
+			/* An end and a begin at the same time keep their order. */
 			fits &= taken[k].begin != p.end || taken[k].end <= p.end;
 		}
 		took = fmt_rows_take(r, 7, p.begin, p.end);
@@ -123,11 +123,11 @@ static bool rows_apart(void)
 	bool good = fmt_rows_take(r, 1, 10, 20) && !fmt_rows_take(r, 1, 15, 25) &&
 		    fmt_rows_take(r, 2, 15, 25) && fmt_rows_take(r, 1, 12, 15);
 
-	/* More than are remembered: what is older than all of these is refused. */
+	/* More than are remembered: what is older than these is refused. */
 	for (uint64_t i = 1; i < 50000; i++)
 		good &= fmt_rows_take(r, 1, 100 * i, 100 * i + 50);
 	good &= !fmt_rows_take(r, 1, 60, 70);
-	/* And more tracks than there are rows. */
+	/* And more tracks than rows. */
 	for (uint64_t i = 0; i < 5000; i++)
 		(void)fmt_rows_take(r, 1000 + i, 1, 2);
 	good &= !fmt_rows_take(r, 999999, 1, 2) && fmt_rows_take(r, 2, 30, 40);

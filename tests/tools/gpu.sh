@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# report --gpu: why a device was idle, and which copies their calls waited for; info: how far clocks
-# are apart. TAP.
+# report --gpu: why a device was idle, and which copies their calls waited for; info: the errors of
+# clocks. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh

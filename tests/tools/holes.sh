@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Holes in one ring of a thread that roams: no output states a time across one as certain.  What
-# the program's own clock says is the judge.  TAP.
+# Losses in one ring of a thread that changes CPUs: no output may state a time across a loss as
+# certain. The program's own clock decides. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -15,7 +15,7 @@ export XSPROF_SHM_DIR=$dir/shm XSPROF_BACKEND=tmpfs
 mkdir -p "$XSPROF_SHM_DIR"
 cd "$dir" || exit 1
 
-# The longest step that a table shows, and how many in doubt: $1 name; the capture is in $data.
+# Compares the longest step shown with the program's, and counts uncertain ones. $data: the capture.
 truth() # $1 name
 {
 	[ -s longest ] && "$xsprof" report --json "$data" 2>>log | python3 -c '
@@ -55,7 +55,7 @@ status 0 "$xsprof" record -o $data --flight=64k -- "$roam" 1500 0 && cp out long
 truth "flight"
 for more in "" -z; do
 	data=discard.data
-	# The recorder sleeps while the ring of the other CPU runs full.
+	# The recorder is stopped while the other CPU's ring overflows.
 	status 0 "$xsprof" record $more -o $data -b 64k -- sh -c \
 		"exec $roam 300 \$PPID" && cp out longest
 	truth "discard${more:+ $more}"

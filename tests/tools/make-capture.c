@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The captures that the tests of the tools read.
+ * Makes the captures that the tests of the tools read.
  *
  *	make-capture all FILE		every type of record, two processes of one pid
- *	make-capture hostile FILE	names and strings that nobody would give
- *	make-capture hostile-devices FILE	the same of kernels, devices and sampled functions
- *	make-capture keys FILE		keys of arguments that are there already
+ *	make-capture hostile FILE	unusual names and strings
+ *	make-capture hostile-devices FILE	the same for kernels, devices and sampled functions
+ *	make-capture keys FILE		duplicate argument keys
  *	make-capture big FILE N		N events of 4 threads, as real programs have them
  *	make-capture many FILE N	N threads, each with a range of its own name left open
- *	make-capture hostile-lock FILE	such names of threads that wait for Python's lock
- *	make-capture lock FILE		waits for Python's lock that are in no row
+ *	make-capture hostile-lock FILE	unusual names of threads that wait for the GIL
+ *	make-capture lock FILE		waits for the GIL that are in no row
  *	make-capture grow FILE MS	written in three parts with pauses
  *	make-capture tasks FILE		a name in two categories
  *	make-capture waits FILE		waits for two objects
@@ -17,14 +17,14 @@
  *	make-capture async FILE		async ranges without an end
  *	make-capture together FILE	ranges that begin with the one around them
  *	make-capture flows FILE		arrows between ranges of threads
- *	make-capture deep FILE N	N ranges, each in the one before
- *	make-capture overlap FILE N	2 N spans, of which N are open at a time
+ *	make-capture deep FILE N	N nested ranges
+ *	make-capture overlap FILE N	2 N spans, of which N are open at once
  *	make-capture rows FILE		names with numbers, recursion
  *	make-capture long FILE		strings of instants in several records
  *	make-capture lost FILE		ranges across a loss
  *	make-capture kernel FILE	events of the kernel tracer on two CPUs, and markers
- *	make-capture kernel FILE US	the same, and that tracer was read until US
- *	make-capture left-out FILE	a switch that the tracer left out
+ *	make-capture kernel FILE US	the same, with the tracer read until US
+ *	make-capture left-out FILE	a switch that is missing from the trace
  *	make-capture threads FILE	the scheduler's events of a program without markers
  *	make-capture behind FILE	a range that waits behind many tasks
  *	make-capture exits FILE		processes whose ends the kernel saw
@@ -33,19 +33,19 @@
  *	make-capture hung FILE		steps, the last of which does not end
  *	make-capture launches FILE	calls, and what they started on a device
  *	make-capture idle FILE		a device that is idle, for several reasons
- *	make-capture clocks FILE	clocks of devices, and how well they are known
- *	make-capture parts FILE		ranges that go on while the one around them ends
+ *	make-capture clocks FILE	clocks of devices, and their errors
+ *	make-capture parts FILE		ranges that continue when the one around them ends
  *	make-capture passes FILE	steps of optimizers in backward passes
- *	make-capture switched FILE	steps, one of which has markers that were switched off in it
- *	make-capture old-ledger FILE	a hole that the ledger does not know
- *	make-capture late FILE		records behind the end of their process
+ *	make-capture switched FILE	steps, with markers switched off during one
+ *	make-capture old-ledger FILE	a loss that the ledger does not have
+ *	make-capture late FILE		records after the end of their process
  *	make-capture usage FILE		allocations, and what ops computed
  *	make-capture numbers FILE	threads of a pid namespace, and the kernel's numbers
  *	make-capture busy FILE N	N events of the kernel tracer
- *	make-capture names FILE N	N kinds of the kernel's events that name functions
- *	make-capture crash FILE N AT	N that libtraceevent formats; it crashes at event AT
+ *	make-capture names FILE N	N kinds of kernel events that name functions
+ *	make-capture crash FILE N AT	N for libtraceevent to format; it crashes at event AT
  *	make-capture cost-KIND FILE N	N times the same: capture-cost.c has the kinds
- *	make-capture mess FILE SEED	ranges at random, with ends missing and too many
+ *	make-capture mess FILE SEED	random ranges, with missing and extra ends
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@
 #include "common/draw.h"
 #include "tools/capture.h"
 
-/* Nested ranges of a few names on 4 threads and CPUs, a counter now and then. */
+/* Nested ranges of a few names on 4 threads and CPUs, sometimes a counter. */
 static void make_big(uint64_t events)
 {
 	static const char *const texts[] = {
@@ -154,7 +154,7 @@ static void make_grow(uint32_t ms)
 	cap_end(T(4001));
 }
 
-/* The file was full: 7 records of one of two processes are told as its own, 3 as nobody's. */
+/* The file was full: 7 lost records belong to one of two processes, 3 to no known one. */
 static void make_full(void)
 {
 	struct xsprof_cap_exit gone = { .how = XSPROF_HOW_EXITED, .ticks = T(30), .unsaved = 7 };
@@ -179,7 +179,7 @@ static void make_full(void)
 	cap_chunk(XSPROF_CHUNK_END, XSPROF_NO_PRODUCER, 0, 0, &end, sizeof(end));
 }
 
-/* Each in a category of its own, so that some can be off while others are on. */
+/* Each in its own category, so that some can be off while others are on. */
 #define MESS_NAME(i)	((i) << XSPROF_NAME_SHIFT | ((i) + 1))
 
 static void mess_event(struct cap_ring *r, uint64_t t, uint32_t tid)
@@ -243,13 +243,13 @@ static void make_mess(uint64_t seed)
 	cap_end(t + 200);
 }
 
-/* Until its end. */
+/* The tracer was read to its end. */
 static void make_kernel(void)
 {
 	cap_make_kernel(0);
 }
 
-/* Who makes each kind: of no number, of one, of two. */
+/* The functions that make each kind: with no number, one, or two. */
 static const struct kind {
 	const char	*name;
 	void		(*plain)(void);

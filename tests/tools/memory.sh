@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# No tool takes 64 MiB, however long the capture: 50 million events, or XSPROF_EVENTS. TAP.
+# No tool uses 64 MiB, however long the capture: 50 million events, or XSPROF_EVENTS. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program with names that drive terminals: of itself, a thread, a category, ranges, arguments.
+ * A program with names that control terminals: its own, a thread's, a category's, ranges',
+ * arguments'.
  *
  *	named FILE	writes its process id into FILE, and runs until its standard input ends
  */
@@ -12,7 +13,7 @@
 #include <xsprof/profiler.h>
 #include <xsprof/xsprof.h>
 
-/* Escape sequences in one byte and in two, a newline, what turns text around, and no UTF-8. */
+/* Escape sequences in one byte and in two, a newline, text direction controls, invalid UTF-8. */
 #define BAD	"\033[31m\xc2\x9b" "1m\n\xe2\x80\xae\xff"
 
 static void *work(void *unused)
@@ -35,7 +36,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return 2;
-	/* 15 bytes fit. */
+	/* At most 15 bytes fit. */
 	prctl(PR_SET_NAME, "a\033[2J\xc2\x9b" "m\nb\xff");
 	xsprof_begin(name);
 	if (pthread_create(&thread, NULL, work, NULL))

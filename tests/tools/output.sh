@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# How dump, report and info behave around what they print: exit status, messages, a full disk,
-# a reader that goes away, a file that grows, a file that is cut or damaged. TAP.
+# How dump, report and info handle their output: exit status, messages, a full disk, a reader that
+# goes away, a growing file, a truncated or damaged file. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 all=$dir/all.data
 "$make_capture" all "$all" && "$make_capture" big "$dir/big.data" 300000 || exit 1
 
-says() # $1 text that the messages of the last command must hold
+says() # $1 text that the last command's messages must contain
 {
 	grep -qF -- "$1" "$dir/log" && return
 	echo "not said: $1" >>"$dir/log"
@@ -50,7 +50,7 @@ for verb in dump report info; do
 	result "$verb: xsprof.data when no file is named" $?
 done
 
-# A byte in the middle of the records is changed: the checksum tells.
+# Changes a byte in the middle of the records: the checksum shows it.
 cp "$all" "$dir/bad.data"
 offset=$(LC_ALL=C grep -abo 'second' "$all" | tail -n 1 | cut -d: -f1)
 printf 'X' | dd of="$dir/bad.data" bs=1 seek="$offset" conv=notrunc 2>/dev/null
@@ -81,7 +81,7 @@ result "report --sort length" $?
 status 2 "$xsprof" report --cpu 1 "$all" && says "xsprof dump --cpu"
 result "report --cpu says what to use" $?
 
-# A pager that is left.
+# A pager that exits early.
 "$make_capture" many "$dir/many.data" 20000
 for verb in "dump $dir/big.data" "dump -f chrome $dir/big.data" "report $dir/many.data"; do
 	# shellcheck disable=SC2086
@@ -90,7 +90,7 @@ for verb in "dump $dir/big.data" "dump -f chrome $dir/big.data" "report $dir/man
 	result "${verb% *}: a reader that goes away ends it by SIGPIPE, quietly" $?
 done
 
-# A file gets its name when it is whole.
+# A file gets its name when it is complete.
 "$dump" --allow-lost -f ndjson -o "$dir/x.ndjson" "$all" 2>"$dir/log" && [ -s "$dir/x.ndjson" ] &&
 	! compgen -G "$dir/x.ndjson.*" >>"$dir/log"
 result "-o: nothing else stays" $?
@@ -128,7 +128,7 @@ result "-o: all of it is there" $?
 [ $? = 1 ] && says "File too large" && ! compgen -G "$dir/small.txt*" >>"$dir/log"
 result "-o: nothing stays of a file that could not be written" $?
 
-# A name that says what the file would not be.
+# A suffix of another format.
 for name in json=chrome json.gz=chrome pftrace=perfetto ndjson=ndjson; do
 	status 2 "$dump" -o "$dir/named.${name%=*}" "$all" &&
 		says "the default format is text: give -f ${name#*=}" &&
@@ -138,7 +138,7 @@ done
 status 2 "$dump" -f chrome -o "$dir/named.json.bz2" "$all" && says "would not be compressed"
 result "-o: a name of what packs otherwise is refused" $?
 
-# By its name a file is packed, whatever is in it.
+# The suffix selects the compression, whatever the format.
 for format in text ndjson chrome kineto perfetto folded; do
 	"$dump" -q -f $format -o "$dir/plain" "$all" 2>"$dir/log"
 	for end in gz zst; do
@@ -153,7 +153,7 @@ for format in text ndjson chrome kineto perfetto folded; do
 			$unpack -dc "$dir/packed.$end" 2>>"$dir/log" |
 				LC_ALL=C sed "s|/packed.$end\"|/plain\"|" |
 				cmp - "$dir/plain" >>"$dir/log" 2>&1 &&
-			# Its few lines of folded stacks are not worth it.
+			# Its few lines of folded stacks do not get smaller.
 			{ [ $format = folded ] || [ "$(wc -c <"$dir/packed.$end")" -lt \
 				"$(wc -c <"$dir/plain")" ]; } &&
 			[ "$(od -An -tx1 -N2 "$dir/packed.$end")" = "$magic" ]
@@ -167,7 +167,7 @@ result "-o: an end in capitals packs too" $?
 [ $? = 1 ] && says "File too large" && [ ! -e "$dir/small.gz" ]
 result "-o: nothing stays of a packed file that could not be written" $?
 
-# Which rank it is: what the environment says of the processes that are shown, or nothing.
+# The rank: what the environment says of the processes shown, or nothing.
 cat >"$dir/rank.sh" <<'END'
 for rank in 0 1; do
 	RANK=$rank WORLD_SIZE=2 "$1" "$2/pid$rank" & pid=$!
@@ -201,7 +201,7 @@ for format in chrome kineto; do
 	result "$format: two ranks in one file, and each of them" $?
 done
 
-# A growing file, watched while it is written.
+# A growing file, read while it is being written.
 "$make_capture" grow "$dir/grow.data" 400 & maker=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	[ -s "$dir/grow.data" ] && break
@@ -219,7 +219,7 @@ echo "exit status $rc, $early lines while it grew, $(wc -l <"$dir/whole") in all
 	[ "$early" -lt "$(wc -l <"$dir/whole")" ]
 result "--follow gives the same and ends with the recording" $?
 
-# One that never ends is left with Ctrl-C: what was printed is whole.
+# A file that never ends is left with Ctrl-C: the output is valid.
 head -c 5000 "$all" >"$dir/open.data"
 "$dump" --follow -f chrome -i "$dir/open.data" >"$dir/open.json" 2>"$dir/log" & follower=$!
 sleep 0.5

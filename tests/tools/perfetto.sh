@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# xsprof-dump -f perfetto: every type of record against what is kept in golden/, read back by
-# three others (check-perfetto.py, protobuf-c, protoc-c --decode), the same ranges as in Chrome's
-# JSON, as many events as in text. TAP.
+# xsprof-dump -f perfetto: every type of record, compared with golden/ and read back by three
+# independent readers (check-perfetto.py, protobuf-c, protoc-c --decode); the same ranges as in
+# Chrome's JSON, the same number of events as in text. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 read_back=$BUILD/tests/tools/read-perfetto
 check() { python3 "$here/check-perfetto.py" "$@"; }
 
-# What stands for one capture: $1 its name, its file is $dir/$1.data, more options.
+# dump_all NAME [OPTION...]: checks the trace of the capture $dir/NAME.data.
 dump_all()
 {
 	local kind=$1 lines
@@ -24,7 +24,7 @@ dump_all()
 	"$read_back" "$dir/$kind.pf" >"$dir/packets" 2>"$dir/log"
 	status=$?
 	result "$kind${*:+, $*}: protobuf-c reads all of $(cat "$dir/packets") packets" $status
-	# Of more than there is room for, each leaves out others.
+	# If there are too many to remember, each output leaves out others.
 	[ "$kind" != many ] || return
 	"$dump" --allow-lost -q -f chrome "$@" -o "$dir/$kind.json" "$dir/$kind.data" \
 		2>"$dir/log" &&
@@ -48,7 +48,7 @@ for kind in all hostile kernel; do
 	fi
 done
 
-# Where the decoder's fit may be better or worse, the figure is left out; so is the version.
+# Leaves out the clock error, which depends on the decoder's fit, and the version.
 for kind in all kernel; do
 	check -p "$dir/$kind.pf" | sed -e 's/\(clock_error_ns", "long_value": \)[0-9]*/\10/g' \
 		-e 's/"xsprof [0-9.]*"/"xsprof 0"/' \
@@ -58,7 +58,7 @@ for kind in all kernel; do
 	result "golden/$kind.perfetto" $?
 done
 
-# Names are forgotten when there are some 12,000; the readers in Python take most of the time.
+# Names are forgotten after about 12,000; the Python readers take most of the time.
 seeds=1 threads=40000 busy=20000
 [ "${XSPROF_TIER:-quick}" = full ] && seeds='1 2 3' threads=120000 busy=100000
 for seed in $seeds; do
@@ -68,7 +68,7 @@ done
 check -p "$dir/mess.pf" >"$dir/log"
 [ "$(grep -c '"sched_process_free": {"pid": 500}' "$dir/log")" = 1 ]
 result "the end of a process, by its exit alone" $?
-# In front of the description of the next one.
+# Comes before the description of the next program.
 "$make_capture" exec "$dir/exec.data" || exit 1
 dump_all exec
 check -p "$dir/exec.pf" >"$dir/log"
@@ -90,7 +90,7 @@ grep -m 1 '"sched_switch"' "$dir/log" | grep -q '"next_comm": "alpha"' &&
 result "who had the CPU when a window begins" $?
 dump_all kernel --name 'sched_*'
 
-# More names than are remembered: they are forgotten, and readers are told. Memory stays.
+# More names than are remembered: the trace tells readers which are forgotten; memory stays bounded.
 "$make_capture" many "$dir/many.data" $threads || exit 1
 small "$threads threads" "$dump" --allow-lost -f perfetto "$dir/many.data"
 dump_all many
@@ -102,7 +102,7 @@ result "names were forgotten: $(cat "$dir/cleared") packets say so" $status
 dump_all busy
 small "$busy kernel events" "$dump" --allow-lost -f perfetto "$dir/busy.data"
 
-# An instant with a string in several records is one event, with all of it.
+# An instant with a string in several records is one event, with the whole string.
 "$make_capture" long "$dir/long.data" || exit 1
 dump_all long
 check -p "$dir/long.pf" >"$dir/log"
@@ -110,14 +110,14 @@ texts='one, \\"two\\", three\|four, five\|six, \|seven, \|eight, ni\.\.\.'
 [ "$(grep -o "\"string_value\": \"\($texts\)\"" "$dir/log" | wc -l)" = 5 ] &&
 	[ "$(grep -c '"string_value"' "$dir/log")" = 6 ]
 result "an instant that goes on in other records is one event" $?
-# The flows of two processes are apart, whatever their numbers.
+# Flows of two processes are separate, even with the same ids.
 "$make_capture" links "$dir/links.data" || exit 1
 dump_all links
 check -p "$dir/links.pf" >"$dir/log"
 [ "$(grep -oE '"(terminating_)?flow_ids": \[[^]]*' "$dir/log" | sed 's/.*\[//' | sort | uniq -c |
 	awk '{ print $1 }' | xargs)" = "3 3" ]
 result "two processes with a flow 7 have a flow each" $?
-# What is known of an op is said with it.
+# The trace has all facts of an op.
 "$make_capture" keys "$dir/keys.data" || exit 1
 dump_all keys
 check -p "$dir/keys.pf" | grep -q '{"name": "External id", "uint_value": 5}' 2>"$dir/log"
@@ -127,13 +127,13 @@ check "$dir/keys.pf" >"$dir/log" 2>&1 && check -p "$dir/keys.pf" >"$dir/log" &&
 	grep -q '{"int_value": 6, "name": "k (4)"}' "$dir/log" &&
 	grep -q '{"int_value": 2, "name": "External id (2)"}' "$dir/log"
 result "keys that are there already" $?
-# Names of 4,000 bytes, and thousands of arguments in a range: all have room.
+# Names of 4,000 bytes, and thousands of arguments in a range: all fit.
 "$make_capture" crowded "$dir/crowded.data" || exit 1
 "$dump" -q -f perfetto -o "$dir/crowded.pf" "$dir/crowded.data" 2>"$dir/log" &&
 	check "$dir/crowded.pf" >>"$dir/log" 2>&1
 result "more arguments than an event has" $?
 
-# A switch that the tracer left out stands where the task was woken at the latest, and is marked.
+# A missing switch is placed at the latest wakeup of the task, and marked.
 "$make_capture" left-out "$dir/left-out.data" || exit 1
 dump_all left-out
 check -p "$dir/left-out.pf" >"$dir/log"
@@ -165,8 +165,8 @@ grep -q ' 0\.000050: sched_switch: prev_comm=swapper/0 .* next_comm=alpha ' \
 	grep -q '\[001\].* 0\.000160: sched_switch: .* next_comm=alpha ' "$dir/left-out.json"
 result "and in Chrome JSON" $?
 
-# CLOCK_BOOTTIME that falls back against the trace's clock, which none does: a CPU's events must
-# not go back with it.
+# A CLOCK_BOOTTIME that goes back relative to the trace's clock, which no real one does: a CPU's
+# events must not go back with it.
 cat >"$dir/back.py" <<'END'
 import struct, sys
 sys.path.insert(0, sys.argv[1])
@@ -189,7 +189,7 @@ python3 "$dir/back.py" "$here" "$dir/kernel.data" >"$dir/back.data" || exit 1
 	check "$dir/back.pf" >>"$dir/log"
 result "a clock that falls back" $?
 
-# The check itself: it notices what it is there for.
+# The check itself must notice such errors.
 cat >"$dir/spoil.py" <<'END'
 import sys
 data, what = open(sys.argv[1], "rb").read(), sys.argv[2]
@@ -224,7 +224,7 @@ for p in packets():
 assert done, what
 sys.stdout.buffer.write(b"".join(out))
 END
-spoilt() # $1 what is spoilt, $2 what is said of it
+spoilt() # $1 what to damage, $2 the expected message
 {
 	python3 "$dir/spoil.py" "$dir/all.pf" "$1" >"$dir/spoilt.pf" 2>"$dir/log" &&
 		! check "$dir/spoilt.pf" >"$dir/said" 2>>"$dir/log" && grep -q "$2" "$dir/said"

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the tools print is lines of UTF-8 that no terminal acts on, whatever programs, threads,
-# ranges, categories and files are called: one check for the outputs and messages of all verbs. TAP.
+# The tools' output is lines of UTF-8 without terminal control characters, whatever the names of
+# programs, threads, ranges, categories and files: one check for outputs and messages of all verbs.
+# TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -41,7 +42,7 @@ for path in sys.argv[1:]:
 sys.exit(bad > 0)
 END
 
-plain() # $1 name, then a command: its output and what it says are plain, and name something
+plain() # $1 name, then a command: its output and messages are plain, and contain one of the names
 {
 	local name=$1
 
@@ -65,7 +66,7 @@ pid=$(cat pid)
 plain "list" "$xsprof" list
 plain "ctl list" "$xsprof" ctl list
 plain "ctl status" "$xsprof" ctl status -p "$pid"
-# The name of a trace is a line of its configuration, and has no more than one.
+# A trace's name is a line of its configuration, so it cannot have two lines.
 plain "ctl start, refused" "$xsprof" ctl start -p "$pid" -o "trace$bad.json"
 plain "ctl start" "$xsprof" ctl start -p "$pid" -o "trace${bad/$'\n'/}.json"
 plain "ctl status of one that records" "$xsprof" ctl status -p "$pid"
@@ -81,7 +82,7 @@ wait $recorder
 cp record said
 python3 check.py said >log
 result "record" $?
-# One that watches: what it says of the range that the program is in, and of the file.
+# A flight recorder with a watch: its messages about the program's range, and about the file.
 rm -f pid
 exec 9<>in
 "$xsprof" record -o "watched$bad.data" --flight --watch 'range*' --stall 100ms -- \
@@ -113,18 +114,18 @@ for verb in dump report info "report --open" "report --json" "info --json" "dump
 	    "dump -f chrome" "dump -f kineto" "report --by name,thread,process,category"; do
 	plain "$verb of a made-up capture" "$xsprof" $verb "hostile$bad.data"
 done
-# Of GPUs, and of functions that were sampled.
+# Names of GPUs and of sampled functions.
 "$make_capture" hostile-devices "devices$bad.data"
 for verb in "dump -f text" "dump -f folded" "dump -f ndjson" "dump -f chrome" "dump -f kineto" \
 	    "report --gpu" "report --by kernel" "report --by function" \
 	    "report --gpu --json" info; do
 	plain "$verb of kernels and samples" "$xsprof" $verb "devices$bad.data"
 done
-# Written for other tools, binary, or of one process with ops: what is said of them.
+# Formats for other tools, binary or of one process with ops: only their messages.
 for format in perfetto execution-trace memory-snapshot memory-timeline; do
 	plain "dump -f $format" "$xsprof" dump -f $format -o "none$bad/x" "odd$bad.data"
 done
-# Other tests have recordings too: a folder of its own.
+# Other tests make recordings too: use a folder of our own.
 export XSPROF_SHM_DIR=$dir/shm XSPROF_BACKEND=tmpfs
 mkdir shm
 # shellcheck disable=SC2016
@@ -140,7 +141,7 @@ plain "recover" "$xsprof" recover "none$bad"
 "$make_capture" hostile-lock "lock$bad.data"
 plain "report --gil" "$xsprof" report --gil "lock$bad.data"
 plain "report --gil --json" "$xsprof" report --gil --json "lock$bad.data"
-# The folder of a recording cannot state facts of its own.
+# The name of a recording's folder must not add facts.
 mkdir "in$bad"$'\nuser=forged'
 (cd "in$bad"$'\nuser=forged' && "$xsprof" record -q -o "$dir/in.data" -- "$program" "$dir/pid" \
 	</dev/null >"$dir/log" 2>&1)
@@ -148,7 +149,7 @@ plain "info of a recording made in a folder" "$xsprof" info in.data
 ! grep -q '^user  *forged' said && "$xsprof" info --json in.data >said 2>log &&
 	python3 -c 'import json; assert json.load(open("said"))["host"]["user"] != "forged"' 2>>log
 result "the folder of a recording states no facts" $?
-# A program of Python's that runs: the library is put in, and it is sampled.
+# A running Python program: the library is injected, and the program is sampled.
 cat >odd.py <<'END'
 import ctypes, sys, time
 ctypes.CDLL(None).prctl(15, b"a\033[2J\xc2\x9bm\nb\xff", 0, 0, 0)
@@ -173,13 +174,13 @@ if [ -e "attached$bad.data" ]; then
 		plain "$verb of a program that ran" "$xsprof" $verb "attached$bad.data"
 	done
 else
-	# What says so was asked as well.
+	# The program that says so was checked too.
 	skipped "outputs of a program that ran" "$(tail -n 1 said)"
 fi
 kill $python
 wait $python 2>/dev/null
 plain "record -v" "$xsprof" record -v -o "said$bad.data" -- "$program" "$dir/pid" </dev/null
-# The kernel's tracer has names of its own of them.
+# The kernel's tracer has its own names for these.
 if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/instances ]; then
 	"$xsprof" record -q -e sched --filter-tree -o "kernel$bad.data" -- "$program" "$dir/pid" \
 		</dev/null >"$dir/log" 2>&1
@@ -191,7 +192,7 @@ if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/instances ]; then
 else
 	skipped "kernel events" "no tracer, or not root"
 fi
-# What the library says by itself, and passes on of others.
+# The library's own messages, and messages that it passes on.
 for variable in XSPROF_RECORD XSPROF_MODE XSPROF_SESSION XSPROF_CATEGORIES; do
 	plain "$variable" env -u XSPROF_BACKEND XSPROF_RECORD=self.data "$variable=none$bad/x,,y" \
 		"$program" "$dir/pid" </dev/null
@@ -199,7 +200,7 @@ done
 # shellcheck disable=SC2016
 plain "a message in the session's folder" "$xsprof" record -o "odd$bad.data" -- sh -c \
 	'printf "%s" "$1" >"$XSPROF_SESSION/e.4711.1.0"; sleep 0.1' - "$bad"
-# Each verb that there is has its place above.
+# Each verb must be tested above.
 "$xsprof" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' | grep -vx xsprof >verbs
 missing=$(while read -r verb; do
 	# shellcheck disable=SC2016 # a dollar sign
@@ -208,7 +209,7 @@ done <verbs)
 echo "missing: $missing" >log
 [ "$(wc -l <verbs)" -ge 10 ] && [ -z "$missing" ]
 result "every verb was asked" $?
-# So was each value of these options: the words in their help that are not refused.
+# So must each value of these options: the words in their help that are not refused.
 for option in "dump -f FORMAT" "report --by LIST"; do
 	read -r verb letter what <<<"$option"
 	"$xsprof" "$verb" --help | sed -n "/$what  /,/^  -[rs]/p" | grep -oE '[a-z][a-z-]+' |

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program whose range "op" is late for a reason that is known:
+ * A program whose range "op" is late for a known reason:
  *
  *	planted cpu		another process, "hog", has the CPU
  *	planted lock		a thread, "holder", has the lock, and runs
  *	planted chain		a thread, "holder", has the lock, and "hog" has its CPU
  *	planted fault		a page fault waits for a thread, "pager"
  *	planted io FILE		the disk writes FILE
- *	planted softirq		packets of the loopback come in
- *	planted gap		not in a range, but between "before" and "after" it slept
+ *	planted softirq		packets of the loopback arrive
+ *	planted gap		it slept between the ranges "before" and "after"
  *	planted mix		nested ranges of all kinds, with sleeps and system calls in them
- *	planted late FILE	some of "before", then as soon as FILE is there "after", with sleeps
+ *	planted late FILE	some of "before", then, as soon as FILE exists, "after", with sleeps
  *				in all
  *
- * It says so and ends with 77 where that cannot be done here.
+ * Prints why and exits with 77 if that is not possible here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* On one CPU, the same for all who call it. */
+/* Pins the caller to one CPU, the same for all. */
 static void pin(void)
 {
 	cpu_set_t all, one;
@@ -86,15 +86,15 @@ static void work(long us)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
 	do {
-		/* The question is a system call, and an event. */
+		/* Reading the clock is a system call, and so an event. */
 		for (int i = 0; i < 20000; i++)
 			__asm__ volatile("" ::: "memory");
 	} while (us_since(CLOCK_THREAD_CPUTIME_ID, &from) < us);
 }
 
 /*
- * Uses 3 ms of a CPU, and as much again until the hog has had it for 15 ms: where its pause of 1 ms
- * takes the machine longer than that, none of it may have been beside the hog.
+ * Uses 3 ms of a CPU, and as much again until the hog has had it for 15 ms: if the hog's pause of 1
+ * ms takes longer on this machine, the first 3 ms may have run without the hog.
  */
 static void work_beside_hog(void)
 {
@@ -108,7 +108,7 @@ static void work_beside_hog(void)
 		 us_since(CLOCK_THREAD_CPUTIME_ID, &cpu) < 15000);
 }
 
-/* Before all that the machine has to do besides, and behind whom is above. */
+/* Gets priority over the machine's other tasks, by @level. */
 static void be_urgent(int level)
 {
 	struct sched_param param = { .sched_priority = level };
@@ -170,7 +170,7 @@ static void plant_cpu(void)
 static void *hold(void *pinned)
 {
 	pthread_setname_np(pthread_self(), "holder");
-	/* The tracer sees a name where the task gives up its CPU. */
+	/* The tracer learns a name when the task gives up its CPU. */
 	usleep(1000);
 	pthread_mutex_lock(&lock);
 	if (pinned)
@@ -272,7 +272,7 @@ static void plant_io(const char *path)
 	unlink(path);
 }
 
-/* How often packets were taken in. */
+/* Returns how often packets were received. */
 static unsigned long net_rx(void)
 {
 	unsigned long sum = 0;
@@ -296,8 +296,8 @@ static unsigned long net_rx(void)
 }
 
 /*
- * Where one softirq took the machine long, the kernel leaves the next to a thread, which must wait
- * for the urgent one: another try, when that thread has done its work.
+ * After a long softirq the kernel leaves the next one to a thread, which must wait for the urgent
+ * task: try again when that thread has done its work.
  */
 static void plant_softirq(void)
 {
@@ -373,7 +373,7 @@ static void mix_step(unsigned int *seed, int deep)
 	xsprof_end();
 	end = xsprof_now();
 	xsprof_complete(whole, begin);
-	/* What begins in the middle of it, and crosses that. */
+	/* Begins in the middle of it, and ends after it. */
 	xsprof_span(span, begin, end, 0, 0);
 	xsprof_span(part, begin + (end - begin) / 2, end, 0, 0);
 }
@@ -409,7 +409,7 @@ static void sleeps(const char *name)
 
 static void plant_late(const char *path)
 {
-	/* The tracer may not know the program yet when it does its first. */
+	/* The tracer may not know the program yet at its first ones. */
 	for (int i = 0; i < 10; i++)
 		sleeps("before");
 	while (access(path, F_OK))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads a Perfetto trace by protobuf-c, packet by packet: what xsprof-dump wrote byte by byte must
- * be what a library that others wrote understands, with no field that it does not know, and as
- * short as it would write it.  Usage: read-perfetto FILE; prints how many packets there are.
+ * Reads a Perfetto trace with protobuf-c, packet by packet: a library written by others must
+ * understand what xsprof-dump writes byte by byte, with no unknown field, and would write it in as
+ * many bytes. Usage: read-perfetto FILE; prints the number of packets.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static unsigned char *read_all(const char *path, size_t *len)
 	return data;
 }
 
-/* Every message of the packet, down to the last. */
+/* Counts unknown fields in every message of the packet, recursively. */
 static size_t unknown(const ProtobufCMessage *message)
 {
 	const ProtobufCMessageDescriptor *d = message->descriptor;

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What xsprof report and dump make of ranges that are not whole: a loss inside, the limits of the
-# time shown, parts, and ranges whose end is missing or known to an interval only. TAP.
+# xsprof report and dump with incomplete ranges: a loss inside, the borders of a window, parts, and
+# ranges whose end is missing or known only as an interval. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 
-# Ranges across a loss: they are counted, but what they seem to have taken is not.
+# Ranges across a loss: they are counted, but their apparent times are not.
 "$make_capture" lost "$dir/lost.data"
 lost() # $1 what of it, options...
 {
@@ -34,7 +34,7 @@ lost "assert r['uncertain'] == 9, r
 assert (row['add']['max_ns'], row['add']['total_ns']) == (110000, 290000), r
 assert row['step']['max_ns'] == 340000, r" --include-uncertain
 result "report --include-uncertain: and with them" $?
-# Of a recorder that was killed: what it wrote of losses is older than what it wrote of records.
+# Of a killed recorder: its record of losses is older than its last records.
 "$make_capture" old-ledger "$dir/old.data" && "$xsprof" report --json "$dir/old.data" 2>"$dir/log" |
 	python3 -c '
 import json, sys
@@ -72,7 +72,7 @@ result "report: what is open at --to was open until then" $?
 	grep -q '^1\. step, .*, at 0.000025000 s$' "$dir/out" &&
 	grep -q '^    55.000 us:$' "$dir/out"
 result "report: what was open at --from counts from then on, and is open since it began" $?
-# Of a range that BEGIN and END tell each nanosecond is in one of two parts of the time.
+# For ranges with BEGIN and END each nanosecond is in exactly one of two parts of the time.
 "$make_capture" steps "$dir/steps.data" && python3 - "$xsprof" "$dir" 2>"$dir/log" <<'END'
 import collections, json, subprocess, sys
 xsprof, folder = sys.argv[1:]
@@ -99,7 +99,7 @@ for name, last in (("window", 90), ("steps", 600), ("lost", 700)):
 END
 result "report: parts of the time add up to all of it: total, own, and causes" $?
 
-# Ranges that do not nest are in parts, and one each in the report.
+# Ranges that do not nest come in parts; the report has each once.
 "$make_capture" parts "$dir/parts.data" || exit 1
 "$xsprof" report --json --from 60us "$dir/parts.data" 2>"$dir/log" | python3 -c '
 import json, sys
@@ -149,7 +149,7 @@ for format in text chrome ndjson kineto perfetto; do
 	result "dump -f $format: marks them" $?
 done
 
-# Async ranges without an end: one rule for all, read from each output.
+# Async ranges without an end: all outputs follow one rule.
 "$make_capture" async "$dir/async.data"
 for format in chrome kineto ndjson perfetto; do
 	"$dump" -q -f $format -o "$dir/async.$format" "$dir/async.data"
@@ -190,7 +190,7 @@ assert sum(x["total_ns"] for x in r["ranges"]) == 2 * (8 + 10 + 27) * 1000 + 490
 	[ "$(grep -ao cut "$dir/async.perfetto" | wc -l)" = 5 ]	# and once each in a key
 result "async ranges without an end: report and perfetto count them alike" $?
 
-# The recorder saw an end late, the kernel when it was: in all outputs.
+# The recorder saw an end late, the kernel at its time: all outputs have the kernel's time.
 "$make_capture" exits "$dir/exits.data"
 for format in ndjson chrome perfetto; do
 	"$dump" -q -f $format -o "$dir/exits.$format" "$dir/exits.data"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What xsprof report and info count, against sums made by python3 from the same capture's
-# NDJSON: they share no code with the report. TAP.
+# Compares the numbers of xsprof report and info with sums that python3 makes from the same
+# capture's NDJSON, without sharing code with the report. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -17,7 +17,7 @@ for by in name thread name,thread category; do
 	result "report --by $by: count, total, self, min, p50, p99, max" $?
 done
 
-# A value that is no number is in no minimum, and not lost: counted here, an instant for Kineto.
+# NaN is in no minimum, but is not lost: counted here, an instant in Kineto's format.
 "$make_capture" all "$dir/all.data"
 "$xsprof" report --json "$dir/all.data" 2>"$dir/log" | grep -o '"count":3,"min.*"name":"ratio"' |
 	grep -q '"min":2.5,"max":2.5,"last":"Infinity","not_finite":2,' &&
@@ -67,7 +67,7 @@ fi
 	END
 result "info --json" $?
 
-# Rows: of a function that calls itself, and of names that differ in a number.
+# Rows: a recursive function, and names that differ in a number.
 "$make_capture" rows "$dir/rows.data"
 "$xsprof" report --json "$dir/rows.data" 2>"$dir/log" | python3 -c '
 import json, sys
@@ -97,8 +97,8 @@ import json, sys
 r = json.load(sys.stdin)["ranges"][0]
 assert r["total_ns"] == 230000, r' 2>>"$dir/log"
 result "report: in the row of a thread the outermost ones count" $?
-# Spans that overlap, and come in the order of their ends: each moment counts once.  Of the hundred
-# that were apart 36 are forgotten.
+# Overlapping spans, in the order of their ends: each moment counts once. Of a hundred separate
+# spans 36 are forgotten.
 "$make_capture" cover "$dir/cover.data" || exit 1
 "$xsprof" report -q --by thread --json "$dir/cover.data" 2>"$dir/log" | python3 -c '
 import json, sys
@@ -123,7 +123,7 @@ result "report --by pattern: names that differ in a number are one row" $?
 	grep -qx 3
 result "report: whose name is a pattern for --name" $?
 
-# Tasks of one name in two categories are two rows, and their instants one.
+# Tasks of one name in two categories have two rows, and their instants one.
 "$make_capture" waits "$dir/waits.data"
 "$xsprof" report --by thread --json "$dir/waits.data" 2>"$dir/log" | python3 -c '
 import json, sys
@@ -151,7 +151,7 @@ result "report -n: columns are as wide as the rows that are shown" $?
 ! "$xsprof" report "$dir/rows.data" 2>"$dir/log" | grep -q Category
 result "report: no other has that column" $?
 
-# No range: what the scheduler's events say of the threads of the command.
+# Without ranges: what the scheduler's events tell of the command's threads.
 "$make_capture" threads "$dir/threads.data"
 "$xsprof" report --json "$dir/threads.data" 2>"$dir/log" | python3 -c '
 import json, sys
@@ -189,7 +189,7 @@ result "report of a program without markers: a time after it, and one without ev
 "$xsprof" report --name x "$dir/threads.data" 2>"$dir/log" | grep -q 'nothing matches'
 result "report of a program without markers: threads have no names" $?
 
-# One count of events, whoever says it: without what a record goes on in, and marks of the reader.
+# All outputs count the same events: without continuation records, and without the reader's marks.
 for kind in rows all; do
 	events=$("$dump" -q -f ndjson "$dir/$kind.data" | grep -vcE \
 		'"type":"(args|producer|exit|lost|open)"')
@@ -208,7 +208,7 @@ print(i["events"], sum(p["events"] for p in i["processes"]), sep="\n")'
 	result "$kind: report, info and chrome count $events events alike" $?
 done
 
-# A full disk: what is lost belongs to a process as far as the file says to which.
+# A full disk: losses belong to a process as far as the file says.
 "$make_capture" full "$dir/full.data"
 "$xsprof" info --allow-lost "$dir/full.data" >"$dir/out" 2>"$dir/log" &&
 	cat "$dir/out" >>"$dir/log" &&
@@ -224,7 +224,7 @@ result "info: what found no room is lost to whom it was" $?
 ! grep -q '^     - ' tests/tools/golden/all.info
 result "info: and there is no such line where all is known" $?
 
-# One sync point, as of a recorder that was killed right away: how long a tick is nobody knows.
+# One sync point, as after a recorder that was killed at once: the tick's length is unknown.
 "$make_capture" names "$dir/names.data" 1
 python3 - "$here" "$dir/names.data" >"$dir/point.data" <<'END'
 import struct, sys

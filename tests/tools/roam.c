@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A thread that writes on one CPU, then long on another, and comes back in the middle of a step:
+ * A thread that writes on one CPU, then long on another, and returns in the middle of a step:
  *
  *	roam STEPS PID
  *
- * Each step is a range "step" with "work" in it, and ten ranges "op" in that.  Some steps on the
- * first CPU that we may use, STEPS on the last, some on the first again; each change of CPU is
- * inside a step, so that the rings of both hold begins without ends.  Then STEPS and a third on
- * the last, which a ring that is overwritten keeps at most.  It prints the time of the longest
- * step, ns, by its own clock, taken around the markers.  While it is on the last CPU for the first
- * time, process PID, when it is not 0, is stopped.
+ * Each step is a range "step" with "work" in it, and ten ranges "op" in that. Some steps run on the
+ * first allowed CPU, STEPS on the last, some on the first again; each change of CPU is inside a
+ * step, so both rings have begins without ends. Then STEPS plus a third run on the last CPU, the
+ * most that an overwritten ring keeps. It prints the time of the longest step in ns, by its own
+ * clock, taken around the markers. While it is on the last CPU for the first time, it stops process
+ * PID, if that is not 0.
  */
 #include <sched.h>
 #include <signal.h>
@@ -66,7 +66,7 @@ static void work(int cpu)
 	}
 }
 
-/* Inside it the thread goes to @cpu, unless that is -1. */
+/* A step; inside it the thread moves to @cpu, unless that is -1. */
 static void step(int cpu)
 {
 	long long begin = now(), time;

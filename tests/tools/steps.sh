@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# xsprof report --steps: where each step ends, and what its time was for. TAP.
+# xsprof report --steps: the end of each step, and how its time was used. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -101,7 +101,7 @@ r = json.load(sys.stdin)
 assert [s["step"] for s in r["steps"] if s["switched"]] == [5], r
 assert [m["whole_steps"] for m in r["medians"]] == [5], r' 2>>"$dir/log"
 result "a step in which markers were switched is not slow" $?
-# One step a backward pass, whoever runs it; where another optimizer comes behind it, that ends it.
+# One step per backward pass, on any thread; if another optimizer follows, that ends the step.
 "$make_capture" passes "$dir/passes.data" &&
 	"$xsprof" report --steps "$dir/passes.data" >"$dir/out" 2>"$dir/log"
 cat "$dir/out" >>"$dir/log"

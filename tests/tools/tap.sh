@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the scripts in this folder share: TAP lines, a folder for their files, and the tools.
-# To be sourced in the top folder of the repository.
+# Shared by the scripts in this folder: TAP lines, a folder for their files, and the tools. Source
+# this in the top folder of the repository.
 BUILD=$(realpath "${BUILD:-build}") || exit 1
 dump=$BUILD/bin/xsprof-dump
 xsprof=$BUILD/bin/xsprof
@@ -12,8 +12,8 @@ trap 'rm -rf "$dir"' EXIT
 . tests/common/tap.sh
 tap_log=$dir/log
 
-# Damage at random: the same in every quick run, so that a change is judged by what it changed;
-# new in every full one, and always printed.  XSPROF_SEED=N repeats one.
+# The seed of random damage: fixed in quick runs, so that only changes of the code matter; new in
+# each full run, and always printed. XSPROF_SEED=N repeats one.
 seed=1
 [ "${XSPROF_TIER:-quick}" = full ] && seed=$RANDOM$RANDOM
 seed=${XSPROF_SEED:-$seed}
@@ -30,8 +30,8 @@ status() # $1 expected exit status, then a command; its output goes to $dir/out 
 	return 1
 }
 
-# A result: the command succeeds and takes less than 64 MiB. The figure is the kernel's, the
-# largest resident size of the child; a sanitizer's own memory says nothing about that.
+# A result: the command succeeds and uses less than 64 MiB. The kernel measures the child's largest
+# resident size; a sanitizer's own memory would distort it.
 small() # $1 name, then a command whose output goes nowhere
 {
 	local name=$1 kib

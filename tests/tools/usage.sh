@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# xsprof report: what ranges allocate and free, what ops compute, and how much memory there was in
-# each step. TAP.
+# xsprof report: what ranges allocate and free, what ops compute, and the memory in use in each
+# step. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 
 "$make_capture" usage "$dir/data" || exit 1
 
-# rows OPTIONS...: into $dir/json
+# rows OPTIONS...: writes the report's JSON to $dir/json
 rows()
 {
 	"$xsprof" report --allow-lost --json "$@" "$dir/data" >"$dir/json" 2>"$dir/log"
@@ -105,7 +105,7 @@ grep -qx '\.\.\. and 2 allocations and 1 free in no range: 8 B' "$dir/out" &&
 	! grep -q FLOPs "$dir/out"
 result "where there is no range it is said as well" $?
 
-# Where in its program an op was called is told of each that is shown alone.
+# Each op shown alone has the place in its program where it was called.
 where=' (module Net.stem, line train.py(12): Net.forward)'
 "$xsprof" report --allow-lost "$dir/data" >"$dir/out" 2>"$dir/log"
 cat "$dir/out" >>"$dir/log"
@@ -118,7 +118,7 @@ assert [(r["module"], r["line"]) for r in process["ranges"]] == [
 END
 result "what was open at the end: its module and line" $?
 for what in "--why aten::add.Tensor -n 1" "--gaps -n 50"; do
-	# shellcheck disable=SC2086 # words on purpose
+	# shellcheck disable=SC2086 # split into words on purpose
 	"$xsprof" report --allow-lost $what "$dir/data" >"$dir/out" 2>"$dir/log"
 	cat "$dir/out" >>"$dir/log"
 	[ "$(grep -cF "aten::add.Tensor$where, thread 200" "$dir/out")" = 1 ] &&
@@ -128,7 +128,7 @@ for what in "--why aten::add.Tensor -n 1" "--gaps -n 50"; do
 	result "report ${what%% -n*}: likewise" $?
 done
 
-# The most of a step is of its process, whatever steps other threads have.
+# A step's maximum is its process's, whatever other threads' steps are.
 rows --steps=step && python3 - "$dir/json" 2>>"$dir/log" <<'END'
 import json, sys
 report = json.load(open(sys.argv[1]))
@@ -153,7 +153,7 @@ grep -qx '    Step           Begin  CPU peak  CPU at end  Device peak  Device at
 	grep -qx 'Out of memory: 2 allocations failed:' "$dir/out"
 result "--steps: its table" $?
 
-# More names than there is room for take none from modules, nor these from names.
+# Too many names take no room from modules, and the reverse.
 "$make_capture" modules "$dir/names.data" 30000 1 &&
 	"$xsprof" report --json --by module "$dir/names.data" >"$dir/json" 2>"$dir/log" &&
 	python3 - "$dir/json" 2>>"$dir/log" <<'END'

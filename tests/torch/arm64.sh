@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The collector of PyTorch's ops on arm64, as far as emulation of programs runs it: Debian's PyTorch
-# for arm64 in an unpacked root outside of the tree, run by qemu-aarch64, records itself; there is
-# no process_vm_readv() there. As root. TAP.
+# The collector of PyTorch ops on arm64, as far as user emulation allows: Debian's PyTorch for
+# arm64, in an unpacked root outside the tree, runs under qemu-aarch64 and records itself.
+# process_vm_readv() does not work there. As root. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -20,7 +20,7 @@ skip()
 	exit 77
 }
 
-# With the two links that scripts of the packages make.
+# Makes the two links that the packages' scripts would make.
 arm64_fetch()
 {
 	debian_fetch arm64 bookworm python3-torch,libtorch1.13 &&
@@ -36,7 +36,7 @@ make -s CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar BUILD="$build" user \
 library=$(readlink -f "$build/lib/libxsprof-torch.so")
 cd "$dir" || exit 1
 
-# emulated DETAIL SCRIPT [ARG...]: recorded into data
+# emulated DETAIL SCRIPT [ARG...]: records the script into data
 emulated()
 {
 	local detail=$1
@@ -51,7 +51,7 @@ emulated()
 for detail in names shapes all; do
 	shapes='' strings=''
 	[ $detail = names ] || shapes=shapes strings='ij,jk->ik tanh'
-	# shellcheck disable=SC2086 # words on purpose
+	# shellcheck disable=SC2086 # split into words on purpose
 	emulated $detail "$here/work.py" theirs $shapes &&
 		"$dump" -q -f kineto data -o ours 2>>log &&
 		"$dump" -q -f ndjson data -o ndjson 2>>log &&

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Loads the collector into a PyTorch that is there already, and records it in sessions.
+"""Loads the collector into a running PyTorch, and records it in sessions.
 
 usage: attach.py late|early|off|again LIBRARIES
 """
@@ -64,7 +64,7 @@ def check(told):
     modules = {name: module for name, module, _, _ in told if module}
     assert modules["aten::linear"] == "Sequential.0", modules
     assert all(frames for name, _, frames, _ in told if name == "aten::linear"), told
-    # Each result of three linear layers, 2 * 8 floats.
+    # The results of the three linear layers, 2 * 8 floats each.
     assert sum(1 for name, _, _, size in told if name == "[memory]" and size == 64) >= 3, told
 
 
@@ -75,7 +75,7 @@ if how == "late":
     load()
     assert collector.xsprof_torch_attach() == 0
 elif how == "again":
-    # Calls of another thread go on meanwhile, and are whole.
+    # Meanwhile other threads make ops, which must not be disturbed.
     import torch
     run = training()
     stop = threading.Event()

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The collector in programs that load it themselves: behind PyTorch, whose calls the loader has
-# bound by then, with threads that make such calls meanwhile, and before it; where it is switched
-# off; and where a recorder has it preloaded. Usage: attach.sh PYTHON. TAP.
+# The collector in programs that load it themselves: after PyTorch, whose calls the loader has bound
+# by then, with threads that make such calls meanwhile; before PyTorch; where it is switched off;
+# and where a recorder preloads it. Usage: attach.sh PYTHON. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -24,7 +24,7 @@ result "switched off: it says so, and nothing is recorded" $?
 rm -f data
 "$xsprof" record -o data -- "$python" -W ignore "$here/attach.py" late "$BUILD/lib" >log 2>&1 &&
 	"$dump" -q -f text data 2>>log | grep -c 'begin: .*aten::linear' >count
-# Three of the first run, and then three sessions and as many without one.
+# Three in the first run, then three sessions and three runs without one.
 [ "$(cat count 2>/dev/null)" = 21 ] || ! echo "$(cat count) of 21" >>log
 result "beside a recorder: each op is there once" $?
 finish

@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A PyTorch program that profiles itself, and what xsprof report says of the same run.
+"""A PyTorch program that profiles itself, and checks of xsprof report for the same run.
 
 usage: averages.py OUT.json
        averages.py compare OUT.json XSPROF CAPTURE
 
-The first writes a list with the sums by name of each window, which torch.profiler's key_averages()
-has, and to OUT.json.memory what it has of allocations in the last one: [address, bytes, total], in
-the order of their times; a range "window" is around each. The second holds the rows of xsprof
-report against them: counts, bytes and FLOPs are equal in all windows. Times differ by what lies
-between the two observers' clocks, which is what the other one does at an op: of a row it is what
-its calls, and for its own time those that they make, differ by on the average, in the window where
-that is least: a thread may lose its CPU between the two clocks in any of them, and a time that is
-wrong is wrong in all. That is 5 microseconds or less in half of the rows, and 50 in each.
+The first writes to OUT.json a list with the sums by name of each window, as torch.profiler's
+key_averages() has them, and to OUT.json.memory the allocations of the last window: [address, bytes,
+total], in the order of their times. A range "window" is around each. The second compares xsprof
+report's rows with these: counts, bytes and FLOPs must be equal in all windows. Times differ by the
+time between the two observers' clock reads at each op. The difference is taken per call, averaged
+over a row (for its own time: over the calls that it makes), in the window where it is least: a
+thread may lose its CPU between the two clock reads in some windows, but a wrong time is wrong in
+all. It must be at most 5 microseconds in half of the rows, and 50 in each.
 
-Counts, times and bytes are those of the profiler's own tree of events. key_averages() has the same
-from 2.13 on; before that it takes what is allocated between the times of an op for that op's, by
-clocks that do not agree, in 1.13 in whole microseconds. It also makes its tree of ops by their
-times, and drops an op that is the only child of one of its own name. In whole microseconds an op of
-less than one lies inside the next one, if both begin in the same microsecond: then one of two calls
-of aten::resolve_conj in a row is missing there. Such a name is "merged" in that window, and is not
-held against key_averages().
+Counts, times and bytes are taken from the profiler's own tree of events. key_averages() has the
+same from 2.13 on. Before that it assigns allocations to ops by time, with clocks that do not agree,
+in 1.13 in whole microseconds. It also nests ops by their times, and drops an op that is the only
+child of an op of the same name. In whole microseconds an op shorter than one lies inside the next
+if both begin in the same microsecond: then one of two consecutive calls of aten::resolve_conj is
+missing.
+Such a name is "merged" in that window, and is not compared with key_averages().
 """
 import collections
 import json
@@ -29,20 +29,20 @@ import subprocess
 import sys
 
 WINDOWS = 7
-HALF, ALL = 5000, 50000     # ns, a call
+HALF, ALL = 5000, 50000     # ns per call
 
 
 def step(torch, net, optimizer, kept):
     optimizer.zero_grad()
     x = torch.randn(4, 3, 8, 8)
-    # No op calls one of its own name alone: key_averages() leaves such out.
+    # No op calls only one op of its own name: key_averages() drops such ops.
     net(x).backward(torch.ones(4, 10))
     optimizer.step()
     kept.append(torch.ones(100))
     a, b = torch.ones(2, 3, 4), torch.ones(2, 4, 5)
     c = a.bmm(b)
     torch.baddbmm(c, a, b)
-    # Numbers, tensors without dimensions, and inputs that have none.
+    # Numbers, tensors without dimensions, and ops without inputs.
     (torch.tensor(2.) * torch.tensor(3.) + 1) * torch.ones(3, 1)
     torch.ones(3, 3).mul_(2).add(torch.ones(3)).mm(torch.ones(3, 2))
     torch.cat([torch.ones(2), torch.zeros(3)]).to(torch.float64)
@@ -50,7 +50,7 @@ def step(torch, net, optimizer, kept):
 
 
 def rows_of_tree(prof, name):
-    """{name: sums} of the profiler's tree below the range of that name, and of itself."""
+    """Returns {name: sums} of the profiler's tree for the range of that name and all below it."""
     rows = {}
 
     def walk(event):
@@ -107,7 +107,7 @@ def window_of(prof, name):
         rows[e.name]["flops"] += e.flops or 0
     for key, row in rows.items():
         row["merged"] = row["count"] - seen[key]
-    # What has no other range of its name outside of the window.
+    # Only names that have no other event outside of the window.
     for avg in prof.key_averages():
         row = rows.get(avg.key)
         if row and avg.count == row["count"]:
@@ -141,14 +141,14 @@ def main():
 
 
 def report(xsprof, capture, begin, end):
-    """Its rows by name, of what ended from @begin to @end, seconds of the trace as text."""
+    """Returns its rows by name, of events that ended from @begin to @end (seconds, as text)."""
     out = subprocess.run([xsprof, "report", "--json", "--from", begin, "--to", end, capture],
                          stdout=subprocess.PIPE, check=True).stdout
     return {r["name"]: r for r in json.loads(out.decode())["ranges"]}
 
 
 def places(xsprof, capture):
-    """Begin and end of each window, in seconds from the begin of the trace."""
+    """Returns begin and end of each window, in seconds from the begin of the trace."""
     out = subprocess.run([xsprof, "report", "--steps=window", "--json", capture],
                          stdout=subprocess.PIPE, check=True).stdout
     steps = json.loads(out.decode())["steps"]
@@ -187,7 +187,7 @@ def compare():
     some = sum(1 for r in rows if r["bytes"]), sum(1 for r in rows if r["flops"])
     if some[0] < 10 or some[1] < 6:
         bad.append("the program does not do enough: %s" % (some,))
-    # Where two were merged, there is nothing to compare.
+    # Merged names have nothing to compare.
     averaged = sum(all(w[name].get("averaged", w[name]["merged"] > 0) for w in windows)
                    for name in windows[0])
     if version >= [2, 13] and averaged < len(windows[0]):

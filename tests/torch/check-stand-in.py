@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The ops of stand-in.c as xsprof dump shows them: every one in its place with its name, and of
-its inputs the right shapes or none.  usage: check-stand-in.py KIND SHAPES < DUMP, where SHAPES is
-all, some or none: of how many ops there are shapes."""
+"""Checks the ops of stand-in.c in the output of xsprof dump: each in its place with its name, and
+with the right input shapes or none. usage: check-stand-in.py KIND SHAPES < DUMP, where SHAPES is
+all, some or none: how many ops must have shapes."""
 import re
 import sys
 
@@ -19,7 +19,7 @@ def main():
         if " begin: " in line:
             lines.append(line)
         elif " args: " in line:
-            # Those that a record has no room for; a text goes on in the middle.
+            # Arguments that did not fit into the record; a text continues in the middle.
             lines[-1] = lines[-1].rstrip('}"\n') + line[line.index("{") + 1:]
     with_shapes = with_args = 0
     for i, line in enumerate(lines):
@@ -38,9 +38,9 @@ def main():
     if with_args != (1000 if kind == "comms" else 0):
         return "%d ops with arguments" % with_args
     print("%s: %d ops, %d with shapes" % (kind, len(lines), with_shapes))
-    # Another thread's ops are before those of the first one, which waits for it in its first op.
+    # The first thread waits in its first op for the other thread, whose ops come first.
     ops = 6000 if kind == "thread" else 3000
-    # Nothing at all is right as well where fields may be anywhere.
+    # If fields may be anywhere, no ops at all is right too.
     if len(lines) != ops and not (kind == "shuffled" and not lines):
         return "%d ops" % len(lines)
     if kind != "shuffled" and want != ("all" if with_shapes == ops else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// A process group that tells profilers of its collectives as those of GPUs do, which no build for
-// CPUs has: an extension of Python's, with PyTorch's own macro for it.
+// A process group that reports its collectives to profilers as groups of GPUs do, which no CPU
+// build has: a Python extension that uses PyTorch's own macro.
 #include <torch/csrc/distributed/c10d/ParamCommsUtils.hpp>
 #include <torch/extension.h>
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Collectives as process groups of GPUs tell of them, from an extension made with PyTorch's own
-# headers: the arguments that torch.profiler has of the same run. Usage: comms.sh PYTHON. TAP.
+# Collectives that an extension, made with PyTorch's own headers, reports as process groups of GPUs
+# do: they must have the same arguments as in torch.profiler. Usage: comms.sh PYTHON. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 77; }
@@ -20,7 +20,7 @@ top=$("$python" -c 'import os, torch; print(os.path.dirname(torch.__file__))' 2>
 	skip "no PyTorch for $python"
 include=$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
 [ -e "$include/Python.h" ] || skip "no headers of Python for $python"
-# In no time: nothing of it is to be fast.
+# -O0: compile fast.
 g++ -std=c++20 -O0 -w -fPIC -shared -DTORCH_EXTENSION_NAME=comms -I"$top/include" \
 	-I"$top/include/torch/csrc/api/include" -I"$include" -o comms.so "$here/comms.cc" \
 	-L"$top/lib" -lc10 -ltorch_cpu -ltorch_python 2>log || { cat log; exit 1; }

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The ops that were recorded of a job against those that torch.profiler has of the same run, op by
-op in the order of their begins: all that torch.profiler says of each in its event tree, in its
-events and in its JSON, and the order of both clocks' times.
-
-usage: compare.py THEIRS.json KINETO NDJSON INFO [shapes [STRING...]]; THEIRS is what
-jobs/profiled.py writes, the others what xsprof dump -f kineto, -f ndjson and xsprof info --json
-write of the recording. The strings are what inputs of ops have to be.
+"""Compares the recorded ops of a job with torch.profiler's of the same run, op by op in the order
+of their begins: all that torch.profiler has of each in its event tree, its events and its JSON, and
+the order of both clocks' times.
+usage: compare.py THEIRS.json KINETO NDJSON INFO [shapes [STRING...]]; THEIRS is written by
+jobs/profiled.py, the others by xsprof dump -f kineto, -f ndjson and xsprof info --json. The strings
+are those that the ops' inputs must have.
 """
 import ast
 import json
@@ -14,12 +13,12 @@ import sys
 
 SHAPES = "shapes" in sys.argv
 STRINGS = set(sys.argv[6:])
-# Ids of the profiler's own: no recording can have the same.
+# Ids that only the profiler has.
 OWN = {"External id", "Record function id", "Ev Idx"}
-# The JSON of torch.profiler has nothing of what is in a list of more tensors; of one op the
-# recording has so many tensors at most, and leaves out the inputs behind them.
+# The profiler's JSON leaves out lists of more than LIST tensors. The recording has at most TENSORS
+# tensors of one op, and leaves out later inputs.
 LIST, TENSORS = 30, 96
-# By their numbers in PyTorch, as dump -f ndjson calls them.
+# By their numbers in PyTorch, with the names of dump -f ndjson.
 SCOPES = ["function", "backward-function", "torchscript-function", "kernel-function-dtype",
           "custom-class", "build-feature", "lite-interpreter", "user-scope", "static-runtime-op",
           "static-runtime-model"]
@@ -31,18 +30,18 @@ def complain(text, *args):
 
 
 def ours(path):
-    """Ops inside of the ranges called profiled: [(op, place of the op around it or -1)]."""
+    """Returns the ops inside of the ranges called profiled: [(op, index of its parent or -1)]."""
     with open(path, encoding="utf-8") as f:
         trace = json.load(f)
     stacks = any("Call stack" in e.get("args", {}) for e in trace["traceEvents"])
     assert trace["record_shapes"] == SHAPES and trace["with_stack"] == stacks, trace.keys()
     events = [e for e in trace["traceEvents"]
               if e.get("ph") == "X" and e.get("cat") in ("cpu_op", "user_annotation")]
-    # Of a class that is not known torch.profiler has no type.
+    # torch.profiler has no type for unknown classes.
     assert not any("object" in e["args"].get("Input type", ()) for e in events)
     for args in (e["args"] for e in events):
         assert not args.get("Input Dims") or len(args["Input Dims"]) == len(args["Input Strides"])
-    # What oneDNN says of itself by ITT is not PyTorch's.
+    # oneDNN's own ITT ranges are not PyTorch's.
     events = [e for e in events if "Record function id" in e["args"]]
     events.sort(key=lambda e: (e["tid"], e["ts"], -e["dur"]))
     stack, out = [], []
@@ -59,7 +58,7 @@ def ours(path):
 
 
 def scopes(path):
-    """By record function id."""
+    """Returns scopes by record function id."""
     with open(path, encoding="utf-8") as f:
         events = [json.loads(line) for line in f]
     return {e["record_function_id"]: e["op"] for e in events
@@ -67,7 +66,7 @@ def scopes(path):
 
 
 def value(text):
-    """What Python prints, as what it is. Of strings torch.profiler has none."""
+    """Parses what Python prints. torch.profiler has no strings."""
     if text in ("inf", "-inf", "nan"):
         return float(text)
     try:
@@ -82,7 +81,7 @@ def is_list(sizes):
 
 
 def limit(theirs, args):
-    """Takes from theirs the lists of tensors for which the recording has no room."""
+    """Removes from theirs the tensor lists that do not fit into the recording."""
     if sum(len(s) if is_list(s) else bool(s) for s in theirs["sizes"]) <= TENSORS:
         return
     said = theirs["args"] or {}
@@ -96,13 +95,13 @@ def limit(theirs, args):
 
 
 def inputs(at, theirs, args, known):
-    """Those of one op; @known: what this version of PyTorch says of inputs."""
+    """Compares one op's inputs; @known: what this version of PyTorch reports of inputs."""
     types, values = args.get("Input type", []), [value(v) for v in args.get("Concrete Inputs", [])]
     if "ScalarList" not in known:
         types = ["" if t == "ScalarList" else t for t in types]
     sizes, strides = args.get("Input Dims", []), args.get("Input Strides", [])
     if "lists" not in known:
-        # Of a list of tensors its sizes are [].
+        # This version gives [] as sizes for a list of tensors.
         sizes, strides = ([[] if s and isinstance(s[0], list) else s for s in of]
                           for of in (sizes, strides))
         theirs["strides"] = [[] if s and isinstance(s[0], list) else s for s in theirs["strides"]]
@@ -121,14 +120,14 @@ def known_of(rows):
         known.add("lists")
     if SHAPES and any(isinstance(v, list) for r in rows for v in r["values"]):
         known.add("values")
-    # Up to 2.1 its JSON has no shape of what is in a list, where its events have.
+    # Up to 2.1 the JSON has no shapes of list elements, though the events do.
     if any(is_list(s) for r in rows for s in (r["args"] or {}).get("Input Dims", [])):
         known.add("JSON lists")
     return known
 
 
 def json_args(at, theirs, args, tids, known):
-    """What its JSON says, word for word; there is none without Kineto."""
+    """Compares the JSON word for word; without Kineto there is none."""
     most = LIST if "JSON lists" in known else 0
     for key, want in (theirs["args"] or {}).items():
         got = args.get(key)
@@ -158,7 +157,7 @@ def op(at, theirs, mine, parent, tids):
 
 
 def edges(rows):
-    """Begins and ends in the order in which they were: [(place of the op, which)]."""
+    """Returns begins and ends in the order of their times: [(index of the op, which)]."""
     out, stack = [], []
     for at, row in enumerate(rows):
         while stack and stack[-1] != row["parent"]:
@@ -170,12 +169,12 @@ def edges(rows):
 
 def times(rows, events, base, info):
     """
-    At an edge of an op both observers are called, one after the other and before the next edge:
-    each of their times lies between ours of that edge and the next one, once what the clocks are
-    apart is taken off. That is one number and one rate for all, but for the error of a clock, which
-    info has of ours; theirs is fitted to the same two clocks by the same reads. The rate, and what
-    they are apart by since the recording took its offset, are at most what the kernel may turn the
-    time of day by (500 ppm).
+    At an edge of an op both observers are called, one after the other, before the next edge. So
+    each of their times, less the offset of the clocks, lies between ours of that edge and ours of
+    the next. There is one offset and one rate for all times, except for the error of our clock,
+    which info has; theirs is fitted to the same two clocks by the same reads. The rate, and the
+    drift since the recording took its offset, are at most what the kernel may adjust the time of
+    day by (500 ppm).
     """
     order = edges(rows)
     theirs = [rows[at][which] - base for at, which in order]
@@ -197,7 +196,7 @@ def times(rows, events, base, info):
         least, most = bounds(rate)
         return most - least
 
-    # As the least of lines it has one top.
+    # A minimum of linear functions has one maximum.
     low, high = -500e-6, 500e-6
     for _ in range(60):
         third = (high - low) / 3
@@ -226,11 +225,11 @@ def main():
     if not rows or len(rows) != len(events):
         print("%d ops are recorded" % len(events))
         return 1
-    # PyTorch's numbers of threads by what is known of them.
+    # PyTorch's thread numbers, mapped to tids.
     tids = {r["thread"]: e["tid"] for r, (e, _) in zip(rows, events)}
     known = known_of(rows)
     other = {r["forward"] for r in rows} - set(tids) - {0}
-    # One that is known to have done forward ops and nothing else here.
+    # One other thread did forward ops and nothing else here.
     if len(other) != ("thread" in said):
         complain("forward ops are of other threads: %s", sorted(other))
     tids.update((number, said.get("thread")) for number in other)

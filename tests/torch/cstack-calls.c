@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes ops by the stand-in for libtorch from chains of calls that cstack.py knows. What is on the
- * stack has what compilers make: frames without frame pointer, of a size that is not known before,
- * of another alignment. Libraries that it loads make ops as well: LIBRARY...
+ * Makes ops with the stand-in for libtorch from chains of calls that cstack.py knows. The frames
+ * are such as compilers make: without frame pointer, of a size known only at run time, with larger
+ * alignment. Also loads each LIBRARY of its arguments, which makes ops as well.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 #else
 #define NOINLINE	__attribute__((noinline, noclone))
 #endif
-/* Behind a call: it is not the function's last act, which would leave no frame. */
+/* After a call: prevents a tail call, which would leave no frame. */
 #define STAYS()		asm volatile("" ::: "memory")
 #define DEEP		40
 

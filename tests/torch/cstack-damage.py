@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""cstack-damage.py LIBRARY N: N copies of it, damaged.0.so and so on, whose unwind information is
-nonsense: numbers in it, or the table that finds them, or what these point to; or is not in the file
-any more, though it is mapped."""
+"""cstack-damage.py LIBRARY N: makes N copies of the library, damaged.0.so and so on, with broken
+unwind information: in its numbers, in the table that finds it, or in the data that these point to;
+or the mapped part is no longer in the file."""
 import random
 import struct
 import sys
@@ -25,7 +25,7 @@ def entries():
 
 
 def lies():
-    """(place, number): what says how much there is, or where."""
+    """Returns (offset, number) of fields that are sizes or offsets."""
     headers, nr = struct.unpack_from("<Q", good, 32)[0], struct.unpack_from("<H", good, 56)[0]
     for at in range(headers, headers + 56 * nr, 56):
         kind, _, offset, _, _, size = struct.unpack_from("<IIQQQQ", good, at)

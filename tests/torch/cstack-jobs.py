@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-Ops of threads that are not Python's: backward passes inside of others, so deep that PyTorch goes on
-in a thread of its engine.
+Ops of threads that Python does not know: nested backward passes, so deep that PyTorch continues in
+a thread of its engine.
 """
 import torch
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A library that a program loads and unloads: its function is called INSIDE. */
+/* A library that a program loads and unloads; INSIDE is the name of its function. */
 #ifdef __clang__
 #define NOINLINE	__attribute__((noinline))
 #else

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/torch/start.sh
 ldd "$xsprof" 2>/dev/null | grep -q libdw || skip "built without elfutils: functions have no names"
 
-record() # OPTIONS... -- COMMAND...: into $dir/data; its ops as JSON in $dir/ours
+record() # OPTIONS... -- COMMAND...: records to $dir/data; writes its ops as JSON to $dir/ours
 {
 	rm -f data
 	"$xsprof" record -q --no-python -o data "$@" >out 2>log && ! grep '^xsprof: PyTorch' log &&

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""cstack.py WHAT TRACE: the stacks of cstack-calls.c's ops, out of a Kineto trace."""
+"""cstack.py WHAT TRACE: checks the stacks of cstack-calls.c's ops in a Kineto trace."""
 import collections
 import json
 import re
 import sys
 
 OPS = 3000
-# The first ops of a program are those by which the library finds what is where.
+# The library needs a program's first ops to find the layout of objects.
 FEW = 600
 
 
@@ -35,7 +35,7 @@ def having(name):
 
 
 def calls_of(stack):
-    """Without the stand-in's own, and what starts a program."""
+    """Returns the stack without the stand-in's own frames."""
     own = [i for i, f in enumerate(stack) if f.startswith("stand-in.c(")]
     assert own and own == list(range(len(own))), stack
     return [function(f) for f in stack[len(own):]]
@@ -66,7 +66,7 @@ elif what == "deep":
     for stack in got:
         names = calls_of(stack)
         assert names[0] == "ops" and names[-1] == "[more native frames]", stack
-        # The stand-in's own are one or two of the 32.
+        # One or two of the 32 frames are the stand-in's.
         assert set(names[1:-1]) == {"deep"} and len(names) - 1 in (30, 31), stack
 elif what == "reloaded":
     for name, other in ("first_one", "other_one"), ("other_one", "first_one"):
@@ -84,7 +84,7 @@ elif what == "stripped":
         names = calls_of(stack)
         place = re.fullmatch(r"/.*/stripped\.so\+0x([0-9a-f]+)", names[1])
         assert place and begin < int(place[1], 16) <= end, (stack, size)
-        # What a library exports keeps its symbol.
+        # Exported functions keep their symbols.
         assert names[2:5] == ["run", "in_library", "main"], stack
 elif what == "unknown":
     got = having("without_any")

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Native stacks of ops, of a program whose calls are known, with the stand-in for libtorch: names
-# and order, threads, children, libraries that come and go, code of which nothing is known. TAP.
+# Native stacks of ops, with the stand-in for libtorch and a program whose calls are known: names
+# and order, threads, children, libraries that come and go, code without unwind information. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -56,7 +56,7 @@ for what in calls thread deep reloaded stripped unknown child fibre; do
 	python3 "$here/cstack.py" $what ours >>log 2>&1
 	result "$name" $?
 done
-# The file is another one than the one that ran: nothing in it is believed.
+# The file on disk is not the one that ran: nothing in it may be used.
 library first.so another_first -O0 && "$dump" -q -f kineto -o ours data 2>>log &&
 	python3 "$here/cstack.py" replaced ours >>log 2>&1
 result "names of a file that was replaced are not used" $?
@@ -65,7 +65,7 @@ result "names of a file that was replaced are not used" $?
 	python3 "$here/cstack.py" calls ours >>log 2>&1 &&
 	grep -q '"Input Dims":\[\[7' ours
 result "--torch shapes,cstack: both" $?
-# Ten at a time; a program that does not use that information runs well with it.
+# Ten at a time; a program that does not unwind runs well with them.
 python3 "$here/cstack-damage.py" whole.so 200 >>log 2>&1 && [ -e damaged.199.so ]
 damaged=$?
 for ((i = 0; damaged == 0 && i < 200; i += 10)); do

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""PyTorch that was built for CUDA, for programs that use the CPU alone.
+"""Makes a PyTorch built for CUDA usable for programs that only use the CPU.
 
 usage: cuda-stubs.py TORCH/LIB
 
-It is linked with gigabytes of CUDA's libraries, which are not installed. One library stands in for
-all of them: each of its functions says that there is no device, so PyTorch goes on as it does on a
-machine without one. The code for GPUs in PyTorch's own libraries, which nothing reads then, gives
-its room on the disk back.
+It is linked with gigabytes of CUDA libraries, which are not installed. This makes one library that
+replaces them all: each function reports that there is no device, so PyTorch behaves as on a machine
+without one. It also frees the disk space of the GPU code in PyTorch's own libraries, which nothing
+reads then.
 """
 import collections
 import glob

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A daemon that speaks dynolog's protocol, for programs that are no part of the test:
+ * A daemon that speaks dynolog's protocol, for programs that are not part of the test:
  *
- *	daemon FOLDER	its socket is there; a line of standard input is a request
+ *	daemon FOLDER	makes its socket in FOLDER; each line of standard input is a request
  *
- * A "|" in a line is the end of one of the request's.  It prints "ready" when a program asks, and
- * "handed" for each request once one has it.
+ * A "|" in a line stands for a line break. It prints "ready" when a program asks, and "handed" when
+ * a program has got a request.
  */
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that has Python inside and runs 7 aten::mm in it; with an argument also 11 in a second
- * interpreter, as far as PyTorch can be imported there: it prints how many it ran, or why not.
- * After that failed its classes are broken, and the process ends before anything uses them.
+ * A program with an embedded Python that runs 7 aten::mm; with an argument, 11 more in a second
+ * interpreter, if PyTorch can be imported there. It prints how many it ran, or why not. A failed
+ * import leaves broken classes, so the process exits before anything uses them.
  */
 #include <Python.h>
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# PyTorch in programs that are not started as Python: one that has Python inside, with a second
-# interpreter too, and one of C++. Usage: embed.sh PYTHON [c++]. TAP.
+# PyTorch in programs that are not Python: one that embeds Python, also with a second interpreter,
+# and a C++ program. Usage: embed.sh PYTHON [c++]. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -12,7 +12,7 @@ export OMP_NUM_THREADS=1
 unset XSPROF_TORCH LD_PRELOAD
 cd "$dir" || exit 1
 
-# How many aten::mm a program was recorded with
+# Prints how many aten::mm of a program were recorded
 count()
 {
 	"$dump" -q data 2>>log | grep -cE ' begin: +aten::mm( |$)'
@@ -22,9 +22,9 @@ config=$("$python" -c 'import sysconfig
 v = sysconfig.get_config_var
 print("-I" + v("INCLUDEPY"), "-L" + v("LIBPL"), "-L" + v("LIBDIR"), "-Wl,-rpath," + v("LIBDIR"),
       "-lpython" + v("LDVERSION"), v("LIBS") or "", v("SYSLIBS") or "", v("LINKFORSHARED") or "")')
-# Of a virtual environment Python as it is started alone knows.
+# Only Python itself knows the packages of a virtual environment.
 packages=$("$python" -c 'import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))')
-# shellcheck disable=SC2086 # words on purpose
+# shellcheck disable=SC2086 # split into words on purpose
 if gcc -o embed "$here/embed.c" $config 2>log; then
 	for detail in names all; do
 		"$xsprof" record -q --torch $detail -o data -- \
@@ -45,12 +45,12 @@ else
 	skipped "a program with Python inside" "gcc: $(grep -m 1 error log)"
 fi
 
-# As conda has it: a prefix of its own with the interpreter, and what this one needs, found by the
-# RPATH; libxsprof-torch is in another one.
+# As conda does it: a prefix of its own with the interpreter and its libraries, found by RPATH;
+# libxsprof-torch is in another prefix.
 mkdir -p prefix/bin prefix/lib
 printf '%s\n' '#include <Python.h>' 'int main(int argc, char **argv)' \
 	'{ return Py_BytesMain(argc, argv); }' >main.c
-# shellcheck disable=SC2086 # words on purpose
+# shellcheck disable=SC2086 # split into words on purpose
 if gcc -o prefix/bin/python3 main.c -Wl,--disable-new-dtags '-Wl,-rpath,$ORIGIN/../lib' $config \
 	2>log && ldd prefix/bin/python3 | grep -o '/.*libpython[^ ]*' >library; then
 	cp -L "$(cat library)" "$(gcc -print-file-name=libstdc++.so.6)" \
@@ -73,7 +73,7 @@ else
 	skipped "the Python of a prefix of its own" "no shared libpython, or no headers, of $python"
 fi
 
-# Headers and library of the PyTorch that this Python has.
+# Headers and library of this Python's PyTorch.
 where=$("$python" -c 'import os, torch; print(os.path.dirname(torch.__file__))' 2>log)
 abi=$("$python" -c 'import torch; print(int(torch.compiled_with_cxx11_abi()))' 2>>log)
 if [ ! -e "$where/include/ATen/ATen.h" ]; then

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A PyTorch program that writes an execution trace of itself, and the comparison of that with the
-one of its recording.
+"""A PyTorch program that writes an execution trace of itself, and a comparison of that trace with
+the one of its recording.
 
 usage: execution.py run THEIRS | execution.py compare THEIRS OURS
 
-Each node is compared: the op around it, its inputs and its attributes. Ids are other numbers with
-the same relations. What a recording does not have, Documentation/torch.rst says.
+Compares each node: the op around it, its inputs and its attributes. Ids are different numbers with
+the same relations. Documentation/torch.rst lists what a recording lacks.
 """
 import json
 import sys
@@ -18,7 +18,7 @@ MARKS = ["observed", "observed thread"]
 def run(path):
     import torch
     from torch import nn, profiler
-    # As it was called at first.
+    # Its first name.
     observer = getattr(profiler, "ExecutionTraceObserver", None) or profiler.ExecutionGraphObserver
 
     net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 6 * 6, 10))
@@ -45,7 +45,7 @@ def run(path):
             thread.join()
 
     torch.set_num_threads(1)
-    # Enough tensors and lists for whoever looks at the first ones with care.
+    # Enough tensors and lists for the collector, which checks the first ones.
     for _ in range(5):
         work()
     observer = observer()
@@ -57,7 +57,7 @@ def run(path):
 
 
 def plain(node):
-    """A node; of PyTorch's first schema as in the others."""
+    """Returns a node, with PyTorch's first schema converted to the later ones."""
     if "attrs" not in node:
         node["ctrl_deps"] = node["parent"]
         node["inputs"] = {what: node["input_" + what] if what != "values" else node["inputs"]
@@ -71,7 +71,7 @@ def attr(node, name):
 
 
 def observed(path):
-    """The nodes inside of the last ranges with the marks, and these, by their begins."""
+    """Returns the nodes inside of the last marked ranges, and these, in the order of begins."""
     with open(path, encoding="utf-8") as f:
         nodes = sorted(map(plain, json.load(f)["nodes"]), key=lambda n: n["id"])
     inside = {[n["id"] for n in nodes if n["name"] == mark][-1] for mark in MARKS}
@@ -82,7 +82,7 @@ def observed(path):
 
 
 class Same:
-    """Is one number of theirs always the same of ours, and the reverse? @finer: not the reverse."""
+    """Checks that ids correspond one to one; @finer: several of ours may be one of theirs."""
     def __init__(self, finer=False):
         self.ours, self.theirs, self.finer = {}, {}, finer
 
@@ -93,8 +93,8 @@ class Same:
 
 def own_storages(nodes):
     """
-    Have storages numbers of their own, apart from those of nodes? With these, as of 2.9, memory
-    at the same address has a new one when it is other memory.
+    Returns whether storage ids are numbered apart from node ids. If so, as of 2.9, new memory at an
+    old address has a new id.
     """
     values = [v for n in nodes for v in n["inputs"]["values"]]
     return bool({v[1] for v in values if isinstance(v, list) and len(v) == 6 and
@@ -133,7 +133,7 @@ def compare(theirs, ours):
             check(what, name, same(attr(a, what), attr(b, what)), attr(a, what), attr(b, what))
     if len(theirs) != len(ours) or len(theirs) < 150:
         wrong.append("%d nodes, not %d" % (len(ours), len(theirs)))
-    # There must have been something to compare.
+    # There must be something to compare.
     apart = [n for n in theirs if attr(n, "fw_tid") not in (0, attr(n, "tid"))]
     if len({n["name"] for n in apart}) < 5 or not all(attr(n, "fw_parent") for n in apart):
         wrong.append("few ops have their forward op in another thread")

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The execution trace of a recording against the one that PyTorch's observer writes of the same run.
-# Usage: execution.sh PYTHON. TAP.
+# Compares a recording's execution trace with the one that PyTorch's observer writes of the same
+# run. Usage: execution.sh PYTHON. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh

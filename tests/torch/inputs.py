@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A program whose first ops have inputs that are not what they mostly are: usage: inputs.py KIND.
-Behind them are 100 of known shapes, and then the same once more."""
+"""A program whose first ops have unusual inputs: usage: inputs.py KIND. Then come 100 ops with
+known shapes, and then the first ones again."""
 import sys
 
 import torch
@@ -9,7 +9,7 @@ from torch.utils._pytree import tree_map
 
 
 class Says(torch.Tensor):
-    """Its code says what its sizes are."""
+    """A tensor whose sizes are computed by its own code."""
     @staticmethod
     def __new__(cls, inner):
         t = torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype,
@@ -43,7 +43,7 @@ def nested():
         try:
             torch.cat([t, t])
         except (RuntimeError, NotImplementedError):
-            # Not in this version.
+            # This version cannot do it.
             pass
 
 
@@ -58,7 +58,7 @@ def symbolic():
 
 
 def script():
-    """Each op has the whole stack of the interpreter as its inputs."""
+    """The inputs of each op are the interpreter's whole stack."""
     torch._C._jit_set_texpr_fuser_enabled(False)
 
     @torch.jit.script
@@ -85,7 +85,7 @@ def kinds():
     torch.chunk(a, 2)
     torch.cat([torch.ones(1)] * 200)
     torch.bucketize(torch.ones(3), torch.ones(3))
-    # The weight is an undefined tensor: forward up to 2.8, backward in each version.
+    # The weight is an undefined tensor: forward up to 2.8, backward in all versions.
     x = torch.ones(4, 3, requires_grad=True)
     torch.nn.functional.nll_loss(x, torch.zeros(4, dtype=torch.long)).backward()
 

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Inputs of ops that libtorch does not keep as it mostly does: a shape is right or it is not there,
-# and what follows them has its own. Usage: inputs.sh PYTHON. TAP.
+# Inputs of ops that libtorch stores in an unusual way: a shape is right or missing, and the
+# following ops have their own. Usage: inputs.sh PYTHON. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 . tests/torch/start.sh
 
-# kind KIND NAME CONDITION: of rows, {(name, inputs): count}
+# kind KIND NAME CONDITION: the condition is on rows, {(name, inputs): count}
 kind()
 {
 	"$xsprof" record -q --torch all -o data -- "$python" -W ignore "$here/inputs.py" "$1" \
@@ -49,7 +49,7 @@ kind kinds "an undefined tensor is none" \
 	of('aten::nll_loss_backward').get(
 		'float[], float[4, 3], long int[4], None, -, -, float[]') == 2"
 
-# Keyword values, short and long ones; only PyTorch's profiler makes it begin such a range.
+# Short and long keyword values; only with a profiler PyTorch begins such a range.
 cat >keywords.py <<'END'
 import torch
 from torch.profiler import profile
@@ -83,7 +83,7 @@ else
 	skipped "keyword values" "this version of PyTorch has none: $(tail -n 1 log)"
 fi
 
-# More names than there is room for.
+# More names than fit.
 XSPROF_ARENA_SIZE=64k "$xsprof" record -o data -- "$python" -W ignore - >out 2>log <<-'END'
 	import torch
 	for i in range(3000):

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# PyTorch jobs as people write them, recorded as they are, against what torch.profiler has of the
-# same run and what the job says itself. Usage: jobs.sh PYTHON. TAP.
+# Realistic PyTorch jobs, recorded unchanged, compared with torch.profiler's events of the same run
+# and with the job's own output. Usage: jobs.sh PYTHON. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 compare=$here/compare.py
 jobs=$here/jobs
 
-# record DETAIL JOB ARGUMENT...: into data; its ops as JSON in ours
+# record DETAIL JOB ARGUMENT...: records to data; writes the ops as JSON to ours
 record()
 {
 	local detail=$1 job=$2 status
@@ -34,7 +34,7 @@ for job in conv transformer; do
 	result "$job: the ops that torch.profiler has, $(tail -n 1 log)" $status
 done
 
-# The transformer's: each op of it, joined with Kineto's JSON by the record function ids.
+# The transformer: joins each op with Kineto's JSON by the record function id.
 "$dump" -q -f execution-trace -o trace data 2>log &&
 	! "$dump" -q -f memory-snapshot -o snapshot data 2>>log && python3 - 2>>log <<-'END'
 	import json, math

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The collector of PyTorch's ops against a stand-in for libtorch whose objects are laid out
-# otherwise, or which says something else than what is in them: less is recorded, never something
-# wrong, and the program ends well. TAP.
+# The collector of PyTorch ops with a stand-in for libtorch whose objects have another layout, or
+# that reports other data than its objects have: less is recorded, but never wrong data, and the
+# program ends well. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -17,7 +17,7 @@ trap 'rm -rf "$dir" "$shm"' EXIT
 export XSPROF_SHM_DIR=$shm
 unset XSPROF_TORCH LD_PRELOAD
 
-# stands KIND SEED SHAPES [LINE]: LINE is what is said of it on standard error, none is without
+# stands KIND SEED SHAPES [LINE]: LINE is the message expected on standard error, none without
 stands()
 {
 	local said

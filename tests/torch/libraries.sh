@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Jobs above PyTorch, recorded as they are, against what torch.profiler has of the same run: what
-# torch.compile makes, Trainer of transformers, a model of torchvision. Usage: libraries.sh PYTHON,
-# with a PyTorch 2.13 of its own. TAP.
+# Jobs that use libraries above PyTorch, recorded unchanged and compared with torch.profiler's
+# events of the same run: torch.compile, the transformers library's Trainer, a torchvision model.
+# Usage: libraries.sh PYTHON, which needs its own PyTorch 2.13. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -16,7 +16,7 @@ export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 TORCHINDUCTOR_CACHE_DIR=$dir/
 mkdir "$dir/shm"
 export XSPROF_SHM_DIR=$dir/shm
 
-record() # NAME: its ops, and those of the processes that it makes
+record() # NAME: records its ops, and those of its child processes
 {
 	"$xsprof" record -o "$dir/data" --torch shapes -- "$python" -W ignore "$jobs/$1.py" \
 		"$dir/theirs" shapes >"$dir/out" 2>"$dir/log" &&

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The collector of PyTorch's ops where a program loads it, with RTLD_GLOBAL, before PyTorch: it gets
-# its ops, but no native stacks; and calls of other libraries that have functions of the same names
-# go to these. Usage: loaded.sh PYTHON. TAP.
+# The collector of PyTorch ops, loaded by a program with RTLD_GLOBAL before PyTorch: it records ops,
+# but no native stacks; calls of functions with the same names in other libraries reach these
+# libraries. Usage: loaded.sh PYTHON. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -16,7 +16,7 @@ mkdir "$dir/shm"
 export XSPROF_SHM_DIR=$dir/shm
 cd "$dir" || exit 1
 
-# As a libtorch that was linked into a library of another name; initModule() is no rare name.
+# Like a libtorch linked into a library of another name; other libraries have an initModule() too.
 cat >other.c <<'END'
 #include <stdint.h>
 
@@ -86,7 +86,7 @@ import torch
 for i in range(20):
     torch.mm(torch.ones(2, 2), torch.ones(2, 2))
 END
-# record WORDS: of a PyTorch that nothing is preloaded into
+# record WORDS: records a PyTorch into which nothing is preloaded
 record()
 {
 	"$xsprof" record -q --no-torch -o data -- env "$@" "$python" -W ignore job.py 2>log &&

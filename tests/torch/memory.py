@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Allocations of averages.py as they were recorded, in each output, against torch.profiler's.
+"""Compares averages.py's recorded allocations, in each output format, with torch.profiler's.
 
 usage: memory.py THEIRS.memory OURS.json SNAPSHOT TIMELINE RAW-TIMELINE STEPS.json
        memory.py viz OURS.json SNAPSHOT
 
-OURS is what xsprof dump -f kineto writes; STEPS is that of xsprof report --steps=window --json.
-The snapshot is read by the memory_viz of the PyTorch that this Python has; by that alone in the
-second form.
+OURS is the output of xsprof dump -f kineto, STEPS of xsprof report --steps=window --json. Reads the
+snapshot with the memory_viz of this Python's PyTorch; the second form does only that.
 """
 import importlib.util
 import json
@@ -25,7 +24,7 @@ def records(path):
 
 
 def memory_viz():
-    """The module alone: it needs nothing of PyTorch."""
+    """Loads the module alone: it needs nothing of PyTorch."""
     path = os.path.join(importlib.util.find_spec("torch").submodule_search_locations[0],
                         "cuda", "_memory_viz.py")
     spec = importlib.util.spec_from_file_location("memory_viz", path)
@@ -38,10 +37,10 @@ def check_viz(snapshot, ours, total):
     viz = memory_viz()
 
     def lines(text, script=None):
-        """In the place of a picture: its lines, each with its bytes behind it."""
+        """Replaces a picture by its lines, each followed by its bytes."""
         return sum(int(line.split()[-1]) for line in text.splitlines())
 
-    # In 1.13 a snapshot is its segments alone, and there are no traces.
+    # In 1.13 a snapshot has only segments, no traces.
     old = not hasattr(viz, "trace_plot")
     for view in viz.memory, viz.segments:
         assert view(snapshot["segments"] if old else snapshot, lines) == total, view
@@ -51,7 +50,7 @@ def check_viz(snapshot, ours, total):
         text = viz.segsum(snapshot)
         assert "total_allocated: %s" % viz.Bytes(total) in text, text
     except ZeroDivisionError:
-        # 2.0 divides by what is free, of which a trace knows nothing.
+        # 2.0 divides by the free bytes, which a trace does not have.
         assert not hasattr(viz, "segment_plot")
     text = viz.trace(snapshot)
     entries = len(snapshot["device_traces"][0])
@@ -75,7 +74,7 @@ def main():
     with open(sys.argv[1]) as f:
         theirs = json.load(f)
     assert len(theirs) > 50 and len(ours) > 5 * len(theirs), (len(theirs), len(ours))
-    # Theirs are a part of ours, in one piece.
+    # Their records are one contiguous part of ours.
     n = len(theirs)
     at = [i for i in range(len(ours) - n + 1) if ours[i:i + n] == theirs]
     assert len(at) == 1, (at, theirs[:3])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-moved.py KIND BUILD: ranges that end in other threads, among those of the program's own markers.
+moved.py KIND BUILD: ranges that end in other threads, mixed with the program's own markers.
 """
 import ctypes
 import os
@@ -34,7 +34,7 @@ def end_elsewhere(ranges):
 
 
 def marker():
-    """Around an op."""
+    """A marker around an op."""
     user.xsprof_emit_begin(ctypes.c_uint32(user.xsprof_name_in(0, b"A")))
     torch.zeros(1)
     time.sleep(0.03)

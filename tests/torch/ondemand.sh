@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Traces of a PyTorch job that runs, as it is: requested by `xsprof ctl` and by dynolog's daemon,
-# for so many iterations or so long, also while torch.profiler profiles it.
-# Usage: ondemand.sh PYTHON [package]. TAP. With package nothing is preloaded: the Python package
-# xsprof is in that Python, and what it loads must do.
+# Traces of a running PyTorch job, unchanged: requested by `xsprof ctl` and by dynolog's daemon, for
+# a number of iterations or a time, also while torch.profiler profiles it. Usage: ondemand.sh PYTHON
+# [package]. TAP. With package nothing is preloaded: that Python has the package xsprof, and what
+# the package loads must suffice.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -24,7 +24,7 @@ trap '[ -z "$pid" ] || kill -KILL $pid 2>/dev/null; rm -rf "$dir"' EXIT
 [ -e "$lib" ] || { echo "1..0 # SKIP libxsprof-torch is for x86-64"; exit 77; }
 "$python" -c 'import torch' 2>/dev/null || { echo "1..0 # SKIP no PyTorch for $python"; exit 77; }
 
-until_there() # $1 a file, of the job that runs
+until_there() # $1 a file: waits until the running job has made it
 {
 	local i
 
@@ -37,7 +37,7 @@ until_there() # $1 a file, of the job that runs
 	return 1
 }
 
-# begin WORDS -- [ARGUMENT]: the job, with these words in its environment. Sets pid.
+# begin WORDS -- [ARGUMENT]: starts the job with WORDS in its environment. Sets pid.
 begin()
 {
 	local words=()
@@ -65,7 +65,7 @@ end()
 	[ $status = 0 ] || { echo "the job: status $status: $(cat out)" >>log; return 1; }
 }
 
-# holds FILE ITERATIONS: its ops are those of so many iterations; 0: of one at least, and all of it
+# holds FILE ITERATIONS: it has the ops of that many whole iterations; 0: of one at least
 holds()
 {
 	python3 - "$@" 2>>log <<-'END'
@@ -89,7 +89,7 @@ holds()
 
 without_library()
 {
-	# Without the preloaded library PyTorch does not listen: an empty list names the library.
+	# Without the preloaded library PyTorch does not listen: an empty list names that library.
 	name="ctl list: why a program that was to listen does not"
 	begin XSPROF_ONDEMAND=1 -- && "$xsprof" ctl list >list 2>log
 	if grep -q '^none of your processes listens: .* LD_PRELOAD=.*libxsprof-torch.so$' \
@@ -150,7 +150,7 @@ begin "$preload" XSPROF_ONDEMAND=1 -- profile &&
 	assert theirs["aten::linear"] == 4 * steps and theirs["AddmmBackward0"] == 4 * steps, theirs
 	END
 result "ctl: while torch.profiler profiles it: both have all ops" $?
-# Its profile begins and ends inside the trace.
+# The job's own profile begins and ends during the trace.
 "$xsprof" ctl start -p $pid -o a.json >log 2>&1 && touch job/again &&
 	until_there job/theirs.again &&
 	[ "$("$xsprof" ctl stop -p $pid 2>>log)" = "$dir/a.json" ] && holds a.json 0 &&
@@ -168,7 +168,7 @@ result "ctl: while torch.profiler profiles it: both have all ops" $?
 result "ctl: while a profile of torch.profiler begins and ends: both have all ops" $?
 end || result "that job ends" 1
 
-# Of optimizers that step in the backward pass, one a parameter, each pass is one iteration.
+# If each parameter's optimizer steps in the backward pass, each pass is one iteration.
 name="optimizers in the backward pass"
 if "$python" -c 'import torch; torch.Tensor.register_post_accumulate_grad_hook' 2>/dev/null; then
 	job=passes.py
@@ -193,7 +193,7 @@ else
 	skipped "$name" "this version of PyTorch has no hooks for them"
 fi
 
-# lacks WORDS NAME SAID: of a job with these in its environment.
+# lacks WORDS NAME SAID: tests a job with WORDS in its environment.
 lacks()
 {
 	begin "$1" --
@@ -208,7 +208,7 @@ if [ -z "$package" ]; then
 	lacks XSPROF_ONDEMAND=1 XSPROF_ONDEMAND \
 		"no library that records PyTorch's ops: .* LD_PRELOAD=$lib too"
 
-	# Without the collector there is no op: it says so, and writes nothing.
+	# Without the collector there are no ops: ctl says so and writes nothing.
 	begin LD_PRELOAD="$BUILD/lib/libxsprof-user.so.0" XSPROF_ONDEMAND=1 --
 	"$xsprof" ctl start -p $pid -d 100ms -w -o none.json >log 2>&1
 	[ $? = 1 ] && [ ! -e none.json ] &&
@@ -224,7 +224,7 @@ mkfifo ask answer
 exec 8>ask 9<answer
 begin "$preload" XSPROF_ONDEMAND=dynolog KINETO_IPC_SOCKET_DIR="$dir/sockets" \
 	KINETO_ONDEMAND_TRACE_DIR="$dir/traces" KINETO_CONFIG="$dir/config" --
-# requested NAME ITERATIONS TEXT: a trace as the daemon requests it
+# requested NAME ITERATIONS TEXT: tests a trace that the daemon requests
 requested()
 {
 	echo "$3|ACTIVITIES_LOG_FILE=$dir/traces/$1.json" >&8

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# PyTorch programs that are recorded as they are: the same ops as torch.profiler has of the same
-# run, and what is known of them. Usage: ops.sh PYTHON. TAP.
+# PyTorch programs, recorded unchanged: the same ops as in torch.profiler for the same run, and
+# facts that are known of them. Usage: ops.sh PYTHON. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 lib=$BUILD/lib/libxsprof-torch.so
 echo "# PyTorch $("$python" -W ignore -c 'import torch; print(torch.__version__)' 2>/dev/null)"
 
-# record OPTIONS... -- COMMAND...: into $dir/data; its ops as JSON in $dir/ours
+# record OPTIONS... -- COMMAND...: records to $dir/data; writes the ops as JSON to $dir/ours
 record()
 {
 	rm -f data
@@ -21,7 +21,7 @@ record()
 for detail in names shapes all; do
 	shapes= strings=
 	[ $detail = names ] || shapes=shapes strings='ij,jk->ik tanh'
-	# shellcheck disable=SC2086 # words on purpose
+	# shellcheck disable=SC2086 # split into words on purpose
 	record --torch "$detail" -- "$python" -W ignore "$here/work.py" theirs $shapes &&
 		"$dump" -q -f ndjson data -o ndjson && "$xsprof" info --json data >info 2>>log &&
 		python3 "$here/compare.py" theirs ours ndjson info $shapes $strings >>log 2>&1
@@ -33,7 +33,7 @@ import json, sys
 json.load(sys.stdin)' 2>>log
 result "the report of it" $?
 
-# Rows by shape are those of the Kineto trace, which was compared with torch.profiler's.
+# Rows by shape equal the Kineto trace, which was compared with torch.profiler's.
 "$xsprof" report --by shape --json data >rows 2>log && python3 - <<'END' 2>>log
 import collections, json, re
 rows, ops = collections.Counter(), collections.Counter()
@@ -52,7 +52,7 @@ known = {k: n for k, n in rows.items() if k in ops}
 assert known == dict(ops), [(k, n, rows.get(k)) for k, n in ops.items() if rows.get(k) != n][:5]
 END
 result "report --by shape: a row for each op and the shapes of its inputs" $?
-# The calls of each op are those that were compared.
+# The counts of each op equal those that were compared.
 "$xsprof" report --by op --json data >rows.op 2>log && "$xsprof" report --by name --json data \
 	>rows.name 2>>log && python3 - <<'END' 2>>log
 import collections, json
@@ -69,7 +69,7 @@ wrong = {n: (rows.get(n), c) for n, c in ops.items() if rows.get(n) != c}
 assert not wrong, wrong
 END
 result "report --by op: a row for each op, with its calls" $?
-# A list of tensors is one input, and a list of numbers or bools as well.
+# A list of tensors is one input, and so is a list of numbers or bools.
 python3 - <<'END' 2>log
 import json
 rows = {(r["name"], r.get("inputs")) for r in json.load(open("rows"))["ranges"]}
@@ -104,7 +104,7 @@ thread.join()' && python3 - ours 2>>log <<-'END'
 END
 result "each backward op has an arrow from its forward op, on its thread" $?
 
-# A training of two threads, each with a net of its own: the second has another name.
+# A training with two threads, each with its own net: the second net gets another name.
 record --torch all -- "$python" -W ignore "$here/places.py" &&
 	"$xsprof" report --by module --json data >rows 2>>log &&
 	"$xsprof" report --by line --json data >lines 2>>log &&
@@ -178,7 +178,7 @@ result "--torch all: lines and modules of ops, forward and backward" $?
 	assert rows and all(r["total_ns"] >= r["self_ns"] for r in rows if r["count"]), rows
 END
 result "report --by module --name: what is inside of others is counted" $?
-# Python calls an __init__ that it has specialized from code of its own, which has no line.
+# Python calls a specialized __init__ from code of its own, which has no line.
 cat >made.py <<-'END'
 	import torch
 	class Made:
@@ -201,7 +201,7 @@ record --torch all -- "$python" -W ignore made.py &&
 	assert len(rows) == 1 and rows[0]["count"] == 100 and "made.py(4)" in rows[0]["line"], rows
 END
 result "objects made over and over: the lines of their program alone" $?
-# Operators that are defined where the one before was; then several of one name.
+# An operator defined at the address of the one before; then several with one name.
 cat >defined.py <<-'END'
 	import torch
 	def define(name, more):
@@ -233,7 +233,7 @@ if "$python" -W ignore -c 'import torch; torch.library.Library._destroy' 2>/dev/
 else
 	skipped "operators that are defined where others were" "PyTorch keeps what it has defined"
 fi
-# Each type of elements that this version has: the names that torch.profiler gives them.
+# Each element type of this version: the names are torch.profiler's.
 cat >elements.py <<-'END'
 	import sys, torch
 	from torch.profiler import profile, ProfilerActivity
@@ -324,9 +324,9 @@ record --torch shapes -- "$python" -W ignore "$here/places.py" &&
 	)for a C++ program, record --torch=cstack records stacks, for dump -f kineto"
 result "report --by module without modules says what to do" $?
 
-# On demand a request says what is recorded, whatever XSPROF_TORCH is.
+# On demand the request decides what is recorded, not XSPROF_TORCH.
 mkdir ctl
-# Rings that hold it all where this machine is busy.
+# Rings that hold everything even on a busy machine.
 LD_PRELOAD=$lib XSPROF_ONDEMAND=1 XSPROF_BUFFER_SIZE=32M "$python" -W ignore -c 'import os, torch
 net = torch.nn.Linear(8, 8)
 open("ctl/looping", "w").close()
@@ -358,9 +358,9 @@ wait $pid
 END
 result "xsprof ctl start: with what is asked for, and no more" $?
 
-# Threads that all begin before it is known where inputs are: each has those of its ops from its
-# first tensor on. PyTorch looks for numpy once, to read an argument, and threads that do so at the
-# same time can wait for each other for ever: a call that is refused looks for it before.
+# Threads that all start before the collector knows where inputs are: each has its ops' inputs from
+# its first tensor on. PyTorch looks for numpy once, to parse an argument; threads that do so at
+# once can deadlock, so a call that is refused looks for it first.
 record --torch shapes -- "$python" -W ignore -c 'import torch, threading
 try:
     torch.ones([object()])
@@ -392,7 +392,7 @@ threads = [threading.Thread(target=work) for _ in range(8)]
 END
 result "threads that begin at the same time have the inputs of their ops" $?
 
-# A tensor that is not laid out by its sizes says how, in every format.
+# A tensor whose layout does not follow from its sizes has strides, in every format.
 record --torch=shapes -- "$python" -W ignore -c 'import torch
 for _ in range(20):
     torch.ones(2, 3).t().mm(torch.ones(2, 4))'
@@ -404,7 +404,7 @@ for format in text ndjson chrome perfetto; do
 done
 [ -z "$missing" ] || ! echo "$want is missing in:$missing" >>log
 result "strides of inputs" $?
-# A training as it stands: as many steps as it made, each with all of its phases.
+# An unchanged training: as many steps as it made, each with all phases.
 cat >train.py <<-'END'
 	import time
 	import torch

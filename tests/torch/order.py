@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Ranges of a program that do not nest: across an await, in a generator, into another thread.
+"""Ranges that do not nest: across an await, in a generator, into another thread.
 
-Prints as JSON, by name of a range, the least and the most ns that it can have been open."""
+Prints, as JSON, for each range's name the least and the most ns that it can have been open."""
 import asyncio
 import json
 import threading
@@ -49,7 +49,7 @@ def batches():
 
 
 def end_elsewhere(moved, worker):
-    """In a thread that is in a range of its own, which has its own end."""
+    """Ends it in a thread that is in a range of its own, which also ends."""
     def work():
         with Range(worker):
             moved.__exit__(None, None, None)
@@ -67,7 +67,7 @@ def begin_moved(name):
 
 
 def ends_elsewhere():
-    """Inside another, inside one of the same name, inside none."""
+    """Ends in another thread: within another range, within one of the same name, within none."""
     with Range("outer"):
         end_elsewhere(begin_moved("moved"), "first")
     with Range("after"):
@@ -82,7 +82,7 @@ def ends_elsewhere():
 
 
 def thread_ends():
-    """Inside the last of its thread."""
+    """Ends a thread's last range elsewhere; then the thread ends."""
     moved, begun, ended = [], threading.Event(), threading.Event()
 
     def work():

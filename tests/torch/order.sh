@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Ranges of a PyTorch program that do not nest: their times, by the program's own clock.
+# Ranges of a PyTorch program that do not nest: compares their times with the program's own clock.
 # Usage: order.sh PYTHON. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -69,7 +69,7 @@ for detail in names all; do
 	result "$detail: what goes on says so" $?
 done
 
-# moved KIND NAME CONDITION: of rows, {name: row}; events; and unmatched ends
+# moved KIND NAME CONDITION: the condition is on rows, {name: row}; events; and unmatched ends
 moved()
 {
 	"$xsprof" record -q --torch names -o data -- "$python" -W ignore "$here/moved.py" "$1" \

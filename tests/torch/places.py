@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-places.py: a training whose ops are in modules, on lines that it knows. Writes, as JSON, {module:
-lines of its forward()} to the file "places".
+places.py: trains with ops in modules, on lines that it knows. Writes {module: lines of its
+forward()}, as JSON, to the file "places".
 """
 import inspect
 import json

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A C++ program that links libtorch: 13 aten::mm in the main thread, 17 in another, and an op whose
- * weight is an undefined tensor.
+ * A C++ program that links libtorch: 13 aten::mm in the main thread, 17 in another, and an op with
+ * an undefined tensor as weight.
  */
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/mm.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The Python side of the collector as a library of its own, for python-walk.py: what it would
- * record of the place where it is called, as text. It is called with and without Python's lock.
+ * The Python part of the collector as a library of its own, for python-walk.py: returns, as text,
+ * what it would record at the place of the call. Called with and without the GIL.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ void collect_say(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Without native frames. */
+/* Replaces the native part: no native frames. */
 uint64_t torch_native_key(const struct native_stack *stack, uint64_t more)
 {
 	(void)stack;
@@ -85,7 +85,7 @@ static uint32_t stack_add(uint64_t key, const uint64_t *frames, uint32_t nr, uin
 	return nr_stacks;
 }
 
-/* Return: what was said, "" for nothing. */
+/* Return: the message, "" for none. */
 API const char *walk_init(void)
 {
 	torch_user.name = name;
@@ -95,7 +95,7 @@ API const char *walk_init(void)
 	return said;
 }
 
-/* As in the child of a fork. */
+/* Does what the child of a fork does. */
 API void walk_forget(void)
 {
 	__atomic_store_n(&forgotten, nr_stacks, __ATOMIC_RELAXED);
@@ -106,7 +106,7 @@ API uint32_t walk_stacks(void)
 	return nr_stacks;
 }
 
-/* "module|frame;frame;...|left", innermost first; "" where nothing is known. */
+/* Writes "module|frame;frame;...|left", innermost first; "" if nothing is known. */
 API void walk_here(char *buf, size_t size)
 {
 	static const struct native_stack native;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-python-walk.py LIBRARY: the place of an op in a Python program, held against what Python itself says
-of it. The library is python-walk.c; a stand-in for torch.nn.modules.module is imported from DIR.
-TAP.
+python-walk.py LIBRARY: compares the place of an op in a Python program, as the collector finds it,
+with Python's own answer. The library is python-walk.c; DIR has a stand-in for
+torch.nn.modules.module. TAP.
 """
 import contextlib
 import ctypes
@@ -62,7 +62,7 @@ def below(path):
 
 
 def mine(skip=0):
-    """What Python says: innermost first, without this function."""
+    """Returns Python's answer: frames, innermost first, without this function."""
     frame, frames = sys._getframe(1 + skip), []
     while frame:
         code = frame.f_code
@@ -73,7 +73,7 @@ def mine(skip=0):
 
 
 def here(library=unlocked):
-    """What the collector says, without this function: module, frames, number left out."""
+    """Returns the collector's answer, without this function: module, frames, number left out."""
     text = ctypes.create_string_buffer(1 << 20)
     library.walk_here(text, ctypes.c_size_t(len(text)))
     if not text.value:
@@ -84,7 +84,7 @@ def here(library=unlocked):
 
 
 def both(library=unlocked):
-    """Both, of one line."""
+    """Returns both answers for one line."""
     return here(library), mine(1)
 
 
@@ -198,7 +198,7 @@ for i in range(100):
 result("a stack is named once", unlocked.walk_stacks() == before + 1, unlocked.walk_stacks())
 done = []
 callback = ctypes.CFUNCTYPE(None)(lambda: done.append((here(), mine())))
-ctypes.CDLL(None).qsort  # the C library is there
+ctypes.CDLL(None).qsort  # fails without the C library
 run = ctypes.CFUNCTYPE(None)
 libc = ctypes.CDLL(None)
 compare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
@@ -223,7 +223,7 @@ class Leaf(Module):
 
 
 class List(Module):
-    """A container that is not called itself."""
+    """A container that is never called itself."""
 
     def __init__(self, items):
         super().__init__()
@@ -287,7 +287,7 @@ result("3000 that come and go, where others were", not wrong, wrong[:1])
 
 
 class Extra(Module):
-    """Calls what another one has, which it has called before."""
+    """Calls a module of another one, which has called that before."""
 
     def __init__(self):
         super().__init__()
@@ -328,7 +328,7 @@ result("a part that was called alone before",
 
 
 class Borrows(Module):
-    """Calls what it has not."""
+    """Calls a module that it does not contain."""
 
     def forward(self, what):
         return what(), what()
@@ -380,7 +380,7 @@ result("one that raises", here()[0] == "", here())
 
 
 class Slots(Module):
-    """What its own code says of its attributes is not run."""
+    """The collector must not run its code for attribute access."""
     asked = 0
 
     def __getattribute__(self, name):

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The place of an op in a Python program, with each version of Python that is installed. TAP.
+# The place of an op in a Python program, with each installed Python version. TAP.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/common/tap.sh
 . tests/torch/pythons.sh

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# To be sourced. pythons: "VERSION PATH" of each Python that is installed, those of the system and
-# all that a version manager has; the oldest first.
+# To be sourced. pythons: prints "VERSION PATH" for each installed Python, the system's and all of a
+# version manager; the oldest first.
 pythons()
 {
 	{

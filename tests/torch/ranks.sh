@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Two ranks with gloo, recorded as one job: each is named by what the program said, their
-# collectives are one timeline, and one that waits for another is found.
-# Usage: ranks.sh [torchrun] PYTHON; torchrun: ranks that it starts, and no other test. TAP.
+# Two gloo ranks, recorded as one job: the outputs name each rank as the program does, their
+# collectives are on one timeline, and a rank that waits for another is found. Usage: ranks.sh
+# [torchrun] PYTHON; torchrun: tests only ranks that torchrun starts. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 77; }
@@ -22,14 +22,14 @@ recorder=
 trap '[ -z "$recorder" ] || kill -KILL $recorder 2>/dev/null; rm -rf "$dir"' EXIT
 
 [ -e "$BUILD/lib/libxsprof-torch.so" ] || skip "libxsprof-torch is for x86-64"
-# Groups have had names since 2.2: then backends are known by their classes.
+# Groups have names since 2.2; from then on backends are known by their classes.
 said=$("$python" -c 'import torch, torch.distributed as d
 assert d.is_gloo_available()
 version = [int(n) for n in torch.__version__.split(".")[:2]]
 print(version >= [2], version >= [2, 2])' 2>/dev/null) || skip "no PyTorch with gloo for $python"
 read -r version backends <<<"$said"
 
-# Each rank's part of it against what torch.profiler has there.
+# Each rank's ops equal torch.profiler's of that rank.
 both_match()
 {
 	local rank pid
@@ -45,7 +45,7 @@ both_match()
 	! grep '^xsprof: PyTorch' log
 }
 
-# It ends where both have come: the nth of one rank overlaps the nth of the other.
+# A collective ends when both ranks have come: the nth of one rank overlaps the nth of the other.
 collectives_match()
 {
 	"$dump" -q -f ndjson data >events 2>>log && python3 - "$version" 2>>log <<-'END'
@@ -81,7 +81,7 @@ collectives_match()
 	END
 }
 
-# Both know their numbers, and by the wheel's version their backend.
+# Both ranks have their number, and with a new enough PyTorch their backend.
 are_named()
 {
 	"$xsprof" info data >info 2>>log && "$xsprof" report --steps data >steps 2>>log &&
@@ -149,14 +149,14 @@ result "their collectives: the same, and at the same time: $(tail -n 1 log)" $st
 are_named
 result "they are named as the program does, in all outputs" $?
 
-# Debian's of 1.13 is broken by itself.
+# Debian's torchrun, of 1.13, does not work.
 if [ "$version" = True ]; then
 	torchrun_ranks
 else
 	skipped "torchrun: the same" "torchrun of this version needs more than it says"
 fi
 
-# One crashes in a range, which the other has whole.
+# One rank crashes in a range, which the other rank completes.
 crash_is_told()
 {
 	"$xsprof" report --json data >report 2>>log && python3 - job log 2>>log <<-'END'
@@ -170,7 +170,7 @@ crash_is_told()
 	END
 }
 
-# A script that runs its arguments as two ranks, in an empty job.
+# Makes a script that runs its arguments as two ranks, and an empty job folder.
 make_ranks()
 {
 	rm -rf job
@@ -195,7 +195,7 @@ if [ "$version" = True ]; then
 	result "torchrun: the same of one that crashes" $?
 fi
 
-# One does not come to the last all_reduce.
+# One rank does not come to the last all_reduce.
 make_ranks
 "$xsprof" record -o flight --flight --watch 'gloo:*' --stall 1 -- sh ranks "$python" -W ignore \
 	"$jobs/hung.py" 10 job >out 2>log &

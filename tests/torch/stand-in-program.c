@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Makes ops by the stand-in for libtorch; each asks who observes it, through the PLT. */
+/* Makes ops with the stand-in for libtorch; each asks for its observers through the PLT. */
 #include <stdint.h>
 
 void *_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE(void *ret, uint8_t scope);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A stand-in for libtorch_cpu.so: the functions that the collector calls, and objects whose fields
- * lie where STAND_IN says. One program makes ops with it whose names and shapes are known.
+ * A stand-in for libtorch_cpu.so: the functions that the collector calls, and objects whose layout
+ * STAND_IN sets. A program makes ops with it whose names and shapes are known.
  *
- * STAND_IN="KIND SEED": good: as it may be, elsewhere with each seed; shuffled: fields have
- * changed places; number, shape, type: as good, but libtorch's answer is another one than what is
- * in memory; silent: it does not answer; name: operators share the memory of their schema; comms:
- * a third of the ops are collectives, of which it says what they are; comms-count, comms-text,
- * comms-hash: it says that in another form; thread: its answer takes as long as another thread
- * needs for all of the ops.
+ * STAND_IN="KIND SEED": good: a valid layout, another one with each seed; shuffled: fields have
+ * swapped places; number, shape, type: as good, but libtorch's answer differs from the objects;
+ * silent: it does not answer; name: operators share the memory of their schema; comms: a third of
+ * the ops are collectives, with their arguments; comms-count, comms-text, comms-hash: these in
+ * another form; thread: its answer takes as long as another thread needs for all ops.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -87,7 +86,7 @@ static void choose(void)
 	at.sizes = 40 + 8 * random_below(10);
 	if (!is("shuffled"))
 		return;
-	/* One or two pairs of fields have changed places. */
+	/* One or two pairs of fields have swapped places. */
 	for (unsigned int i = random_below(2) + 1; i; i--) {
 		unsigned int *one = fields[random_below(9)], *two = fields[random_below(9)];
 		unsigned int v = *one;
@@ -165,7 +164,7 @@ EXPORT void _ZN2at14RecordFunctionD1Ev(void *fn)
 			observers[i].end(fn, NULL);
 }
 
-/* Another thread makes all of the ops, and this one waits for it. */
+/* Another thread makes all of the ops; this one waits for it. */
 static void wait_for_thread(void)
 {
 	static bool waits;
@@ -198,7 +197,7 @@ EXPORT struct vector _ZN5torch8profiler4impl10inputSizesERKN2at14RecordFunctionE
 		one[i].begin = malloc(8 * ndim);
 		one[i].end = one[i].room = one[i].begin + 8 * ndim;
 		memcpy(one[i].begin, tensor + at.sizes + 8, 8 * ndim);
-		/* Not in the first ones. */
+		/* Not in the first ops. */
 		if (is("shape") && numbers > 150)
 			put(one[i].begin, 0, 4711);
 	}
@@ -294,7 +293,7 @@ EXPORT void *_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE(void *ret, ui
 
 /* ---- a program's ops ------------------------------------------------------------------------ */
 
-/* As FunctionSchema: a string first; its arguments are further behind. */
+/* Like FunctionSchema: a string first; the arguments follow further on. */
 struct schema {
 	const char	*name;
 	uint64_t	more[11];
@@ -346,7 +345,7 @@ EXPORT void stand_in_ops(void *(*of_program)(void *ret, uint8_t scope));
 
 EXPORT void stand_in_ops(void *(*of_program)(void *ret, uint8_t scope))
 {
-	/* The layout is one, however often there are ops. */
+	/* The layout stays the same, however often ops are made. */
 	if (!*at.kind)
 		choose();
 	steps = of_program;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The start of a test that records PyTorch programs, behind tap.sh: with the Python of its first
-# argument, or Debian's, as $python; in $dir, with a session folder of its own. To be sourced.
+# Starts a test that records PyTorch programs: $python is the Python of the first argument, or
+# Debian's; works in $dir, with its own session folder. Source this after tap.sh.
 skip() { echo "1..0 # SKIP $*"; exit 77; }
 
-# shellcheck disable=SC2034 # of who sources it
+# shellcheck disable=SC2034 # used by the script that sources it
 python=${1:-/usr/bin/python3} here=$PWD/tests/torch
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 unset XSPROF_TORCH LD_PRELOAD

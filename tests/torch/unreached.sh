@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A child for which LD_PRELOAD was cleared: Python's package has what brings the collector in all
-# the same. Usage: unreached.sh PYTHON, the system's. TAP.
+# A child with LD_PRELOAD cleared: the Python package still loads the collector into it. Usage:
+# unreached.sh PYTHON, the system's. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 tools=$PWD/tools/python
@@ -11,7 +11,7 @@ tools=$PWD/tools/python
 unset XSPROF_ONDEMAND
 export XSPROF_LIBDIR=$BUILD/lib
 
-# The package as it is installed for one user.
+# The package, installed for one user.
 export PYTHONUSERBASE=$dir/user
 site=$("$python" -c 'import site; print(site.getusersitepackages())')
 mkdir -p "$site"
@@ -25,7 +25,7 @@ cat >job.py <<-'END'
 	print(sum("libxsprof-torch" in line for line in open("/proc/self/maps")) > 0)
 END
 
-# recorded NAME OPS MAPPED OPTION... -- COMMAND...: so many of aten::mm, and the library or not
+# recorded NAME OPS MAPPED OPTION... -- COMMAND...: OPS aten::mm, and whether the library is mapped
 recorded()
 {
 	local name=$1 ops=$2 mapped=$3 got

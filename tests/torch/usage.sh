@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What xsprof report and the exports say of a PyTorch program, against what torch.profiler says of
-# the same run: the sums of key_averages(), with memory and FLOPs, and each allocation.
-# Usage: usage.sh PYTHON. TAP.
+# Compares xsprof report and the exports of a PyTorch program with torch.profiler of the same run:
+# the sums of key_averages(), with memory and FLOPs, and each allocation. Usage: usage.sh PYTHON.
+# TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 . tests/torch/start.sh
 save=$BUILD/tests/profiler/save
 
-# record COMMAND...: into $dir/data
+# record COMMAND...: records to $dir/data
 record()
 {
 	rm -f data
@@ -58,8 +58,8 @@ assert sum(r["flops"] for n, r in module.items() if n == "Sequential") == \
     sum(r["flops"] for n, r in module.items() if re.fullmatch(r"Sequential\.\d", n)) > 0
 END
 result "report --by shape, line and module: the same bytes and FLOPs in other rows" $?
-# A device's allocator reports as the one for CPUs does. Here it is a device that is not there, of
-# type 1 and index 2. Each version of PyTorch calls one of the two functions.
+# A device's allocator reports like the CPU's. Here the device does not exist: type 1, index 2. Each
+# version of PyTorch calls one of the two functions.
 record "$python" -W ignore -c 'import ctypes, torch
 for types in "lmm", "lll":
     reporter = getattr(ctypes.CDLL(None), "_ZN3c1027reportMemoryUsageToProfilerEPv%sNS_6DeviceE" %

@@ -1,28 +1,28 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Every way in which a program comes to have PyTorch, or not, and in which it starts others and
-# ends: its ops are recorded, and it is as it was without. Usage: ways.sh PYTHON. TAP.
+# All ways in which a program may load PyTorch or not, start other programs and end: its ops are
+# recorded, and it behaves as without. Usage: ways.sh PYTHON. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 . tests/torch/start.sh
 lib=$BUILD/lib/libxsprof-torch.so
 
-# record OPTIONS... -- COMMAND...: into $dir/data
+# record OPTIONS... -- COMMAND...: records to $dir/data
 record()
 {
 	rm -f data
 	"$xsprof" record -o data "$@" >out 2>log || ! echo "exit status $?" >>log
 }
 
-# How many of that name were recorded
+# Prints how many ops of that name were recorded
 count()
 {
 	"$dump" -q --allow-lost data 2>>log | grep -cE " begin: +$1( |$)"
 }
 
-# what NAME WANTED CODE [OPTION...]: so many of aten::mm in what that program records
+# counted NAME WANTED CODE [OPTION...]: WANTED aten::mm are recorded of that program
 counted()
 {
 	local name=$1 want=$2 code=$3
@@ -44,7 +44,7 @@ counted "python -I" 10 "$mm
 mm(10)" -I
 counted "python -E" 10 "$mm
 mm(10)" -E
-# Without site the folders of packages are not known either.
+# Without site Python does not know the packages' folders either.
 PYTHONPATH=$("$python" -W ignore -c 'import os, sys, torch
 print(os.pathsep.join(p for p in sys.path if p))')
 export PYTHONPATH
@@ -92,7 +92,7 @@ END
 record -- "$python" -W ignore loader.py && [ "$(count aten::mm)" = 72 ] ||
 	! echo "$(count aten::mm) of 72" >>log
 result "workers of a DataLoader, forked, spawned and of a fork server" $?
-# The process says how far it was, and is killed while it goes on.
+# The process writes how far it is, and is killed while it runs on.
 rm -f data
 { "$xsprof" record -q -o data -- "$python" -W ignore -c "$mm
 import os, signal
@@ -107,7 +107,7 @@ LD_PRELOAD=libm.so.6 "$xsprof" record -q -o data -- sh -c 'echo "$LD_PRELOAD"
 [ "$(sed -n 1p out)" = "libm.so.6:$lib:$BUILD/lib/libxsprof-python.so" ] &&
 	[ "$(sed -n 2p out)" -gt 0 ] && [ "$(sed -n 3p out)" = 0 ] || ! cat out >>log
 result "a program without PyTorch has the library, behind what is preloaded, and no other" $?
-# The compiler's own is all that is run when a program loads it: no constructor.
+# Loading the library runs only the compiler's own constructor, none of ours.
 python3 - "$lib" 2>log <<-'END'
 	import re, subprocess, sys
 	def said(*command):
@@ -126,7 +126,7 @@ python3 - "$lib" 2>log <<-'END'
 	END
 result "the library has no constructor, and needs the C library alone" $?
 for off in --no-torch '--torch off'; do
-	# shellcheck disable=SC2086 # words on purpose
+	# shellcheck disable=SC2086 # split into words on purpose
 	"$xsprof" record -q $off --no-python -o data -- \
 		sh -c 'echo "${LD_PRELOAD-none} ${XSPROF_TORCH-none}"' \
 		>out 2>log

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# wheel.sh [-p 3.9] VERSION [COMMAND...]: ops.sh and inputs.sh, in tier full ways.sh too, or that
-# command, with the Python of a virtual environment outside of the tree that has that build of
-# PyTorch, out of Python's registry or where else pip is told to look; -p: for that version of
-# Python. What was built for CUDA comes without CUDA: cuda-stubs.py. TAP.
+# wheel.sh [-p 3.9] VERSION [COMMAND...]: runs ops.sh and inputs.sh, in tier full also ways.sh, or
+# the given command, with a Python in a virtual environment outside the tree that has that build of
+# PyTorch, from wherever pip is configured to look. -p: with that version of Python. A build for
+# CUDA runs without CUDA: cuda-stubs.py. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d) || exit 1

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A PyTorch program that profiles itself: usage: work.py OUT.json [shapes].
 
-It writes what torch.profiler says of the parts under the mark "profiled": jobs/profiled.py. A
-thread does a part as well, under "thread": torch.profiler does not see it.
+It writes torch.profiler's data of the parts under the mark "profiled": jobs/profiled.py. A thread
+also runs a part, under "thread", which torch.profiler does not see.
 """
 import json
 import os
@@ -42,7 +42,7 @@ def others():
         net(torch.randn(1, 3, 8, 8))
 
 
-# A loss of a thread, whose backward ops are of another one.
+# The loss of a thread, whose backward ops run in another one.
 forward = {}
 
 
@@ -68,7 +68,7 @@ def part(mark, work):
 
 def main():
     torch.set_num_threads(1)
-    # Enough tensors for whoever looks at the first ones with care.
+    # Enough tensors for the collector, which checks the first ones.
     for _ in range(3):
         step()
         others()

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Traces in real viewers, in headless Chromium, served from this machine alone: Perfetto's UI,
-# catapult's (chrome://tracing) and speedscope. They open a recording of the demo's programs and
-# complain of nothing. A picture of each is left in $BUILD/check/viewers. TAP.
+# Opens traces in real viewers, in headless Chromium, served from this machine only: Perfetto's UI,
+# catapult (chrome://tracing) and speedscope. They must load a recording of the demo's programs
+# without complaints. Leaves a picture of each in $BUILD/check/viewers. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 77; }
@@ -37,7 +37,7 @@ for format in perfetto chrome kineto ndjson; do
 	mv "$dir/demo.$format" "$www/$format" || exit 1
 done
 
-open_page() # PAGE PICTURE READY [JS...]: what it says is in $dir/said
+open_page() # PAGE PICTURE READY [JS...]: writes page.mjs's output to $dir/said
 {
 	local page=$1 picture=$2
 
@@ -46,7 +46,7 @@ open_page() # PAGE PICTURE READY [JS...]: what it says is in $dir/said
 		"$pictures/$picture.png" "$@" >"$dir/said" 2>"$dir/log"
 }
 
-judge() # VIEWER FORMAT: what said.py says of it
+judge() # VIEWER FORMAT: lets said.py check the output
 {
 	python3 "$here/said.py" "$1" "$www/$2" "$dir/said" "$www/ndjson" >>"$dir/log" 2>&1
 }
@@ -62,8 +62,8 @@ for format in chrome kineto; do
 		judge catapult $format
 	result "$format in catapult: $pictures/catapult-$format.png" $?
 done
-# Kernels of a graph on a stream of a device, each with an arrow from its launch, as a stand-in for
-# CUPTI plays them.
+# Kernels of a graph on a device stream, each with an arrow from its launch, replayed by a stand-in
+# for CUPTI.
 env -u CUDA_INJECTION64_PATH XSPROF_CUPTI="$BUILD/tests/gpu/libcupti.so" \
 	"$BUILD/bin/xsprof" record -q --gpu -o "$dir/gpu.xsp" -- \
 	"$BUILD/tests/gpu/program" capture 3 >"$dir/log" 2>&1 &&

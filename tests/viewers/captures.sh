@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the tests of viewers open: recordings of real programs, in every format. To be sourced;
-# needs tap.sh. Where a program cannot be recorded that is a failure, and the test ends.
+# Makes what the tests of viewers open: recordings of real programs, in every format. Source this
+# after tap.sh. A program that cannot be recorded is a failure and ends the test.
 
-# $dir/demo.ndjson and the like: the demo, its own files where it writes the format
+# record_demo: makes $dir/demo.ndjson and the like: the demo writes some formats itself
 record_demo()
 {
 	OUT=$dir/demo BUILD=$BUILD tests/demo/demo.sh >"$dir/log" 2>&1 &&
@@ -15,7 +15,7 @@ record_demo()
 	[ "$tap_failed" = 0 ] || finish
 }
 
-# $dir/crossing.ndjson and the like
+# record_crossing: makes $dir/crossing.ndjson and the like
 record_crossing()
 {
 	local format
@@ -29,7 +29,8 @@ record_crossing()
 	result "a program with a span that does not nest in its thread's ranges" $?
 }
 
-# $dir/ops.ndjson, and the others packed: the demo's training, with shapes and memory
+# record_ops: makes $dir/ops.ndjson, and the others compressed: the demo's training, with shapes and
+# memory
 record_ops()
 {
 	local format

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Loads an execution trace as Chakra's tools do and compares it with what the capture says.
+"""Loads an execution trace as Chakra's tools do, and compares it with the capture.
 
 usage: chakra.py NDJSON KINETO TRACE
 
-The loader is et_replay's, as HolisticTraceAnalysis ships it, which joins its nodes with the events
-of Kineto's JSON: by their record function ids, once its parser is told where these are. Prints a
-line for each thing that differs, and exits 1 then.
+The loader is et_replay's, as HolisticTraceAnalysis ships it. It joins its nodes with the events of
+Kineto's JSON by record function ids, once its parser knows where these are. Prints a line for each
+difference, and exits with 1 if there is any.
 """
 import collections
 import json
@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 import param_bench
 from ours import Comparison
 
-# Where HolisticTraceAnalysis looks for it.
+# HolisticTraceAnalysis looks for it here.
 sys.path[1:1] = param_bench.__path__
 os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"
 from et_replay.execution_trace import ExecutionTrace
@@ -37,7 +37,7 @@ same = (comparison := Comparison()).same
 
 
 def recorded(ndjson):
-    """Ops that ended, with the names of the op around each and of the one in the forward thread."""
+    """Returns ops that ended, with the names of their parents and of their forward ops."""
     stacks, ops = collections.defaultdict(list), []
     with open(ndjson, encoding="utf-8") as f:
         for e in map(json.loads, f):
@@ -58,7 +58,7 @@ def recorded(ndjson):
 
 
 def lists_of(values, types, shapes):
-    """Elements of lists of numbers, and of those that the loader finds beside their types."""
+    """Yields elements of lists of numbers that the loader finds beside their types."""
     for value, kind, shape in zip(values, types, shapes):
         if kind.startswith("GenericList[Int") or kind.startswith("GenericList[Double"):
             yield len(value), len(list(zip(kind[12:-1].split(","), value, shape)))
@@ -75,7 +75,7 @@ def compare(ndjson, kineto, path):
     same("parents", collections.Counter(
         (n.name, None if n.parent_id in frames else n.parent.name) for n in nodes.values()),
         collections.Counter((op["name"], op["around"]) for op in ops))
-    # A tree of one root: a thread is below the process, and children come after their parents.
+    # A tree with one root: threads are below the process, and children come after their parents.
     same("no parent", [n.name for i, n in trace.nodes.items() if i != 1 and not n.parent], [])
     same("parents behind", [n.name for n in nodes.values() if n.parent_id >= n.id], [])
     same("threads", {trace.nodes[i].tid for i in frames if i != 1}, {op["tid"] for op in ops})
@@ -84,7 +84,7 @@ def compare(ndjson, kineto, path):
         if n.fw_parent_id and n.fw_tid == n.tid and n.fw_parent_id not in frames),
         collections.Counter((op["name"], op["forward"]) for op in ops if op.get("forward")))
     same("valid", TraceValidator(trace).validate(), True)
-    # Each tensor knows what takes it.
+    # Each tensor knows the ops that use it.
     taken = {i for t in trace.tensors.values() for i in t.sinks}
     same("ops with tensors", taken, {i for i, n in nodes.items() if n.get_input_tensors()})
     wrong = [(n.name, shape, t) for n in nodes.values() for _, t, shape in n.get_input_tensors()

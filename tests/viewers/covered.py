@@ -4,7 +4,7 @@
 
 usage: covered.py NDJSON REPORT      REPORT: xsprof report --by thread --json
 
-Prints a line for each thread that differs, and exits 1 then.
+Prints a line for each thread that differs, and exits with 1 if there is any.
 """
 import collections
 import json

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A thread is waited for from within a collection until after it: that span does not nest in the
-collection's range, and goes to another track, of the same thread."""
+"""Waits for a thread from within a garbage collection until after it: the wait's span does not nest
+in the collection's range, and goes to another track of the same thread."""
 import gc
 import sys
 import threading
 import time
 
-import torch  # noqa: F401  # what reads Kineto's files expects them to be of PyTorch
+import torch  # noqa: F401  # readers of Kineto's files expect PyTorch
 
 
 def wait():

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Recordings of PyTorch jobs (tests/torch/jobs) in the hands of HolisticTraceAnalysis, TensorBoard's
-# profiler plugin and the loader of Chakra's execution traces: they find the ops that the captures
-# have, and of two ranks which is which. TAP.
+# HolisticTraceAnalysis, TensorBoard's profiler plugin and the loader of Chakra's execution traces
+# read recordings of PyTorch jobs (tests/torch/jobs): they must find the captures' ops, and tell two
+# ranks apart. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 77; }
@@ -19,7 +19,7 @@ cd "$dir" || exit 1
 mkdir shm
 export XSPROF_SHM_DIR=$dir/shm
 
-# record NAME STATUS JOB...: NAME.ndjson, NAME.kineto
+# record NAME STATUS JOB...: writes NAME.ndjson, NAME.kineto
 record()
 {
 	local name=$1 want=$2

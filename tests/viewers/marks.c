@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program whose markers are what viewers have had trouble with: ranges that abut, in two threads
- * and two processes; some that one record tells, inside of others; flows of one id in both
- * processes; counters that are not finite; numbers that a double does not hold, pointers, a key
- * twice; arguments for which one record has no room; async ranges that have no end.  It prints how
- * many markers it made.
+ * A program with markers that have caused trouble in viewers: adjacent ranges, in two threads and
+ * two processes; some written as single records inside others; flows with one id in both processes;
+ * counters that are not finite; numbers too large for a double, pointers, a duplicate key;
+ * arguments too long for one record; async ranges without an end. It prints the number of its
+ * markers.
  */
 #include <math.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@
 
 static unsigned int made;
 
-/* Each begins when the one before ended, to the tick. */
+/* Each begins when the previous one ended, in the same tick. */
 static void abut(xsprof_name_t name)
 {
 	uint64_t at = xsprof_now(), end;
@@ -76,7 +76,7 @@ static void nested(unsigned int depth)
 		nested(depth - 1);
 }
 
-/* A range that one record tells, in a scope: it may begin, and end, in the same nanosecond. */
+/* A single-record range in a scope: it may begin and end in the same nanosecond as that. */
 static void completes(xsprof_name_t leaf)
 {
 	for (unsigned int i = 0; i < ROUNDS; i++) {
@@ -106,7 +106,7 @@ static void work(void)
 	xsprof_async_begin(request, 2);
 	xsprof_async_begin(request, 3);
 	xsprof_async_end(request, 1);
-	/* Begun again: the one before is cut.  Of 3 and of the second 2 no end comes. */
+	/* Begun again: the earlier one is cut. 3 and the second 2 have no end. */
 	xsprof_async_begin(request, 2);
 	if (!pthread_create(&other, NULL, thread, NULL))
 		pthread_join(other, NULL);

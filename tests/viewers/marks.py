@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks the traces of marks.c, which was recorded, in every format.
+"""Checks the traces of a recording of marks.c in every format.
 
 usage: marks.py queries              prints the queries of sql.mjs, NAME=SQL, each ended by a zero
        marks.py FOLDER EVENTS        EVENTS: how many markers the program made
 
-FOLDER has marks.chrome, .kineto, .perfetto and .ndjson, what sql.mjs said of the first three in
-said.FORMAT, and in marks.report, marks.info what these verbs say in JSON.
-
-Prints a line for each thing that is wrong, and exits 1 then.
+FOLDER has marks.chrome, .kineto, .perfetto and .ndjson, sql.mjs's output for the first three in
+said.FORMAT, and the JSON of report and info in marks.report and marks.info.
+Prints a line for each error, and exits with 1 if there is any.
 """
 import collections
 import json
@@ -46,7 +45,7 @@ def load(path):
 
 
 def nest(form, events):
-    """On every track, in doubles as viewers add them, each range lies inside what is open."""
+    """Checks that ranges nest on every track, in doubles as viewers add them."""
     tracks, opens = collections.defaultdict(list), collections.defaultdict(list)
     for e in events:
         key = str(e["pid"]), str(e.get("tid"))

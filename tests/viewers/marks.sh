@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What viewers have had trouble with, as Perfetto reads it: markers of a program of ours, which is
-# recorded, and captures made for it. TAP.
+# Contents that have caused trouble in viewers, read with Perfetto: markers of a program of ours,
+# and captures made for this. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 77; }
@@ -96,7 +96,7 @@ assert at == [[20000, 49999], [60000, 100001]], at' "$dir/said" >>"$dir/log" 2>&
 result "perfetto: the end of a program that another replaced" $?
 
 stats="stats=select name from stats where value > 0 and severity in ('error', 'data_loss')"
-# Switches that the tracer left out, and the idle task: its name, and whether viewers draw it.
+# Switches missing from the trace, and the idle task: its name, and whether viewers draw it.
 "$make_capture" left-out "$dir/left-out.data" || exit 1
 for format in perfetto chrome; do
 	"$dump" -q -f $format -o "$dir/left-out.$format" "$dir/left-out.data" 2>"$dir/log" &&
@@ -119,7 +119,7 @@ assert [dur for dur, _ in said["cpu 0"][:6]] == [15, 25, 40, 2, 1, 2], said' \
 	result "$format: switches that were left out, and the idle task" $?
 done
 
-# Ranges of no length, in a file whose events are not in the order of time.
+# Ranges without length, in a file whose events are out of time order.
 "$make_capture" empty "$dir/empty.data" || exit 1
 for format in perfetto chrome kineto; do
 	"$dump" -q -f $format -o "$dir/empty.$format" "$dir/empty.data" 2>"$dir/log" &&
@@ -139,7 +139,7 @@ assert got == {**want, "outer": 70000, "long": 10000, "span": 185000}, got' \
 	result "$format: ranges of no length" $?
 done
 
-# Arrows end in the range that is open, or where that would show another in an event of their own.
+# Arrows end in the open range; if that would show another range, in an event of their own.
 "$make_capture" flows "$dir/flows.data" &&
 	"$dump" -q -f chrome -o "$dir/flows.chrome" "$dir/flows.data" 2>"$dir/log" &&
 	node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" \
@@ -161,7 +161,7 @@ assert got == [["put", "run", None, 30, 30000], ["put", "to get", "get", 40, 0],
 assert said["slices"] == [[5]], said' "$dir/said" >>"$dir/log" 2>&1
 result "chrome: arrows end in the range that is open" $?
 
-# Ranges that begin, or end, with the one around them.
+# Ranges that begin or end with the one around them.
 "$make_capture" together "$dir/together.data" || exit 1
 for format in perfetto chrome kineto; do
 	"$dump" -q -f $format -o "$dir/together.$format" "$dir/together.data" 2>"$dir/log" &&
@@ -185,7 +185,7 @@ assert around["a"] is None and around["g"] is None, around' \
 	result "$format: ranges that begin with the one around them" $?
 done
 
-# Arrows from calls to what they started: one to each activity of a graph's launch.  In Perfetto's
+# Arrows from calls to what they started: one to each activity of a graph's launch. In Perfetto's
 # own format they lead from each activity to the next.
 "$make_capture" launches "$dir/launches.data" || exit 1
 for format in perfetto chrome; do

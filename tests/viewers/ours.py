@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a capture says of itself, out of its ndjson, and how it is compared with a viewer's view."""
+"""Reads a capture's ndjson, and compares it with a viewer's data."""
 import collections
 import json
 import re
 
 
 class Ours:
-    """Ranges by (tid, name): count and ns; what is open, flows, counters, threads, processes."""
+    """Ranges by (tid, name): count and ns; open ranges, flows, counters, threads, processes."""
 
     def __init__(self, path):
         self.types = collections.Counter()
@@ -67,16 +67,16 @@ class Ours:
         elif kind == "open":
             self.open.add((tid, e["name"]))
         elif kind.startswith("flow-"):
-            # An end is in the innermost range that is open, if one is.
+            # A flow's end is in the innermost open range, if there is one.
             around = [(name, ns) for name, ns, op in self.stacks[e["producer"], tid][-1:]]
             self.flows[e["producer"], e["value"]].append((e["name"], tid, e["ns"], around))
-        # Of a double that is not finite viewers draw an instant.
+        # For a double that is not finite, viewers draw an instant.
         elif kind == "counter" and not isinstance(e.get("f64"), str):
             self.counters[e["name"]][0] += 1
             self.counters[e["name"]][1] += e.get("f64", e["value"])
 
     def link(self, op):
-        """A backward op and the forward op of its number, the innermost of several."""
+        """Links a backward op with the forward op of its number, the innermost of several."""
         number, thread = op.get("sequence", -1), op.get("forward_thread")
         if number < 0:
             return
@@ -89,18 +89,18 @@ class Ours:
             self.links.append((to["name"], op["name"], thread, op["tid"], op["ns"] - to["ns"]))
 
     def add(self, tid, name, dur):
-        # Viewers show what took no time in ways of their own.
+        # Viewers differ in showing ranges of no time.
         if dur:
             self.ranges[tid, name][0] += 1
             self.ranges[tid, name][1] += dur
 
     def closed(self):
-        """Ranges by thread and name, without those that a viewer has to end."""
+        """Returns ranges by thread and name, without those that a viewer has to end."""
         return {key: list(v) for key, v in self.ranges.items() if key not in self.open}
 
 
 def by_name(ranges):
-    """Ranges of all threads: {name: [count, ns]}."""
+    """Returns the ranges of all threads: {name: [count, ns]}."""
     sums = {}
     for (_, name), (n, ns) in ranges.items():
         old = sums.get(name, [0, 0])
@@ -109,13 +109,13 @@ def by_name(ranges):
 
 
 def track_thread(name):
-    """Whose ranges a track has that do not nest in the others; None: it is not such a one."""
+    """Returns the thread of a track for its overlapping ranges; None for other tracks."""
     match = re.match("overlapping ranges of (?:thread )?([0-9]+)", name or "")
     return int(match.group(1)) if match else None
 
 
 class Comparison:
-    """Prints what differs; wrong says how much."""
+    """Prints differences; wrong is their number."""
 
     def __init__(self):
         self.wrong = 0

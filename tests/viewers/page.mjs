@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Opens a page in headless Chromium, served from this machine alone, and says what it says.
+// Opens a page in headless Chromium, served from this machine only, and prints its messages.
 //
 // Usage: page.mjs BROWSER ROOT PAGE PICTURE READY [JS...]
 //
-// ORIGIN in PAGE is where it is served. READY is JavaScript that gives true once the page is done;
-// each JS is evaluated after that. A line of JSON for each thing: {"console": TEXT},
-// {"error": TEXT}, {"js": VALUE}, in their order.
-// The browser is driven through its pipe (Chrome DevTools protocol, messages end with a zero).
+// PAGE may contain ORIGIN, the address from which it is served. READY is JavaScript that returns
+// true once the page is done; after that each JS is evaluated. Prints a line of JSON for each
+// message, in their order: {"console": TEXT}, {"error": TEXT}, {"js": VALUE}. Controls the browser
+// through its pipe (Chrome DevTools protocol; messages end with a zero).
 import { spawn } from "node:child_process";
 import fs from "node:fs";
 import http from "node:http";
@@ -46,7 +46,7 @@ const child = spawn(browser, [
 	"--window-size=1500,900", "--remote-debugging-pipe", `--user-data-dir=${user}`,
 ], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
 
-// What the browser keeps is in TMPDIR, which is the caller's to remove.
+// The browser's files are in TMPDIR, which the caller removes.
 function leave(status) {
 	child.once("exit", () => process.exit(status));
 	send("Browser.close").catch(() => {});
@@ -120,7 +120,7 @@ try {
 		say({ error: `not ready within four minutes: ${ready}` });
 	for (const script of scripts)
 		say({ js: await evaluate(script) });
-	// What it shows it may still be drawing.
+	// The page may still be drawing.
 	await sleep(3000);
 	const { data } = await send("Page.captureScreenshot");
 	fs.writeFileSync(picture, Buffer.from(data, "base64"));

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares what a reader makes of a file with what the capture says of itself.
+"""Compares what a reader makes of a file with the capture.
 
 usage: readers.py TOOL NDJSON FILE...
 
-TOOL is pandas, pyarrow or duckdb, FILE the same as ndjson; hta, tensorboard or
-tensorboard-stacks, of kineto's JSON; ranks, of kineto's JSON of each rank; or speedscope or folded:
-FILE is what speedscope.mjs said of Chrome's JSON, or of folded stacks.
+TOOL is pandas, pyarrow or duckdb, with FILE the same as ndjson; hta, tensorboard or
+tensorboard-stacks, with Kineto's JSON; ranks, with Kineto's JSON of each rank; or speedscope or
+folded, with speedscope.mjs's output for Chrome's JSON or for folded stacks.
 
-Prints a line for each thing that differs, and exits 1 then.
+Prints a line for each difference, and exits with 1 if there is any.
 """
 import collections
 import gzip
@@ -32,7 +32,7 @@ same = comparison.same
 
 
 def plain(path):
-    """Sums over the lines, in integers: what tables of them must give as well."""
+    """Sums over the lines, in integers, which tables of them must equal."""
     want = {w: collections.Counter() for w in ("types", "marks", "told", "counters", "switches")}
     want["threads"], want["args"] = set(), 0
     with open(path, encoding="utf-8") as f:
@@ -63,7 +63,7 @@ def pandas(path):
     told = df[df["type"].isin(["span", "complete"])]
     counters = df[df["type"] == "counter"]
     switches = df[(df["type"] == "kernel") & (df["name"] == "sched_switch")]
-    # A column for each field: the fields of one kind of event.
+    # One column per field: the fields of one kind of event.
     fields = pd.json_normalize(switches["fields"].tolist())
     threads = df[["tid", "thread"]].dropna().drop_duplicates()
     return {
@@ -101,7 +101,7 @@ def pyarrow(path):
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.json as pj
-    # A column has one type: values of arguments and fields, which are of several, are left out.
+    # A column has one type, so values of arguments and fields, which have several, are left out.
     number, text = pa.int64(), pa.string()
     schema = pa.schema([("type", text), ("name", text), ("tid", number), ("thread", text),
                         ("ns", number), ("begin_ns", number), ("end_ns", number), ("i64", number)])
@@ -135,7 +135,7 @@ def compare_tables(tool, ndjson, path):
 
 
 def overlapping(kineto):
-    """Of tracks of ranges that do not nest in those of their thread: {track: thread}."""
+    """Returns the tracks for ranges that do not nest in those of their thread: {track: thread}."""
     with (gzip.open if kineto.endswith(".gz") else open)(kineto, "rt", encoding="utf-8") as f:
         events = json.load(f)["traceEvents"]
     threads = {e["tid"]: track_thread(e["args"]["name"])
@@ -144,11 +144,11 @@ def overlapping(kineto):
 
 
 def hta(ours, kineto):
-    """The table that all of its analyses start from."""
+    """Compares the table on which all of its analyses are based."""
     os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"
     from hta.trace_analysis import TraceAnalysis
     with tempfile.TemporaryDirectory() as folder:
-        # Its files are called like this.
+        # Its files need names like this.
         shutil.copy(kineto, os.path.join(folder, "rank.json" + GZ.search(kineto).group()))
         t = TraceAnalysis(trace_dir=folder, include_last_profiler_step=True).t
         df, names = t.get_trace(0), t.symbol_table.get_sym_table()
@@ -162,8 +162,8 @@ def hta(ours, kineto):
 
 
 def repeated(ndjson):
-    """Ops that are the only child of one of their name, by process: the plugin takes both for one,
-    as PyTorch's own profiler does.  And names of ranges that are no ops."""
+    """Returns the ops that are the only child of an op of the same name, by process, which the
+    plugin merges, as PyTorch's own profiler does; and names of ranges that are no ops."""
     stacks, n, ranges = collections.defaultdict(list), collections.Counter(), set()
     with open(ndjson, encoding="utf-8") as f:
         for e in map(json.loads, f):
@@ -181,7 +181,7 @@ def repeated(ndjson):
 
 
 def tensorboard(ours, kineto, ndjson, stacks):
-    """Its tables of operators and of memory; @stacks: of the demo's training, with its stacks."""
+    """Compares its tables of operators and memory; @stacks: the demo's training, with stacks."""
     from torch_tb_profiler.io.cache import Cache
     from torch_tb_profiler.profiler.loader import RunLoader
     with tempfile.TemporaryDirectory() as folder, Cache() as cache:
@@ -198,11 +198,11 @@ def tensorboard(ours, kineto, ndjson, stacks):
             if ours.categories[name] == "torch" and name not in ranges}
     same("operators", {name: n for name, (n, us) in got.items()},
          {name: n - both[name] for name, (n, ns) in want.items()})
-    # It rounds; and what is twice it has once.
+    # It rounds; and it merges some pairs.
     same("times", {name: us for name, (n, us) in got.items() if name in want and
                    not both[name] and abs(us - want[name][1] / 1000) > n}, {})
     if stacks:
-        # The calls of an op by the Python stack that it ran below.
+        # The calls of an op by the Python stack above it.
         rows = profile.operation_stack_by_name["aten::conv2d"]["data"]
         same("calls by stack", sum(row["calls"] for row in rows), want["aten::conv2d"][0])
         same("stacks", [row["call_stack"] for row in rows if not re.search(
@@ -215,7 +215,7 @@ def tensorboard(ours, kineto, ndjson, stacks):
 
 
 def ranks(ndjson, paths):
-    """Which is which they know from the files, in whatever order these are."""
+    """Checks that the tools take ranks from the files, in any order of these."""
     from hta.trace_analysis import TraceAnalysis
     from torch_tb_profiler.io.cache import Cache
     from torch_tb_profiler.profiler.loader import RunLoader
@@ -240,14 +240,14 @@ def ranks(ndjson, paths):
         names = t.symbol_table.get_sym_table()
         for rank in want:
             df = t.get_trace(rank)
-            # Without what is shorter than its clock.
+            # Without events shorter than its clock's tick.
             got = collections.Counter(names[name] for name in df[df["dur"] > 0]["name"])
             same("rank %d: ops" % rank, {n: c for n, c in got.items() if n in want[rank]},
                  {n: c for n, c in want[rank].items() if n in got})
             same("rank %d: collectives" % rank, got["c10d::allreduce_"] > 0, True)
             profiles = [p for p in RunLoader("run", folder, cache).load().profiles.values()
                     if p.worker != "All"]
-    # It knows them by the names of the files.
+    # It names ranks by the names of the files.
     for profile in profiles:
         rank = len(paths) - 1 - int(profile.worker[1:])
         got = {op["name"]: op["calls"] for op in profile.operation_table_by_name["data"]}
@@ -259,7 +259,7 @@ def ranks(ndjson, paths):
 def speedscope(ours, path):
     with open(path, encoding="utf-8") as f:
         said = json.load(f)
-    # It pairs a begin and an end that differ in their arguments, and says so.
+    # It pairs a begin and an end whose arguments differ, and complains.
     pair = re.compile(r'ts=.*: Tried to end "(.*?)(?: {".*)?" when "\1(?: {".*)?" was on the top')
     same("complaints", [c for c in said[""] if not pair.match(c)], [])
     got, threads = collections.defaultdict(lambda: [0, 0]), {}
@@ -278,7 +278,7 @@ def speedscope(ours, path):
 
 
 def folded(ours, path):
-    """Times with what is inside; each line of the file has whole microseconds."""
+    """Compares inclusive times; each line of the file has whole microseconds."""
     with open(path, encoding="utf-8") as f:
         said = json.load(f)
     (_, frames), = said["tracks"]

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Files in the hands of what reads them: speedscope, HolisticTraceAnalysis, TensorBoard's profiler
-# plugin, pandas, pyarrow and DuckDB make of a recording of the demo's programs, and of its
-# training with shapes and memory, what the capture says itself. TAP.
+# Readers of our files: speedscope, HolisticTraceAnalysis, TensorBoard's profiler plugin, pandas,
+# pyarrow and DuckDB must get the captures' data from a recording of the demo's programs, and of its
+# training with shapes and memory. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 77; }
@@ -22,13 +22,13 @@ record_ops
 reads() # TOOL FILE
 {
 	[ -z "$no_readers" ] || { skipped "$1: $2" "$no_readers"; return; }
-	# They look for packages where they stand, and write there.
+	# The readers look for packages in the current folder, and write there.
 	(cd "$dir" && "$venv/bin/python" "$here/readers.py" "$1" "${2%%.*}.ndjson" "$2") \
 		>"$dir/log" 2>&1
 	result "$1: $2" $?
 }
 
-# So many that there is something of everything.
+# So many that every kind of event is among them.
 "$dump" -q -f ndjson -n 20000 -o "$dir/table.ndjson" "$dir/demo/xsprof.data" &&
 	gzip -k "$dir/table.ndjson" || exit 1
 for tool in pandas pyarrow duckdb; do
@@ -38,13 +38,13 @@ reads hta demo.kineto
 reads hta ops.kineto.gz
 reads tensorboard-stacks ops.kineto.gz
 
-# Where ops have no stacks of their own, what is around them is above them.
+# Ops without stacks of their own are below the ranges around them.
 "$xsprof" record -q --torch shapes -o "$dir/plain.data" -- /usr/bin/python3 tests/demo/train.py 5 \
 	>"$dir/log" 2>&1 &&
 	"$dump" -q -f ndjson -o "$dir/plain.ndjson" "$dir/plain.data" &&
 	"$BUILD/tests/profiler/save" stacks "$dir/plain.data" "$dir/plain.folded" &&
 	"$BUILD/tests/profiler/save" stacks "$dir/ops.data" "$dir/ops.folded" || exit 1
-# Else the lines that run them are, and of ops in one place the outer ones.
+# Otherwise they are below the lines that run them; of ops in one place the outer comes first.
 grep -q '<module> at .*train\.py:[0-9]*;.*Conv2d\.forward at .*;aten::conv2d;aten::convolution;' \
 	"$dir/ops.folded"
 result "folded: ops below the lines that run them" $?

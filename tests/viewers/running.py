@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares for how long threads ran inside ranges, as Perfetto shows it and as the report says.
+"""Compares how long threads ran inside ranges in Perfetto and in the report.
 
 usage: running.py query              prints the query, NAME=SQL
-       running.py SAID REPORT        what sql.mjs said of it, and the report in JSON
+       running.py SAID REPORT        sql.mjs's output, and the report in JSON
 
-Prints a line for each name that differs, and exits 1 then.
+Prints a line for each name that differs, and exits with 1 if there is any.
 """
 import json
 import sys
 
-# The time of the slices of a name, and that in which their thread was on a CPU.
+# The time of a name's slices, and the part in which their thread was on a CPU.
 QUERY = """running=select s.name, sum(s.dur), sum((select sum(min(c.ts + c.dur, s.ts + s.dur) -
     max(c.ts, s.ts)) from sched c where c.utid = t.utid and c.ts < s.ts + s.dur and
     c.ts + c.dur > s.ts)) from slice s join thread_track t on t.id = s.track_id
@@ -35,7 +35,7 @@ def main():
             continue
         compared += 1
         want = sum(cause[key] for key in ON_CPU)
-        # The trace has an inferred switch at the earliest time that it can have had.
+        # The trace has an inferred switch at its earliest possible time.
         most = want + (cause["runnable_ns"] + cause["blocked_ns"] if missed else 0)
         if not want <= ran <= most:
             wrong += 1

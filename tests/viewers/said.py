@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Judges what a viewer said of a trace.
+"""Checks a viewer's messages about a trace, and its data.
 
 usage: said.py VIEWER TRACE SAID NDJSON      SAID: lines of page.mjs
 
-Prints a line for each complaint, and exits 1 then.
+Prints a line for each complaint, and exits with 1 if there is any.
 """
 import collections
 import json
@@ -20,7 +20,7 @@ with open(said, encoding="utf-8") as f:
 wrong = [s["error"] for s in said if "error" in s]
 console = [s["console"] for s in said if "console" in s]
 page = [s["js"] for s in said if "js" in s]
-# Kinds of the kernel's events that catapult does not know, and a state of tasks.
+# Kinds of kernel events, and a task state, that catapult does not know.
 KNOWN = re.compile("Unknown event |Unrecognized sleep state: I$")
 
 
@@ -30,12 +30,12 @@ def events():
 
 
 def compare(report):
-    """What catapult has of ranges, threads and counters, with the capture."""
+    """Compares catapult's ranges, threads and counters with the capture."""
     ours, comparison, got, threads = Ours(ndjson), Comparison(), {}, {}
     for exe, tid, thread, ranges in report["threads"]:
         if tid in ours.threads:
             threads[tid] = exe, thread
-        # Those of a number beyond all threads are more tracks of them.
+        # Tids beyond all threads are additional tracks.
         if tid in ours.threads or type(tid) is int and tid >= 20000000:
             got.update({(tid, name): v for name, v in ranges.items()
                         if v[0] and (tid, name) not in ours.open})
@@ -51,7 +51,7 @@ def compare(report):
 if not page:
     wrong.append("it says nothing")
 elif viewer == "perfetto":
-    # What it counts as import errors is viewers/sql's to judge.
+    # viewers/sql tests what it counts as import errors.
     wrong += re.findall(".*(?:unrecoverable|Could not|Oops).*", page[0])
 elif viewer == "catapult":
     report = page[0]
@@ -63,7 +63,7 @@ elif viewer == "catapult":
             wrong.append("%d arrows" % report["flows"])
         wrong += compare(report)
 elif viewer == "speedscope":
-    # It names a begin by its arguments as well; it pairs such a range all the same.
+    # Its names of begins include arguments; it still pairs such ranges.
     wrong += [c for c in console if re.search("Doing nothing|still open|Could not", c)]
     tracks = {(e["pid"], e["tid"]) for e in events() if e["ph"] in "BX"}
     if "/%d)" % len(tracks) not in page[0]:

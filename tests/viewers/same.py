@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares what Perfetto's SQL says of a trace with what the capture says of itself.
+"""Compares the answers of Perfetto's SQL for a trace with the capture.
 
 usage: same.py queries FORMAT        prints the queries, NAME=SQL, each ended by a zero
        same.py FORMAT NDJSON SAID TRACE     FORMAT is perfetto, chrome or kineto
 
-Prints a line for each thing that differs, and exits 1 then.
+Prints a line for each difference, and exits with 1 if there is any.
 """
 import collections
 import gzip
@@ -40,7 +40,7 @@ QUERIES = {
     "order": """select pid, extract_arg(arg_set_id, 'process_sort_index_hint') from process
                 where pid > 0""",
     "sched": "select cpu, count(*) from sched group by 1",
-    # Of the idle task viewers draw nothing, where they know it.
+    # Viewers do not draw the idle task, if they recognize it.
     "idle": """select is_idle, thread.name, count(*) from sched join thread using (utid)
                where tid = 0 group by 1, 2""",
     "inferred idle": """select count(*) from ftrace_event where name = 'inferred_sched_switch'
@@ -56,14 +56,14 @@ same = comparison.same
 
 
 def compare_tree(ours, tree):
-    """Programs have their command line, whose first word is their name; tasks what forked them."""
+    """Compares programs' command lines, whose first word is the name, and parents of tasks."""
     for pid, began in ours.began.items():
         name, cmdline, start, parent, end = tree.get(pid, [None] * 5)
-        # Without the scheduler's events it may be known to an interval only.
+        # Without the scheduler's events the end may be known only as an interval.
         if end or ours.switches:
             same("end of %d" % pid, end, ours.ended.get(pid))
         same("name of %d" % pid, name, (cmdline or "").split(" ")[0])
-        # As in the other formats, but for the folders.
+        # As in the other formats, except for folders.
         same("program of %d" % pid, (name or "").rsplit("/", 1)[-1], ours.programs[pid])
         same("%d has command line and parent" % pid, bool(cmdline and parent), True)
         same("start of %d, before %d" % (pid, began), 0 < (start or 0) <= began, True)
@@ -78,8 +78,8 @@ def compare_tree(ours, tree):
 
 
 def in_range(drawn, arrow, base):
-    """The arrow as the viewer is to have drawn it: each end in the range around it, where it was
-    drawn there, or in one of its own."""
+    """Returns whether the viewer drew the arrow correctly: each end in the range around it, if it
+    was drawn there, or in one of its own."""
     starts, ends = ([(name, ns)] + around for name, _, ns, around in arrow)
     ways = [(start, end, arrow[0][1], arrow[1][1], at - base, to - base)
             for start, at in starts for end, to in ends]
@@ -90,10 +90,10 @@ def compare(form, ours, said):
     same("errors", said[""], [])
     same("stats", said["stats"], [])
 
-    # What is open has an end of the viewer's.
+    # The viewer adds an end to open ranges.
     want = ours.closed()
     if form == "perfetto":
-        # Ranges around what was told before are on tracks beside their thread's, among others.
+        # Ranges around what was written before them are on tracks beside their thread's.
         names = {name for tid, name in want} - {name for tid, name in ours.open}
         same("ranges", {name: [n, dur] for name, n, dur in said["names"] if name in names},
              {name: v for name, v in by_name(want).items() if name in names})
@@ -121,7 +121,7 @@ def compare(form, ours, said):
     same("arrows", dict(drawn), dict(expected))
     same("all arrows", said["all flows"], [[sum(expected.values())]])
 
-    # JSON's counters are called by their name and that of the series.
+    # In JSON a counter's name includes that of its series.
     cut = 0 if form == "perfetto" else len(" value")
     same("counters", {name[:len(name) - cut]: [n, v] for name, n, v in said["counters"]},
          dict(ours.counters))
@@ -133,7 +133,7 @@ def compare(form, ours, said):
     if form == "perfetto":
         compare_tree(ours, {pid: rest for pid, *rest in said["tree"]})
         same("numbers of two processes or threads", said["twice"], [])
-        # Rows of ranges that do not nest are called as these are.
+        # Tracks for ranges that do not nest have these ranges' names.
         same("rows", [row for row in said["rows"] if row[0] != row[1]], [])
     else:
         exes = {pid: exe for tid, pid, name, exe in said["threads"] if pid in ours.programs}
@@ -146,7 +146,7 @@ def compare(form, ours, said):
     if form != "kineto":
         same("other processes", {pid: exe for tid, pid, name, exe in said["threads"]
                                  if pid in ours.others and tid == pid and not exe}, {})
-        # Those that the kernel left out are in the trace, with a mark each, not in the capture.
+        # Switches missing from the capture are in the trace, each with a mark.
         idle = ours.idle + said["inferred idle"][0][0]
         # Lines of JSON call the idle task <idle>, unless an event has the kernel's name for it.
         same("idle", [[utid, "<idle>" if name.startswith("swapper/") else name, n]
@@ -163,7 +163,7 @@ else:
     with open(sys.argv[3], encoding="utf-8") as f:
         said = json.load(f)
     said["inferred"] = collections.Counter(dict(said.get("inferred", [])))
-    # Of the lines of JSON those alone are left that Perfetto knows.
+    # Keep only the JSON lines that Perfetto knows.
     with (gzip.open if sys.argv[4].endswith(".gz") else open)(sys.argv[4], "rb") as f:
         trace = f.read()
     lines = re.findall(rb"\[(\d+)\] [^:]+: inferred_sched_switch: next_pid=(\d+)", trace)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What speedscope makes of a file, as one object of JSON, without a browser.
+// Prints, as one JSON object, what speedscope reads from a file, without a browser.
 //
 // Usage: speedscope.mjs SCRIPT FILE
 //
-// SCRIPT is the one script of the package. In the object, "" is what it complained of, and tracks
-// are its profiles: [NAME, {FRAME: [COUNT, SUM]}] of what took time, in thousandths of the profile's
+// SCRIPT is the package's only script. In the object, "" has its complaints, and tracks has its
+// profiles: [NAME, {FRAME: [COUNT, SUM]}] of frames that took time, in thousandths of the profile's
 // unit, each rounded.
 import fs from "node:fs";
 import path from "node:path";
@@ -15,7 +15,7 @@ const [script, file] = process.argv.slice(2);
 const said = { "": [], tracks: [] };
 let source = fs.readFileSync(script, "utf8");
 
-// Its importer is kept, and it stops before it draws.
+// Exports the script's importer, and stops it before it draws.
 for (const [from, to] of [
 	[/([\w$]+\()([\w$]+)(,\{importFromFileSystemDirectoryEntry:)/, "$1globalThis.xsprofImport=$2$3"],
 	[/console\.log\(`speedscope v/, "return;$&"],

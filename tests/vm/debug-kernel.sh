@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# The debug kernels, built from Debian's source package: debug with debug.config, kcsan with what
-# kcsan.config has other than that. And what else the source lends to the tests: kselftest's
-# headers, checkpatch, kernel-doc. Built once per source version, configuration and compiler (6
-# CPU-minutes); what is kept is the kernel and what a module is built against. Sourced by
-# kernels.sh.
+# Builds the debug kernels from Debian's source package: debug with debug.config, kcsan with
+# kcsan.config on top of that. Also unpacks what tests take from the source: kselftest's headers,
+# checkpatch, kernel-doc. Builds once per source version, configuration and compiler (6
+# CPU-minutes); keeps the kernel and what a module build needs. Sourced by kernels.sh.
 
-# source_fetch: the source package of 6.1 in the cache: $k_source has usr/src with the
+# source_fetch: fetches the source package of 6.1 into the cache: $k_source has usr/src with the
 # archive, and lent/ with the unpacked files that tests use
 source_fetch()
 {
@@ -47,8 +46,8 @@ debug_config()
 		!(symbol in other)' "$vm_src/$1.config" "$vm_src/debug.config"
 }
 
-# debug_name K: $k_tree of the debug kernel K, named after all that goes into it. The recipe
-# counts up when what is built, or what is kept of it, changes otherwise.
+# debug_name K: sets $k_tree of the debug kernel K, named after a hash of its inputs. Increment
+# "recipe" when the way of building changes, or what is kept of it.
 debug_name()
 {
 	local hash
@@ -59,7 +58,7 @@ debug_name()
 	k_tree=$vm_dir/trees/$1-${hash:0:16}
 }
 
-# kernel_debug K: $k_tree, built unless it is there
+# kernel_debug K: sets $k_tree, and builds it unless it is there
 kernel_debug()
 {
 	local build log=$vm_dir/$1-kernel.log tool start=$SECONDS
@@ -86,8 +85,8 @@ kernel_debug()
 	mv "$build" "$k_tree"
 }
 
-# debug_make BUILD TARGET...: nothing in the result depends on who built it, so that ccache, where
-# it is installed, has most of it when only the configuration changed
+# debug_make BUILD TARGET...: runs make with a fixed builder's name, so that ccache, where it is
+# installed, serves most objects when only the configuration changed
 debug_make()
 {
 	local build=$1
@@ -99,7 +98,7 @@ debug_make()
 		KBUILD_BUILD_TIMESTAMP=@0 "$@"
 }
 
-# debug_configure BUILD K: every line of its configuration took effect, or it fails and says which
+# debug_configure BUILD K: configures; fails, and prints the lines, where some took no effect
 debug_configure()
 {
 	local line failed=0
@@ -120,7 +119,7 @@ debug_configure()
 	return $failed
 }
 
-# debug_keep BUILD: remove what neither running it nor building a module for it needs
+# debug_keep BUILD: removes what neither running the kernel nor building a module needs
 debug_keep()
 {
 	mkdir -p "$1/.keep" &&
@@ -130,7 +129,7 @@ debug_keep()
 		"$1"/vmlinux* "$1"/.tmp_vmlinux* "$1"/.vmlinux* &&
 	mkdir -p "$1/tools/objtool" && mv "$1/.keep/objtool" "$1/tools/objtool/" &&
 	mv "$1/.keep/bzImage" "$1/" && rmdir "$1/.keep" || return
-	# of the other architectures nothing, of this one what is not code
+	# nothing of the other architectures, and no code of this one
 	find "$1/arch" -mindepth 1 -maxdepth 1 -type d ! -name x86 -exec rm -rf {} + &&
 	find "$1" \( -name '*.o' -o -name '*.a' -o -name '.*.cmd' -o -name '*.[cS]' \) \
 		-type f ! -path '*/scripts/*' -delete

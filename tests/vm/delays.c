@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Delays in a module that is compiled with -fsanitize-coverage=trace-pc, linked to it: the compiler
- * puts a call of this into each basic block.  Now and then it takes some time, so that what comes
- * in between seldom comes often.  Never sleeps, nor calls anything: the blocks are in any context,
- * and objtool lets a function of this name call nothing.
+ * Delays basic blocks of a module that is compiled with -fsanitize-coverage=trace-pc and linked to
+ * this file: the compiler inserts a call of this function into each basic block. One call in SELDOM
+ * spins for a while, so that rare races become frequent. It never sleeps or calls a function:
+ * blocks run in any context, and objtool allows no calls in a function of this name.
  */
 #include <linux/compiler.h>
 #include <linux/processor.h>
 #include <linux/timex.h>
 
-#define SELDOM	64	/* one block of so many */
+#define SELDOM	64	/* one block in this many is delayed */
 #define MOST	256	/* turns, of a microsecond or less in an emulated machine */
 
 void __sanitizer_cov_trace_pc(void);
 
-static unsigned long state = 1;		/* of all CPUs: what races only makes it more random */
+static unsigned long state = 1;		/* shared by all CPUs: races only make it more random */
 
 notrace void __sanitizer_cov_trace_pc(void)
 {

@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dmesg-gate.sh FILE...: is there a complaint in these kernel logs? Prints each with what
-# stands around it, and exits with 1 when there is one, else with 0; with 2 when a log
-# cannot be read or is empty, because then nothing is known.
+# dmesg-gate.sh FILE...: searches kernel logs for complaints. Prints each with its context. Exits
+# with 1 if there is one, 0 if not, and 2 if a log cannot be read or is empty.
 #
-# What counts is what the kernel prints when it has found itself wrong: WARN, BUG, Oops,
-# and the reports of KASAN, KCSAN, lockdep, RCU, kmemleak, UBSAN, debug objects, the
-# allocators, the watchdogs. The list is of their own words, at the place where they stand.
+# A complaint is what the kernel prints when it has found a bug in itself: WARN, BUG, Oops, and the
+# reports of KASAN, KCSAN, lockdep, RCU, kmemleak, UBSAN, debug objects, the allocators, the
+# watchdogs. The patterns are the kernel's texts, at their place in a line.
 set -u -o pipefail
 [ $# -ge 1 ] || { echo "usage: dmesg-gate.sh FILE..." >&2; exit 2; }
 
@@ -53,15 +52,17 @@ words=(
 	'watchdog: BUG'
 	'workqueue lockup'
 	'segfault at .* in xsprof'
-	'klog: the kernel overwrote messages'	# what they said is not known: klog.c
+	'klog: the kernel overwrote messages'	# their text is unknown: klog.c
 )
-# A race that KCSAN reports counts where one of the accesses is the module's, or of what it calls
-# for that: the kernel has races of its own, in its page allocator for one, which frees for anybody.
-# Two of them have the module in a trace all the same: who takes a work reads its flags while any
-# caller may set the one that says "queued", by a marked access; and a capability that is used is
-# noted in the flags of the task itself, which interrupts of that CPU read.
-# What was asked for is no complaint, though it prints a stack trace: a failure that was
-# injected, a process that its cgroup's limit has killed.
+# A KCSAN report counts only if one of the accesses is in the module or in a function that it calls:
+# the kernel has races of its own, for example in its page allocator.
+#
+# Two known races have the module in a trace all the same. A worker reads the flags of its work
+# while any caller may set the "queued" bit by a marked access. And using a capability writes to the
+# task's own flags, which interrupts on that CPU read.
+#
+# A stack trace that the test asked for is no complaint: an injected failure, a process killed at
+# its cgroup's limit.
 known=(
 	'FAULT_INJECTION: forcing a failure'
 	'invoked oom-killer'

@@ -1,11 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# fetch.sh KERNEL...|source|all: fills the cache and prints, per word, NAME and its folder.
-#
-# For a KERNEL of kernels.sh that is where a module is built for it (KDIR); for "source"
-# the files that Debian's kernel source lends: scripts/, tools/testing/selftests/. Needed
-# by nobody: each script fetches what it uses. Exit status 77 when something cannot be had.
+# fetch.sh KERNEL...|source|all: fills the cache and prints NAME and its folder for each word. For a
+# KERNEL of kernels.sh the folder is where modules are built (KDIR); for "source" it has the files
+# taken from Debian's kernel source: scripts/, tools/testing/selftests/. Optional: each script
+# fetches what it uses. Exit status 77 when something is not available.
 
 set -u
 . "$(dirname "$(readlink -f "$0")")/kernels.sh"

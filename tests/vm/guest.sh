@@ -1,38 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# One guest: its initramfs, its run under QEMU, its verdict. Knows nothing of an
-# architecture: the front script (boot.sh) gives the QEMU command, the kernel
-# and the modules. Never trusts QEMU's exit status alone, because a guest that
-# panics or powers off makes QEMU leave with 0.
+# Runs one guest: packs its initramfs, runs QEMU, reads the verdict. Independent of the
+# architecture: the front script (boot.sh) gives the QEMU command, the kernel and the modules. Never
+# trusts QEMU's exit status alone: QEMU exits with 0 when a guest panics or powers off.
 #
-# The verdict has two halves that must agree: the guest writes "NONCE STATUS" to
-# a port of its own, and then leaves QEMU with the code that verdict_code gives
-# for STATUS. A crash can do neither, a stray exit of QEMU cannot do the first.
+# The verdict has two halves that must agree: the guest writes "NONCE STATUS" to a port of its own,
+# then leaves QEMU with the code that verdict_code gives for STATUS. A guest that crashes does
+# neither, and an unexpected exit of QEMU does not write.
 
-vm_die()	# a mistake of the caller
+vm_die()	# the caller's mistake
 {
 	echo "${0##*/}: $*" >&2
 	exit 2
 }
 
-vm_skip()	# something this machine lacks: TAP's way of saying so, and kselftest's status
+vm_skip()	# this machine lacks something: prints TAP's SKIP, exits with kselftest's status
 {
 	echo "1..0 # SKIP ${0##*/}: $*"
 	exit 77
 }
 
-# The code to leave QEMU with: odd, and within 3..123. So it is never 0 (power
-# off, reset, panic), 1 (QEMU's own errors), 124 to 127 (timeout, shell) or 128
-# and more (a signal).
+# Prints the code to leave QEMU with: odd, and within 3..123. So it is never 0 (power off, reset,
+# panic), 1 (QEMU's own errors), 124 to 127 (timeout, shell) or 128 and more (a signal).
 verdict_code()
 {
 	echo $(($1 % 61 * 2 + 3))
 }
 
-# vm_base OUT PROGRAMS MODULE...: the part of the initramfs that all runs share. The
-# folder PROGRAMS has busybox, leave (which ends QEMU), klog (which passes on the
-# kernel's log) and, for x86, port; modules are loaded in this order.
+# vm_base OUT PROGRAMS MODULE...: makes the part of the initramfs that all runs share. The folder
+# PROGRAMS has busybox, leave (ends QEMU), klog (passes on the kernel's log) and, for x86, port. The
+# guest loads the modules in this order.
 vm_base()
 {
 	local out=$1 programs=$2 tree=$1.tree module
@@ -54,16 +52,16 @@ vm_base()
 	mv "$out.new" "$out" && rm -rf "$tree"
 }
 
-quote()		# one word for a shell
+quote()		# prints $1 quoted for a shell
 {
 	local q=\'\\\'\'
 
 	printf " '%s'" "${1//\'/$q}"
 }
 
-# vm_pack RUN BASE NONCE LIBS: the initramfs of this run, from the arrays vm_files,
-# vm_modules and vm_command. The archive without compression comes first: the
-# kernel looks for the next one only at a multiple of four bytes.
+# vm_pack RUN BASE NONCE LIBS: makes the initramfs of this run, from the arrays vm_files, vm_modules
+# and vm_command. The uncompressed archive comes first: the kernel looks for the next one only at a
+# multiple of four bytes.
 vm_pack()
 {
 	local run=$1 base=$2 file word
@@ -86,9 +84,9 @@ vm_pack()
 	cat "$base" >> "$run/initrd" && rm -rf "$run/tree"
 }
 
-# vm_libs TREE: the libraries of the programs in TREE/t, as this machine's loader finds
-# them, all in /lib, where every loader looks; libgcc_s as well, which libc loads by
-# itself when a thread is cancelled.
+# vm_libs TREE: copies the libraries of the programs in TREE/t, as this machine's loader finds them,
+# to /lib, where every loader looks; and libgcc_s, which libc loads with dlopen() when a thread is
+# cancelled.
 vm_libs()
 {
 	local tree=$1 name path
@@ -104,20 +102,19 @@ vm_libs()
 		[ -e "$tree$name" ] && continue
 		mkdir -p "$tree${name%/*}" && cp -L "$path" "$tree$name" || return
 	done
-	# A library that lies beside the build, which the copy in /t cannot find again
+	# A library beside the build, which the loader cannot find from the copy in /t
 	name=$(awk '/not found/ { print $1; exit }' "$tree.ldd")
 	rm -f "$tree.ldd"
 	[ -z "$name" ] || vm_die "--with-libs: $name is not found: set LD_LIBRARY_PATH"
 }
 
-# vm_boot RUN BUS KERNEL CMDLINE LIMIT QEMU...: the guest's streams become ours, byte
-# for byte, while it runs. They leave it through ports of a virtio-serial bus, or, where
-# BUS is isa, through I/O ports of the numbers that init has too. Sets $raw, QEMU's (or
-# timeout's) exit status.
+# vm_boot RUN BUS KERNEL CMDLINE LIMIT QEMU...: runs the guest with its output streams passed on,
+# byte for byte. They leave it through ports of a virtio-serial bus, or, where BUS is isa, through
+# the I/O ports that init names too. Sets $raw, QEMU's (or timeout's) exit status.
 #
-# Once in some hundreds an emulated machine loses its timer's interrupts before the kernel
-# has come to its first program, and hangs for ever. Nothing of ours has run in it: another
-# is started in its place, and it is said.
+# About once in several hundred boots an emulated machine loses its timer's interrupts before the
+# kernel has started its first program, and hangs for ever. None of our code has run in it: vm_boot
+# starts another guest and prints that.
 vm_boot()
 {
 	local run=$1 try
@@ -130,10 +127,10 @@ vm_boot()
 	done
 }
 
-# A guest that is locked up later is ended by lockup.sh, which asks QEMU through the pipe RUN/mon
-# and says in RUN/lockup what it saw.
+# lockup.sh ends a guest that locks up later: it asks QEMU through the pipe RUN/mon and writes the
+# reason to RUN/lockup.
 
-# vm_watch RUN SECONDS: ends a guest whose first program has written nothing for so long
+# vm_watch RUN SECONDS: ends a guest whose first program has written nothing for SECONDS
 vm_watch()
 {
 	local i
@@ -147,8 +144,8 @@ vm_watch()
 	kill "$vm_pid"
 }
 
-# vm_switch RUN LINE: when the guest's first program runs, QEMU's human monitor gets the line, and
-# then the program goes on (init); a guest whose monitor has something to say to it is ended.
+# vm_switch RUN LINE: when the guest's first program runs, sends the line to QEMU's human monitor,
+# then lets the program go on (init); ends a guest whose monitor answers anything.
 vm_switch()
 {
 	local run=$1 answer=
@@ -178,8 +175,8 @@ vm_boot_once()
 	shift 5
 	rm -f "$run"/{console,kmsg,verdict,lockup,mon.in,mon.out,go.in,go.out}
 	mkfifo "$run/mon.in" "$run/mon.out"
-	# Through a cat each: QEMU reopens what it is given, which would truncate a
-	# file, and is not possible for a socket.
+	# Through a cat each: QEMU reopens the files it is given, which would truncate a regular
+	# file and is not possible for a socket.
 	exec 3> >(exec cat); out=$!
 	exec 4> >(exec cat >&2); err=$!
 	for name in stdout=/dev/fd/3 stderr=/dev/fd/4 "kmsg=$run/kmsg" "verdict=$run/verdict"; do
@@ -224,8 +221,8 @@ vm_boot_once()
 	[ ! -s "$run/lockup" ] || echo "${0##*/}: $(< "$run/lockup") (lockup.sh)" >&2
 }
 
-# vm_verdict RUN NONCE: the command's exit status, 124 for a guest that ran past
-# its limit, 125 for one that ended without a verdict
+# vm_verdict RUN NONCE: returns the command's exit status, 124 for a guest that ran past its limit,
+# 125 for one that ended without a verdict
 vm_verdict()
 {
 	local run=$1 nonce status rest most=60
@@ -244,7 +241,7 @@ vm_verdict()
 	echo "${0##*/}: no verdict from the guest (QEMU left with $raw," \
 	     "verdict '$nonce $status'); QEMU said, and last of the guest's console:" >&2
 	tail -n 5 "$run/qemu" >&2 2> /dev/null
-	# From where the kernel began to say so, or the last it said; of a lockup, what each CPU did
+	# From the first complaint on, or the last lines; after a lockup, also what each CPU did
 	[ ! -s "$run/lockup" ] || most=300
 	awk -v most="$most" '/Kernel panic|BUG:|Oops:|Internal error:/ { seen = 1 }
 	     { last[NR % 40] = $0 }
@@ -255,9 +252,8 @@ vm_verdict()
 	return 125
 }
 
-# vm_log RUN NONCE: the kernel's log on standard output, as dmesg has it, and after it
-# what a dying kernel printed on its console. False when it does not reach the end of
-# the run.
+# vm_log RUN NONCE: prints the kernel's log, as dmesg does, and after it what a dying kernel printed
+# on its console. Returns false when the log does not reach the end of the run.
 vm_log()
 {
 	local run=$1

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# The kernels that guests run: where each comes from, and its parts in the cache. Image,
-# headers and the few modules that bring up virtio are one unpacked tree per kernel, so
-# that they are always of one version. Knows packages, not QEMU (boot.sh) and not how a
-# module is built (module.sh).
+# The kernels that guests run: where each comes from, and its parts in the cache. Image, headers and
+# the few modules that bring up virtio are one unpacked tree per kernel, so they are always of the
+# same version. Knows packages, but not QEMU (boot.sh) or how modules are built (module.sh).
 #
 #	6.1	Debian 12				6.12	its backports
 #	6.12-rt	the same with PREEMPT_RT		arm64	6.12 for arm64, cloud flavour
@@ -20,7 +19,7 @@ vm_dir=${XSPROF_VM_DIR:-${XDG_CACHE_HOME:-${HOME:-$vm_top/build}/.cache}/xsprof/
 kernel_names='6.1 6.12 6.12-rt 7.2 new debug kcsan arm64'
 kernel_filter='linux-(image|headers|kbuild|binary|modules|base-[0-9])[^=]*'
 
-# kernel_setup K: $k_pool, $k_packages, $k_arch of the kernel K and its $k_tree
+# kernel_setup K: sets $k_pool, $k_packages, $k_arch and $k_tree of the kernel K
 kernel_setup()
 {
 	k_arch=x86_64 k_tree=$vm_dir/trees/$1
@@ -37,7 +36,7 @@ kernel_setup()
 	esac
 }
 
-# kernel_series POOL NAME...: NAME-7.2 as the newest package of that series
+# kernel_series POOL NAME...: replaces NAME-7.2 by the newest package of that series
 kernel_series()
 {
 	local pool=$1 name
@@ -54,9 +53,9 @@ kernel_series()
 	done
 }
 
-# kernel_fetch K: its tree in the cache. Sets $k_tree, $k_release, $k_image (the kernel),
-# $k_modules (its lib/modules/RELEASE), $k_kdir (where to build a module); $deb_error
-# when it cannot.
+# kernel_fetch K: fetches its tree into the cache. Sets $k_tree, $k_release, $k_image (the kernel),
+# $k_modules (its lib/modules/RELEASE), $k_kdir (where to build a module); sets $deb_error on
+# failure.
 kernel_fetch()
 {
 	local lock
@@ -73,7 +72,7 @@ kernel_fetch()
 	kernel_parts
 }
 
-# kernel_tree: the tree of a Debian kernel
+# kernel_tree: makes the tree of a Debian kernel
 kernel_tree()
 {
 	local -a packages
@@ -86,7 +85,7 @@ kernel_tree()
 		return 1
 	fi
 	deb_tree "$k_pool" "$k_tree.part" "$kernel_filter" "${packages[@]}" || return 1
-	if [ "$k_arch" = aarch64 ]; then	# what builds for it runs here
+	if [ "$k_arch" = aarch64 ]; then	# its build programs run on this machine
 		deb_tree backports "$k_tree.kbuild" 'linux-kbuild[^=]*' \
 			"$(sed -n 's/^\(linux-kbuild-[^=]*\)=.*/\1/p' "$k_tree.part/.packages")" &&
 		rm -rf "$k_tree.part/usr/lib"/linux-kbuild* &&
@@ -96,8 +95,8 @@ kernel_tree()
 	kernel_trim "$k_tree.part" && mv "$k_tree.part" "$k_tree"
 }
 
-# kernel_trim TREE: only the drivers that a guest has a use for (a twentieth of the tree),
-# unpacked; and the headers' absolute paths as paths from where they stand
+# kernel_trim TREE: keeps only the drivers that a guest can use (a twentieth of the tree), unpacked;
+# makes the absolute paths in the headers relative
 kernel_trim()
 {
 	local modules file self
@@ -116,12 +115,12 @@ kernel_trim()
 	done
 }
 
-# kernel_parts: what kernel_fetch sets, from the tree
+# kernel_parts: sets kernel_fetch's variables from the tree
 kernel_parts()
 {
 	local dir
 
-	if [ -f "$k_tree/bzImage" ]; then	# one that was built here has no modules
+	if [ -f "$k_tree/bzImage" ]; then	# a kernel built here has no modules
 		k_image=$k_tree/bzImage k_kdir=$k_tree k_modules=$k_tree/modules
 		k_release=$(< "$k_tree/include/config/kernel.release")
 		return 0

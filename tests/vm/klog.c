@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The guest's log writer: /dev/kmsg, record by record as it is, to standard output, up to
- * the record that ends with the given mark. A record is written before the next is read,
- * so what a crash can take away is the last one. What the kernel overwrote before it was
- * read is said in a record of the same form. While there is nothing to read it writes an empty
- * line every 10 s: a guest in which timers still fire is never silent for longer (lockup.sh).
+ * The guest's log writer: copies /dev/kmsg, record by record, to standard output, up to the record
+ * that ends with the given mark. It writes each record before it reads the next, so a crash loses
+ * one at most. If the kernel overwrote records before they were read, it writes a record that says
+ * so. While there is nothing to read it writes an empty line every 10 s: a guest in which timers
+ * still fire is never silent for longer (lockup.sh).
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ends QEMU with a chosen exit status, from the guest's user space: the
- * semihosting call SYS_EXIT_EXTENDED with the reason "application exit". Needs
- * -semihosting-config enable=on,userspace=on; without it the instruction is
- * SIGILL, and the guest ends without a verdict.
+ * Ends QEMU with a chosen exit status, from the guest's user space, by the semihosting call
+ * SYS_EXIT_EXTENDED with the reason "application exit". Needs -semihosting-config
+ * enable=on,userspace=on; without it the instruction raises SIGILL, and the guest ends without a
+ * verdict.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ends QEMU with a chosen exit status, from the guest's user space: the device
- * isa-debug-exit at port 0xf4, which makes an exit status of 2N+1 from the N that is
- * written to it. Only odd statuses can be had; verdict_code gives only such.
+ * Ends QEMU with a chosen exit status, from the guest's user space, by the device isa-debug-exit at
+ * port 0xf4: writing N makes the exit status 2N+1. So only odd statuses are possible, and
+ * verdict_code gives only these.
  */
 #include <stdlib.h>
 #include <sys/io.h>

@@ -1,37 +1,36 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# lockup.sh RUN SECONDS: ends an x86 guest in which a CPU is locked up, or all sleep for ever, and
-# says why.
+# lockup.sh RUN SECONDS: ends an x86 guest in which a CPU is locked up, or in which all CPUs sleep
+# for ever, and prints why.
 #
-# Watches the guest of the folder RUN (guest.sh) through QEMU's monitor, the pipe RUN/mon. While
-# the guest writes nothing, it samples the registers of each CPU. When a CPU was in the kernel and
-# not halted in every sample of SECONDS, QEMU logs for a moment the interrupts and exceptions that
-# it delivers, with the registers at each. That log tells:
+# Watches the guest of the folder RUN (guest.sh) through QEMU's monitor, the pipe RUN/mon. While the
+# guest writes nothing, it samples the registers of each CPU. When a CPU was in the kernel and not
+# halted in every sample of SECONDS, it has QEMU log the interrupts and exceptions that it delivers
+# for a moment, with the registers at each. The log tells apart:
 #
 # - the emulator's fault: the CPU takes int3 again and again at an address where memory has another
 #   byte (ghost.sh has the cause). Linux 6.1 takes this for a breakpoint that another CPU has just
 #   removed, and runs the instruction again, for ever; later kernels (8e791f7eba4c) die. "ghost: "
 #   and the place go to the file RUN/lockup, and QEMU ends.
-# - the kernel's fault: the CPU had its interrupts off in every sample and in the log. What is wrong
-#   goes to RUN/lockup. An NMI, which the kernel's command line makes a panic with a backtrace of
-#   each CPU, ends the guest; QEMU ends 15 s later where it does not.
+# - the kernel's fault: the CPU had its interrupts off in every sample and in the log. The reason
+#   goes to RUN/lockup. An NMI, which the kernel's command line turns into a panic with a backtrace
+#   of each CPU, ends the guest; if it does not, QEMU ends 15 s later.
 #
-# Otherwise the CPU is busy, and is watched on.
+# Otherwise the CPU is busy, and the watch goes on.
 #
 # klog.c writes an empty line to RUN/kmsg every 10 s, by a timer. When that stops, and every CPU is
-# halted in every sample of four times SECONDS, no timer fires any longer: the emulated machine has
-# lost its timers' interrupts, as it does now and then. "asleep: " and the state of the timers go to
-# RUN/lockup, and the NMI ends the guest. One that hangs before its first program is seen by
-# vm_watch().
+# halted in every sample of four times SECONDS, the emulated machine has lost its timers'
+# interrupts, as happens now and then. "asleep: " and the state of the timers go to RUN/lockup, and
+# the NMI ends the guest. vm_watch() finds a guest that hangs before its first program.
 set -u
 [ $# = 2 ] || { echo "usage: lockup.sh RUN SECONDS" >&2; exit 2; }
 run=$1 seconds=$2
 step=$(((seconds + 14) / 15))
 exec 5<> "$run/mon.in" 6<> "$run/mon.out" || exit
 
-# ask JSON: sets $answer, the line with what a command of QMP returned; false without one. Lines
-# of events are passed over.
+# ask JSON: runs a command of QMP, sets $answer to the line that it returned; false if there is
+# none. Skips lines of events.
 ask()
 {
 	printf '%s\n' "$1" >&5
@@ -44,7 +43,7 @@ ask()
 	return 1
 }
 
-# monitor LINE [CPU]: prints what a command of the human monitor printed, of the view of CPU
+# monitor LINE [CPU]: runs a command of the human monitor, with CPU current, prints its output
 monitor()
 {
 	ask "{\"execute\": \"human-monitor-command\", \"arguments\":
@@ -54,8 +53,8 @@ monitor()
 	printf '%s\n' "${answer//'\r\n'/$'\n'}"
 }
 
-# registers: reads QEMU's dumps of registers, and prints for each "CPU CPL HALTED IRQS-OFF GS". In
-# the kernel the base of GS is another one on each CPU, and so names it in a log of all.
+# registers: reads QEMU's register dumps, and prints "CPU CPL HALTED IRQS-OFF GS" for each. In the
+# kernel each CPU has its own base of GS, which identifies the CPU in a log of all.
 registers()
 {
 	awk '
@@ -70,16 +69,15 @@ registers()
 		/^GS / { print cpu == "" ? "-" : cpu, cpl, halted, off, $3 }'
 }
 
-# written: how much the guest has written up to now, without klog's empty lines
+# written: prints how many bytes the guest has written up to now, without klog's empty lines
 written()
 {
 	stat -c %s "$run"/{said,said.err,console} 2> /dev/null | tr '\n' ' '
 	tr -d '\n' < "$run/kmsg" 2> /dev/null | wc -c
 }
 
-# sample: counts, per CPU, the samples in a row in which it was in the kernel, and in which it
-# had interrupts off there, and those in which all CPUs were halted; false where QEMU does not
-# answer.
+# sample: counts, per CPU, the consecutive samples in which it was in the kernel, and in which it
+# had interrupts off there, and those in which all CPUs were halted; false if QEMU does not answer.
 sample()
 {
 	local cpu cpl halted off gs text all=1
@@ -95,7 +93,7 @@ sample()
 	asleep=$((all == 1 ? asleep + 1 : 0))
 }
 
-# timers: prints what each CPU's local APIC says of its timer and of the interrupts that wait
+# timers: prints the state of each CPU's local APIC: its timer and its pending interrupts
 timers()
 {
 	local cpu
@@ -106,7 +104,7 @@ timers()
 	done | paste -sd ' '
 }
 
-# end: has the guest's kernel show what each CPU does, and ends it
+# end: has the guest's kernel print what each CPU does, and ends the guest
 end()
 {
 	ask '{"execute": "inject-nmi"}'
@@ -115,7 +113,7 @@ end()
 	exit
 }
 
-# traffic: QEMU's log of the interrupts and exceptions of a moment, in RUN/int
+# traffic: has QEMU log interrupts and exceptions to RUN/int for a moment
 traffic()
 {
 	rm -f "$run/int"
@@ -125,7 +123,7 @@ traffic()
 }
 
 # ghost CPU: prints the address of an int3 that RUN/int has 20 times in the kernel, where the memory
-# as CPU sees it has none; false without one.
+# as CPU sees it has none; returns false if there is none.
 ghost()
 {
 	local address byte
@@ -140,8 +138,8 @@ ghost()
 	[[ $byte =~ :\ 0x([0-9a-f]{2}) ]] && [ "${BASH_REMATCH[1]}" != cc ] && echo "0x$address"
 }
 
-# judge CPU: ends the guest if this CPU, which was in the kernel all the time, is locked up. Three
-# looks, because a busy host may let the guest do nothing in one.
+# judge CPU: ends the guest if this CPU, which was in the kernel all the time, is locked up. Checks
+# three times, because a busy host may stop the guest during one check.
 judge()
 {
 	local place try samples=$((seconds / step))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Sourced by TAP programs that need the module in a guest.
+# Builds the module for TAP programs that need it in a guest. Sourced.
 
-# module_tap KERNEL: sets ko to the module for it; ends the program, with a plan, where there is
-# none: skipped where this machine cannot build it, failed where it should.
+# module_tap KERNEL: sets ko to the module for KERNEL. Without one it ends the program, with a plan:
+# skipped if this machine cannot build it, failed if it should.
 module_tap()
 {
 	local log

@@ -3,13 +3,12 @@
 #
 # module.sh [--source DIR] KERNEL [OUTDIR] [MAKE-ARG...]
 #
-# Builds xsprof.ko for a kernel of kernels.sh from this source tree, with W=1 and no
-# warning let pass, into OUTDIR (build/kmod/KERNEL); its path is the last line of output.
-# The sources are copied there first, so that kernels do not overwrite one another's
-# objects and the tree stays clean. --source: another folder with a Kbuild of its own,
-# whose module goes into build/kmod/FOLDER-KERNEL.
-# One that was built of the same sources for the same kernel is taken as it is.
-# Exit status 77 when this machine cannot build for that kernel: the reason as TAP's SKIP.
+# Builds xsprof.ko for a kernel of kernels.sh from this source tree, with W=1 and no warning
+# allowed, into OUTDIR (build/kmod/KERNEL); the last line of output is its path. Copies the sources
+# there first, so that kernels do not overwrite each other's objects and the tree stays clean.
+# --source: another folder with its own Kbuild, whose module goes into build/kmod/FOLDER-KERNEL.
+# Reuses a module built from the same sources for the same kernel. Exits with 77, and the reason as
+# TAP's SKIP, when this machine cannot build for that kernel.
 
 set -u
 . "$(dirname "$(readlink -f "$0")")/kernels.sh"
@@ -40,11 +39,11 @@ if [ "$k_pool" = trixie ]; then
 		vm_skip "no root and no namespaces, so no chroot: $(tail -n 1 "$out/log")"
 fi
 
-# One run at a time in a folder: tests that run at once want the same module.
+# One run at a time in a folder: tests in parallel build the same module.
 exec {lock}> "$out/lock"
 flock "$lock"
 
-# all_of_it: a hash of what goes into the module: its sources, the kernel, what make is told
+# all_of_it: prints a hash of the module's inputs: sources, kernel, arguments of make
 all_of_it()
 {
 	{
@@ -55,7 +54,7 @@ all_of_it()
 	} | sha256sum
 }
 
-# The files of the module, and of a test module all that stands beside its Kbuild
+# The module's files; of a test module all files beside its Kbuild
 if [ "$source" = "$vm_top" ]; then
 	rsync -rlt --delete --include='*.[ch]' --include='*/' --exclude='*' \
 		"$source/kmod/" "$out/src/kmod/" && rsync -lt "$source/Kbuild" "$out/src/"
@@ -67,7 +66,7 @@ set -- W=1 "$@"
 case $kernel in
 arm64) set -- ARCH=arm64 CROSS_COMPILE="${CROSS_COMPILE:-aarch64-linux-gnu-}" "$@" ;;
 esac
-# Built of the same before, without a warning: it is not built again.
+# Reuse a module built before from the same inputs, without a warning.
 hash=$(all_of_it "$@")
 if [ "$hash" = "$(cat "$out/built" 2> /dev/null)" ] && ls "$out"/src/*.ko 2> /dev/null; then
 	exit 0

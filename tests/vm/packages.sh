@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Debian packages of other releases and other architectures, unpacked for a guest and
-# never installed. Owns a private apt state per pool under $vm_dir/apt and the unpacked
-# trees; never touches dpkg's or apt's own state, so neither a line in sources.list nor
-# `dpkg --add-architecture` is needed, and a broken download leaves the machine as it was.
-# Keys and proxies are this machine's; where the archive is, its apt has been told too.
+# Unpacks Debian packages of other releases and architectures for a guest, without installing them.
+# Owns a private apt state per pool under $vm_dir/apt and the unpacked trees. Never touches dpkg's
+# or apt's own state: it needs no line in sources.list and no `dpkg --add-architecture`, and a
+# broken download leaves the machine as it was. Takes keys, proxies and the address of the archive
+# from this machine's apt.
 #
 # A pool is a set of suites of one architecture:
 #
 #	bookworm	Debian 12 with its security updates	backports	and its backports
 #	arm64		backports, for arm64		trixie		Debian 13 with backports
 
-# deb_sources POOL: the pool's sources.list on standard output
+# deb_sources POOL: prints the pool's sources.list
 deb_sources()
 {
 	local main security release suites key=/usr/share/keyrings/debian-archive-keyring.gpg
 	local opts=''
 
 	[ -r "$key" ] && opts="[signed-by=$key] "
-	# The one archive holds every release: what is asked for is where it is.
+	# One archive holds every release: take its address from any of them.
 	main=$(deb_site '^(bookworm|trixie|forky|stable|testing|unstable|sid)$')
 	security=$(deb_site '-security$')
 	[ -n "$main" ] || return 1
@@ -35,14 +35,14 @@ deb_sources()
 	[ -z "$security" ] || echo "deb $opts$security $release-security main"
 }
 
-# deb_site REGEX: the address from which this machine's apt has a suite of that name
+# deb_site REGEX: prints the address from which this machine's apt takes a suite of that name
 deb_site()
 {
 	apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' \
 		2> /dev/null | awk -v re="$1" '$1 ~ re { print $2; exit }'
 }
 
-# deb_apt POOL TOOL ARG...: apt-get or apt-cache over the pool's state
+# deb_apt POOL TOOL ARG...: runs apt-get or apt-cache on the pool's state
 deb_apt()
 {
 	local state=$vm_dir/apt/$1 tool=$2 arch=amd64 default=
@@ -66,7 +66,7 @@ deb_apt()
 	"$tool" "${opts[@]}" "$@"
 }
 
-# deb_lists POOL LOG: the package lists, fetched unless they are of the last hour
+# deb_lists POOL LOG: fetches the package lists, unless they are less than an hour old
 deb_lists()
 {
 	local state=$vm_dir/apt/$1
@@ -82,16 +82,16 @@ deb_lists()
 		return 0
 	fi
 	mv "$state/sources.list.new" "$state/sources.list"
-	# A suite that a mirror lacks makes the whole update fail, though the others came:
-	# what counts is whether the packages are found afterwards.
+	# A suite that a mirror lacks makes the whole update fail, though the others came. So check
+	# afterwards whether the packages are found.
 	if deb_apt "$1" apt-get update >> "$2" 2>&1; then
 		touch "$state/updated"
 	fi
 	return 0
 }
 
-# deb_closure POOL FILTER PACKAGE...: the files that an empty machine would need for the
-# packages, those whose name matches FILTER: NAME=VERSION, one a line
+# deb_closure POOL FILTER PACKAGE...: prints, as NAME=VERSION lines, the packages that an empty
+# machine would need for these, as far as their names match FILTER
 deb_closure()
 {
 	local pool=$1 filter=$2
@@ -102,9 +102,9 @@ deb_closure()
 		sed 's/%3a/:/' | grep -E "^($filter)=" | sort -u
 }
 
-# deb_tree POOL TREE FILTER PACKAGE...: the packages and what they depend on, as far as
-# FILTER lets it through, unpacked together into the directory TREE, which has a file
-# .packages that lists them; nothing to do when TREE is there. Sets $deb_error on failure.
+# deb_tree POOL TREE FILTER PACKAGE...: unpacks the packages and their dependencies that match
+# FILTER into the directory TREE, and lists them in the file TREE/.packages. Does nothing if TREE
+# exists. Sets $deb_error on failure.
 deb_tree()
 {
 	local pool=$1 tree=$2 filter=$3 log=$vm_dir/apt-$1.log new=$2.new deb tool
@@ -139,5 +139,5 @@ deb_tree()
 	done
 	printf '%s\n' "${list[@]}" > "$new/.packages"
 	rm -rf "$new.debs"
-	mv "$new" "$tree"	# last, so that a tree that is there is whole
+	mv "$new" "$tree"	# last, so that a tree that exists is complete
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Standard input, byte for byte, to an x86 I/O port: the way out of a guest whose kernel
- * knows no PCI and so no virtio. The device behind the port is isa-debugcon.
+ * Copies standard input to an x86 I/O port: the output of a guest whose kernel has no PCI and so no
+ * virtio. The device behind the port is isa-debugcon.
  */
 #include <stdlib.h>
 #include <sys/io.h>

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# The emulators. For x86 guests QEMU 10 of Debian 12's backports, unpacked into the cache
-# with all that it is linked to and run by its own loader, so that neither the machine's
-# QEMU nor its libraries matter. Debian 12's own 7.2 is no choice there: with two CPUs it
-# kills guests whose kernel text is patched while it runs, by an int3 in an innocent
-# function, which is what every tracepoint that is switched on does.
+# The emulators. x86 guests run in QEMU 10 of Debian 12's backports, unpacked into the cache with
+# all its libraries and run by its own loader, so that the machine's QEMU and libraries do not
+# matter. Debian 12's own 7.2 does not work: with two CPUs it kills guests whose kernel patches its
+# text at run time, by an int3 in an unrelated function. Every tracepoint that is switched on
+# patches text.
 
-# qemu_x86: sets the array qemu, the command without its options; $deb_error otherwise
+# qemu_x86: sets the array qemu, the command without its options; sets $deb_error on failure
 qemu_x86()
 {
 	local tree=$vm_dir/qemu10 lock lib
@@ -31,7 +31,7 @@ qemu_x86()
 	fi
 	exec {lock}>&-
 	lib=$tree/usr/lib/x86_64-linux-gnu
-	# -L comes first: later -L options of a caller are searched first
+	# -L comes first: QEMU searches a caller's -L options before it
 	qemu=(env "QEMU_MODULE_DIR=$lib/qemu"
 		"$(echo "$tree"/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2)"
 		--library-path "$tree/lib/x86_64-linux-gnu:$lib"
@@ -40,7 +40,7 @@ qemu_x86()
 		-L "$tree/usr/lib/ipxe/qemu")
 }
 
-# qemu_recent COMMAND: is it there, and of version 9 or later
+# qemu_recent COMMAND: true if it is installed, in version 9 or later
 qemu_recent()
 {
 	local version

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shows that a guest is fit for tests of rseq code: per-CPU counters, incremented
- * by many threads in one restartable sequence each (load, add, store), must add up
- * exactly. The loads and stores of a real ring are not here: only whether this
- * kernel, this libc and this emulator restart a sequence as they should.
+ * Shows that a guest can run tests of rseq code: many threads increment per-CPU counters, each in a
+ * restartable sequence (load, add, store), and the sum must be exact. It does not test a real ring,
+ * only whether this kernel, libc and emulator restart a sequence as they should.
  *
- * Built with -DBROKEN the sequence is said to end before its store, so a thread
- * that is preempted just there stores an old value: counts must get lost, else the
- * guest takes interrupts at so few places that a test in it proves nothing.
+ * With -DBROKEN the descriptor ends the sequence before its store, so a thread that is preempted
+ * just there stores an old value. Counts must get lost then; otherwise the guest takes interrupts
+ * at so few places that a test in it proves nothing.
  *
- * Usage: rseq-count THREADS COUNT. Exit status 0 exact, 1 not, 2 rseq is not there.
+ * Usage: rseq-count THREADS COUNT. Exit status: 0 exact, 1 counts lost, 2 no rseq.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -39,7 +38,7 @@ static struct rseq *own_rseq(void)
 	return (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
 }
 
-/* Returns 1 when the counter was incremented, 0 when the sequence was aborted */
+/* Returns 1 if it incremented the counter, 0 if the sequence was aborted */
 static int try_increment(struct rseq *rseq)
 {
 	uint32_t cpu = *(volatile uint32_t *)&rseq->cpu_id_start;

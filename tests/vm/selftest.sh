@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# selftest.sh [KERNEL]: the guest runner under test, with the kernel arm64 (default) or one
-# of kernels.sh: what it must pass on, and each way in which a guest can end that must never
-# look like a pass. TAP; exit status 0, 1, or 77 where no guest can be had. What is the same
-# whatever the kernel is run with arm64, and with the others in tier full only.
+# selftest.sh [KERNEL]: tests the guest runner with the kernel arm64 (default) or one of kernels.sh:
+# what it must pass on, and that no way in which a guest can end looks like a pass by mistake. TAP;
+# exit status 0, 1, or 77 where there are no guests. Tests that do not depend on the kernel run with
+# arm64; with the others only in tier full.
 
 set -u
 here=$(dirname "$(readlink -f "$0")")
@@ -33,7 +33,7 @@ guest()
 	"$here/boot.sh" --kernel "$kernel" "$@"
 }
 
-# The first boot shows whether a guest can be had here at all.
+# The first boot shows whether this machine can run a guest at all.
 out=$(guest -- true 2>&1)
 status=$?
 if [ $status -eq 77 ]; then
@@ -45,7 +45,7 @@ check "exit status 0" "0 " "$status $out"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# One boot for both streams, their bytes, the arguments and the files.
+# One boot tests both streams, their bytes, the arguments and the files.
 printf 'a\r\nb\0c\377' > "$work/bytes"
 printf '#!/bin/sh\ncat bytes; for i; do echo "[$i]" >&2; done; exit 3\n' > "$work/script"
 chmod +x "$work/script"
@@ -58,11 +58,11 @@ check "arguments, and standard error apart" $'[it\'s]\n[two  words]\n[]' "$(cat 
 guest -- sh -c 'echo c > /proc/sysrq-trigger; sleep 60' 2> "$work/err"
 check "panic: 125" 125 $?
 check "panic: the console is shown" 1 "$(grep -c 'Kernel panic - not syncing' "$work/err")"
-# Half a verdict is none: the leaving code alone (3 says status 0).
+# Half a verdict does not count: here the leaving code alone (3 stands for status 0).
 guest -- leave 3 2> /dev/null
 check "leaving code without a written verdict: 125" 125 $?
 
-# ends: more ways in which a guest can end, or what emulates it
+# ends: tests more ways in which a guest or its emulator can end
 ends()
 {
 	local boot limit
@@ -81,7 +81,7 @@ ends()
 	check "a kernel that hangs before: 125, after three of them" "125 3" \
 		"$? $(grep -c 'hung before its first program' "$work/err")"
 
-	# An emulator that ends by itself, each time anew: its guests are no verdict on anything.
+	# An emulator that dies each time: its guests give no verdict.
 	"$here/boot.sh" --kernel "$kernel" --limit 60 -- sleep 100 2> "$work/err" &
 	boot=$!
 	while kill -0 $boot 2> /dev/null; do
@@ -94,7 +94,7 @@ ends()
 	check "an emulator that dies: 125, after three of them" "125 2" \
 		"$? $(grep -c 'ended by signal 6.*: another guest' "$work/err")"
 
-	# One that is written but contradicts the code, one with another run's nonce.
+	# A verdict that contradicts the code, then one with another run's nonce.
 	guest -- sh -c 'echo "$(cat /nonce) 0" > /dev/ports/verdict; leave 5' 2> /dev/null
 	check "written verdict and leaving code disagree: 125" 125 $?
 	guest -- sh -c 'echo "0123456789abcdef 0" > /dev/ports/verdict; leave 3' 2> /dev/null
@@ -109,7 +109,7 @@ XSPROF_VM_DIR=$work/empty CROSS_COMPILE=no-such- CC=no-such-gcc \
 check "no compiler: 77" 77 $?
 check "and the reason" "1..0 # SKIP boot.sh: no-such-gcc is not installed" "$(cat "$work/out")"
 
-# A machine whose apt has no sources: nothing is downloaded, nothing is half made.
+# A machine whose apt has no sources: downloads nothing, leaves no partial tree.
 printf 'Dir::Etc::sourcelist "/dev/null";\nDir::Etc::sourceparts "/dev/null";\n' > "$work/apt.conf"
 XSPROF_VM_DIR=$work/empty APT_CONFIG=$work/apt.conf \
 	"$here/boot.sh" --kernel "$kernel" -- true > "$work/out" 2>&1
@@ -117,7 +117,7 @@ check "no packages to be had: 77" 77 $?
 check "and the reason, as TAP" 1 "$(grep -c '^1\.\.0 # SKIP boot.sh: .*linux-image' "$work/out")"
 check "and no tree" "" "$(ls -d "$work/empty/trees/$kernel" 2> /dev/null)"
 
-# What a guest's kernel can say against itself, without a guest.
+# gate: dmesg-gate.sh on logs with and without complaints, without a guest.
 gate()
 {
 	printf '[    1.000000] %s\n' 'Linux version 6.1' "$@" '[ end' > "$work/log"
@@ -145,7 +145,7 @@ Internal error: Oops: 0000000096000004 [#1] SMP
 klog: the kernel overwrote messages before they were read
 END
 
-# What a guest's kernel says that its emulator killed, and what others say.
+# ghost: ghost.sh on logs of kernels killed by their emulator and of others.
 ghost()
 {
 	printf '[    1.000000] %s\n' 'Linux version 6.1' "$@" > "$work/log"
@@ -183,7 +183,7 @@ check "gate: one of the kernel's own" 0 "$(gate "$line" 'BUG: KCSAN: data-race i
 check "gate: one far below the module" 0 "$(gate "$line" 'BUG: KCSAN: data-race in f / g' \
 	'read to 0x1 of 8 bytes by task 1 on cpu 0:' ' f+0x1/0x2' ' g+0x1/0x2' ' h+0x1/0x2' \
 	' i+0x1/0x2 [xsprof]' "$line")"
-# queued MARK FUNCTION: the module queues work whose flags FUNCTION reads
+# queued MARK FUNCTION: prints a KCSAN report: the module queues work whose flags FUNCTION reads
 queued()
 {
 	gate "$line" 'BUG: KCSAN: data-race in f / g' \
@@ -195,7 +195,7 @@ check "gate: the flags of a work that is taken" 0 "$(queued ' (marked)' process_
 check "gate: unmarked" 1 "$(queued '' process_one_work)"
 check "gate: and where the thread looks again" 0 "$(queued ' (marked)' worker_thread)"
 check "gate: read by another" 1 "$(queued ' (marked)' g)"
-# capable WRITER READER: the module asks for a capability, in an interrupt that READER runs in
+# capable WRITER READER: the same: the module uses a capability, READER runs in an interrupt
 capable()
 {
 	gate "$line" 'BUG: KCSAN: data-race in f / g' \
@@ -209,11 +209,11 @@ check "gate: the flags of a task that uses a capability" 0 \
 check "gate: written by another" 1 "$(capable f rcu_core+0x1/0x2)"
 check "gate: read by the module" 1 "$(capable ns_capable_noaudit 'g+0x1/0x2 [xsprof]')"
 
-# arm64: is rseq there, and would a broken sequence be seen?
+# restartable: arm64: is there rseq, and would a broken sequence be noticed?
 restartable()
 {
-	# rseq in the guest. The broken sequence leaves one instruction for an interrupt to
-	# fall on: with one instruction per block about ten do in all of these rounds.
+	# Runs rseq-count in the guest. The broken sequence leaves one instruction for an interrupt
+	# to fall on: with one instruction per block, about ten do in all these rounds.
 	"${cross}gcc" -O2 -static -pthread -o "$work/rseq-count" "$here/rseq-count.c" &&
 	"${cross}gcc" -O2 -static -pthread -DBROKEN -o "$work/rseq-broken" "$here/rseq-count.c"
 	check "rseq programs build" 0 $?
@@ -231,13 +231,13 @@ restartable()
 		$'exact: 0\nbroken: 1' "$(cat "$work/err")"
 }
 
-# replaced CANARY BUG: what boot.sh says of a guest that is locked up, or sleeps, as a fault of
-# QEMU's does it, in $work/err; ended when it has said that another one follows.
+# replaced CANARY BUG: runs a guest that CANARY makes lock up or sleep, as a fault of QEMU does.
+# boot.sh's messages go to $work/err; ends when it says that it starts another guest.
 replaced()
 {
 	local boot
 
-	# What the one before has said must not end the loop below.
+	# The previous run's messages must not end the loop below.
 	: > "$work/err"
 	XSPROF_VM_LOCKUP=4 "$here/boot.sh" --kernel "$kernel" "$1" -- \
 		insmod ./canary.ko bug="$2" 2> "$work/err" &
@@ -249,7 +249,7 @@ replaced()
 	wait $boot
 }
 
-# hangs: the part of tests/kmod that runs the programs, with one that waits for ever
+# hangs: tests the part of tests/kmod that runs the programs, with a program that never ends
 hangs()
 {
 	local module
@@ -266,8 +266,8 @@ hangs()
 	guest --no-gate --dmesg "$work/dmesg" "$module" "$work"/{hang,fine,run} -- sh ./run
 }
 
-# x86: modules, libraries, clocks, kernel text that is patched under two CPUs, and bugs of a
-# module that must not pass.
+# modules: x86: modules, libraries, clocks, kernel text patched with two CPUs, and bugs of a module
+# that must not pass.
 modules()
 {
 	local canary toggle clocks
@@ -316,7 +316,7 @@ modules()
 	check "tracepoints on and off with 2 CPUs, a dynamic program and its libraries, clock tsc" \
 		"$(cut --version | head -n 1)"$'\ntsc' \
 		"$(guest --clock tsc --with-libs /usr/bin/cut -- sh -c "$toggle; $clocks" 2>&1)"
-	# What would be there without --with-libs: no loader, so "not found".
+	# What happens without --with-libs: there is no loader, so "not found".
 	check "a dynamic program alone, clock hpet" $'127\nhpet' "$(guest --clock hpet \
 		/usr/bin/cut -- sh -c "./cut --version > /dev/null 2>&1; echo \$?; $clocks" 2>&1)"
 }

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Debian 13's compiler for the kernels of Debian 13, whose build programs do not run on an
-# older libc: its packages unpacked into a folder that is entered by chroot. Nothing is
-# installed or configured in there; no root is needed where the kernel lets users make
-# namespaces.
+# Debian 13's compiler for Debian 13's kernels, whose build programs do not run on an older libc:
+# unpacks its packages into a folder and enters it by chroot. Installs and configures nothing there,
+# and needs no root where the kernel lets users make namespaces.
 
-# toolchain_fetch: $toolchain, the folder; $deb_error otherwise
+# toolchain_fetch: sets $toolchain to the folder; sets $deb_error on failure
 toolchain_fetch()
 {
 	local lock
@@ -29,8 +28,8 @@ toolchain_fetch()
 	[ -d "$toolchain" ]
 }
 
-# toolchain_run KERNEL-TREE SOURCE COMMAND...: the command in the folder, which has the two
-# trees as /k and /m. The mounts are this process's own and end with it.
+# toolchain_run KERNEL-TREE SOURCE COMMAND...: runs the command in the folder, with the two trees
+# mounted at /k and /m. The mounts belong to this process's namespace and end with it.
 toolchain_run()
 {
 	local map='' script

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The demo with the tool and the libraries of the wheel: tests/demo/test.sh. TAP.
+# Runs the demo with the tool and libraries of the wheel: tests/demo/test.sh. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Traces on demand of a PyTorch program that is started with XSPROF_ONDEMAND=1 and nothing else, in
-# a virtual environment with the wheel: tests/torch/ondemand.sh with its tool and its libraries.
+# Traces on demand of a PyTorch program started with only XSPROF_ONDEMAND=1, in a virtual
+# environment with the wheel: runs tests/torch/ondemand.sh with the wheel's tool and libraries.
 # Usage: ondemand.sh PYTHON, with PyTorch. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -17,7 +17,7 @@ venv "$dir/v" --system-site-packages 2>"$dir/log" || {
 	echo "Bail out! the wheel cannot be installed"
 	exit 1
 }
-# Those of a virtual environment that this one is made from are not the system's.
+# The packages of the virtual environment from which this one is made are not the system's.
 echo "$packages" >"${site%/xsprof}/torch.pth"
 # The tool and the library of the wheel; the programs of the test itself are of this build.
 mkdir "$dir/build" && ln -s "$dir/v/bin" "$site/lib" "$BUILD/tests" "$dir/build" || exit 1

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The wheel in a bare root of a Debian release that has Python and pip, for all users and in a
-# virtual environment: a user who is not root records a program and, where there is a PyTorch for
-# that Python in the cache, an unchanged PyTorch program, also on demand; uninstalled. TAP.
-# Usage: root.sh SUITE, as root. MIRROR overrides Debian's archive.
+# virtual environment: a user who is not root records a program and, if the cache has a PyTorch for
+# that Python, an unchanged PyTorch program, also on demand; then uninstalls the wheel. TAP. Usage:
+# root.sh SUITE, as root. MIRROR overrides Debian's archive.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -39,7 +39,7 @@ for i in range(100):
     user.xsprof_emit_end(step)
 END
 
-# marks BIN PYTHON, which have xsprof
+# marks BIN PYTHON: records markers with BIN's tool
 cat >"$root/test/marks" <<'END'
 set -e
 cd /home/user

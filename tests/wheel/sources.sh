@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The sources that `make sdist` packs: all files that git has, and a wheel for this machine is built
-# from them with this machine's compiler alone, as pip does; it records. TAP.
+# The sources that `make sdist` packs: they have all files of git, and a wheel for this machine is
+# built from them with only this machine's compiler, as pip does; it records. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -20,7 +20,7 @@ comm -13 "$dir/want" "$dir/packed" >"$dir/log"
 [ "$(paste -sd' ' <"$dir/log")" = "PKG-INFO setup.cfg" ]
 result "and nothing else, but what describes the package" $?
 
-# setuptools is in that environment; another one would be fetched.
+# setuptools is in that environment; another one would be downloaded.
 python_packages wheel setuptools==80.9.0 ziglang==0.17.1 || skip "$why"
 env -u BUILD "$venv/bin/python" -m pip wheel -q --no-index --no-deps --no-build-isolation \
 	-w "$dir" "$sources" >"$dir/log" 2>&1

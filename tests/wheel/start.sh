@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The start of a test of the wheel: builds it, sets $wheel. To be sourced behind tap.sh.
+# Starts a test of the wheel: builds it, sets $wheel. Source this after tap.sh.
 skip() { echo "1..0 # SKIP $*"; exit 77; }
 
 [ "$(uname -m)" = x86_64 ] || skip "the wheel is for x86-64"
@@ -16,10 +16,10 @@ case $? in
 *) sed 's/^/# /' "$dir/log"; echo "Bail out! no wheel"; exit 1 ;;
 esac
 wheel=$(realpath "$wheel")
-# For a user of its own as well.
+# Another user must reach it too.
 chmod 755 "$dir"
 
-# venv FOLDER [OPTION...]: a virtual environment of $python with the wheel, in which it is $site
+# venv FOLDER [OPTION...]: makes a virtual environment of $python with the wheel, sets $site
 venv()
 {
 	local folder=$1
@@ -29,7 +29,7 @@ venv()
 		site=$("$folder/bin/python" -c 'import xsprof; print(xsprof.__path__[0])')
 }
 
-# Its arguments, as a user who is not root.
+# Runs its arguments as a user who is not root.
 as_user()
 {
 	if [ "$(id -u)" = 0 ]; then

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The wheel in a virtual environment: what is in it, and for which machines; a C program that is
-# built with it and recorded without root; what it adds to the start of Python; uninstalled. TAP.
+# The wheel in a virtual environment: its contents, and its platforms; a C program built with it and
+# recorded without root; what it adds to the start of Python; and its removal. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -64,7 +64,7 @@ flags=$(PKG_CONFIG_PATH=$site/lib/pkgconfig pkg-config --cflags --libs xsprof-us
 	gcc -o app app.c $flags 2>>log
 result "a program of C is built with its headers and its pkg-config file" $?
 
-# Range 100 of "step", in any output.
+# Range 100 of "step", in each output.
 cd home || exit 1
 as_user "$dir/v/bin/xsprof" record -o data -- "$dir/app" >../out 2>../log &&
 	grep -q '300 events from 1 process' ../log &&
@@ -102,7 +102,8 @@ result "man pages are where man looks" $?
 
 # ---- Python's start -------------------------------------------------------------------------
 
-# loads WORDS...: whether the package and the collector are in a Python of that environment
+# loads WORDS...: checks whether the package and the collector are loaded in that environment's
+# Python
 loads()
 {
 	env "$@" "$dir/v/bin/python" -c 'import sys
@@ -122,7 +123,7 @@ mkdir other && cp "$site/lib/"*.so* other
 	[ ! -s log ]
 result "one that is preloaded is the only one" $?
 
-# starts: with the package as it is now Python runs what it was to run, and says what is wrong
+# starts: with the package as it is now, Python runs its program and prints the error
 starts()
 {
 	XSPROF_ONDEMAND=1 "$dir/v/bin/python" -c 'print(6 * 7)' >out 2>log && grep -qx 42 out &&

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Collectives as process groups of GPUs tell of them: usage: collectives.py OUT.json FOLDER ET.json
-
-FOLDER has the extension of comms.cc. OUT.json is torch.profiler's own trace of them, ET.json
-PyTorch's execution trace.
+"""Collectives as process groups of GPUs report them: usage: collectives.py OUT.json FOLDER ET.json
+FOLDER has the extension comms.cc. Writes torch.profiler's trace of them to OUT.json, PyTorch's
+execution trace to ET.json.
 """
 import sys
 

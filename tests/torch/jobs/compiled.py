@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A model and its training step that torch.compile makes code of, in training and under
-inference_mode: usage: compiled.py OUT.json [shapes]."""
+"""A model and its training step, compiled by torch.compile, in training and under inference_mode:
+usage: compiled.py OUT.json [shapes]."""
 import sys
 
 import torch
@@ -22,7 +22,7 @@ def main():
         compiled(x).square().sum().backward()
         optimizer.step()
 
-    # It is compiled in the first.
+    # The first step compiles it.
     for _ in range(3):
         step()
     with profiled(sys.argv[1]):

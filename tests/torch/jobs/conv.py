@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A training of a small residual conv net: usage: conv.py OUT.json [shapes]."""
+"""Trains a small residual conv net: usage: conv.py OUT.json [shapes]."""
 import sys
 
 import torch
@@ -32,7 +32,7 @@ def main():
         loss.backward()
         optimizer.step()
 
-    # Enough tensors for whoever looks at the first ones with care.
+    # Enough tensors for the collector, which checks the first ones.
     for _ in range(4):
         step()
     with profiled(sys.argv[1]):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A rank of a job of two: after a common collective rank 1 crashes in a range.
+"""A rank of a two-rank job: after a common collective, rank 1 crashes in a range.
 
 usage: crash.py FOLDER     writes its pid to FOLDER/pid.RANK
 """

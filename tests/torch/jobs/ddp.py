@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A training by DistributedDataParallel on two ranks with gloo, and collectives of its own:
-usage: ddp.py FOLDER [spawn] [shapes]
+"""Trains with DistributedDataParallel on two gloo ranks, and makes collectives of its own: usage:
+ddp.py FOLDER [spawn] [shapes]
 
-With "spawn" it makes its ranks itself and tells no environment; else torchrun does. Rank N writes
-what torch.profiler has of one step, and what it is, to FOLDER/rank.N and FOLDER/told.N.
+With "spawn" it starts the ranks itself, without environment variables; else torchrun does. Rank N
+writes torch.profiler's events of one step to FOLDER/rank.N, and its own facts to FOLDER/told.N.
 """
 import json
 import os
@@ -27,7 +27,7 @@ def job(rank=-1, size=-1, store=None):
         dist.init_process_group("gloo", init_method="file://" + store, rank=rank,
                                 world_size=size)
     rank = dist.get_rank()
-    # A group in which it has another number.
+    # A group in which this rank has another number.
     other = dist.new_group([1, 0] if rank < 2 else None)
     torch.manual_seed(rank)
     net = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 4))
@@ -53,8 +53,8 @@ def job(rank=-1, size=-1, store=None):
                    "backend": dist.get_backend(), "steps": STEPS}, f)
     dist.barrier()
     dist.destroy_process_group()
-    # Gloo's threads drop the last tensors when they like. Where somebody observes ops, they may
-    # do it while Python ends, which PyTorch does not survive.
+    # Gloo's threads free the last tensors at any time. If ops are observed, they may do so while
+    # Python exits, which crashes PyTorch.
     sys.stdout.flush()
     os._exit(0)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Two ranks that reduce a tensor several times, until rank 1 leaves out the last time: rank 0
-waits for it. usage: hung.py TIMES FOLDER
+"""Two ranks that reduce a tensor several times; rank 1 leaves out the last time, so rank 0 waits
+for it. usage: hung.py TIMES FOLDER
 
-Rank 1 ends once a file "enough" is in the folder, and both are over then.
+Rank 1 ends when FOLDER has a file "enough"; that ends both.
 """
 import os
 import sys

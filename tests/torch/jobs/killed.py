@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A training whose threads are all in the middle of an op when the process is killed: the main
-thread in the forward pass, another in a backward pass, a third in one op. usage: killed.py STEPS
+"""Trains with several threads, all inside an op when the process is killed: the main thread in the
+forward pass, one in a backward pass, one in a single op. usage: killed.py STEPS
 """
 import os
 import signal

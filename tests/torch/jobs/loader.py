@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A training that waits for its data: two workers of a DataLoader, forked or spawned, a batch of
-which takes half a second from when it is waited for. usage: loader.py OUT.json START
+"""Trains, and waits for data: two DataLoader workers, forked or spawned; one batch takes half a
+second from when it is waited for. usage: loader.py OUT.json START
 
-It writes how long it waited for each batch, by its own clock, and how many ops of aten::mm each
-worker made.
+It writes how long it waited for each batch, by its own clock, and how many aten::mm each worker
+called.
 """
 import json
 import os
@@ -34,7 +34,7 @@ class Data(Dataset):
 
 
 def watch(main, wanted, awaited):
-    """Once the main thread asks the workers for that batch."""
+    """Waits until the main thread asks the workers for that batch."""
     wanted.wait()
     while not awaited.is_set():
         frame = sys._current_frames()[main]

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A training that goes on until a file "enough" is in FOLDER: usage: looping.py FOLDER [profile]
-
-Two optimizers take turns within a step: each is of one. "begun" is there after the first step. With
-"profile" torch.profiler has everything up to a file "profiled" meanwhile; FOLDER/theirs is how
-often it has each op then. With a file "again" it has five more steps, each in a range "step of
-both": FOLDER/theirs.again.
+"""Trains until a file "enough" is in FOLDER: usage: looping.py FOLDER [profile]
+Two optimizers take turns; each step uses one. Makes the file "begun" after the first step. With
+"profile" torch.profiler records until there is a file "profiled"; FOLDER/theirs has its counts of
+ops. When there is a file "again", it makes five more steps, each in a range "step of both":
+FOLDER/theirs.again.
 """
 import collections
 import json
@@ -38,7 +37,7 @@ def main():
             optimizer.zero_grad()
             critic(torch.relu(net(torch.ones(2, 8)))).sum().backward()
             optimizer.step()
-        # Not so many that there is no end of them.
+        # Limits the number of steps.
         time.sleep(0.001)
 
     step()

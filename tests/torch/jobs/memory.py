@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A job that takes memory, MIB MiB at a time, until there is no more: usage: memory.py MIB limit
-sets itself a limit of 256 MiB, catches PyTorch's error and writes how many it had, and the error;
-memory.py MIB FOLDER joins the memory cgroup of that folder and is killed.
+"""Allocates memory, MIB MiB at a time, until there is none: usage: memory.py MIB limit sets itself
+a limit of 256 MiB, catches PyTorch's error, and prints the count and the error; memory.py MIB
+FOLDER joins the memory cgroup of that folder and is killed.
 """
 import os
 import resource
@@ -18,7 +18,7 @@ def limit():
 
 
 def main():
-    # What is done once, such as threads of its own, is done now.
+    # Do what happens only once, such as starting threads, before the limit.
     torch.ones(1 << 20).sum()
     if sys.argv[2] == "limit":
         limit()

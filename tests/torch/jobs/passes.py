@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A training whose parameters are updated in the backward pass, each by an optimizer of its own.
+"""Trains with an optimizer per parameter, each of which steps in the backward pass.
 
-passes.py FOLDER: until a file "enough" is in FOLDER; "begun" is there after the first step.
+passes.py FOLDER: until a file "enough" is in FOLDER; makes "begun" there after the first step.
 passes.py N: N steps.
 """
 import os

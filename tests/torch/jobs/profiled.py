@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What torch.profiler says of parts of a job, for compare.py to hold the recording against.
+"""Writes torch.profiler's data of parts of a job, for compare.py to compare with the recording.
 
 	with profiled("theirs.json"):
 	    step()
 
-A row for each op in the order of their begins: all that its event tree and Kineto's events say,
-those of the same correlation id together. What this version lacks is None. Of several parts of a
-job the file has all ops.
+A row for each op, in the order of begins, joins all of its event tree and Kineto's events of the
+same correlation id. What this version lacks is None. With several profiled parts the file has all
+ops.
 """
 import collections
 import contextlib
@@ -22,17 +22,17 @@ parts = []
 
 
 def inputs_of(node, event):
-    """Types, sizes, strides and values of its inputs, as its events or else its tree have them."""
+    """Returns types, sizes, strides and values of the inputs, from its events or its tree."""
     own = node.extra_fields.inputs
     sizes = getattr(event, "structured_input_shapes", event.shapes)()
     strides = getattr(event, "structured_input_strides", lambda: None)()
     values = getattr(event, "concrete_inputs", lambda: None)()
     if values is None:
-        # Before 2.1 numbers and bools alone.
+        # Before 2.1 only numbers and bools.
         values = own.ivalues if hasattr(own, "ivalues") else [
             one if isinstance(one, (int, float)) else None for one in own]
     if strides is None:
-        # 1.13 has them in lists side by side, later ones by tensor, as one of them is a list.
+        # 1.13 has lists side by side; later versions have strides per tensor, or a list of these.
         strides = own.strides if hasattr(own, "strides") else [
             [getattr(i, "strides", []) for i in one] if isinstance(one, list) else
             getattr(one, "strides", []) for one in own]
@@ -40,7 +40,7 @@ def inputs_of(node, event):
 
 
 def row(node, parent, events, args):
-    # One number is of one op, but for those that go on in another thread, which have no inputs.
+    # Correlation ids are unique, except for ops without inputs that continue in another thread.
     event = next(e for e in events[node.correlation_id] if e.name() == node.name)
     out = {
         "name": node.name, "parent": parent, "scope": event.scope(),
@@ -54,7 +54,7 @@ def row(node, parent, events, args):
 
 
 def json_of(prof, path):
-    """Its JSON of each op, by correlation id; nothing, where it is built without Kineto."""
+    """Returns the JSON of each op, by correlation id; nothing if it is built without Kineto."""
     if not torch.profiler.kineto_available():
         return {}
     prof.export_chrome_trace(path)
@@ -64,7 +64,7 @@ def json_of(prof, path):
 
 
 def add_rows(out, prof, path):
-    """Those of @prof behind those in @out; @path may be written over."""
+    """Appends @prof's rows to @out; overwrites @path."""
     results, args = prof.profiler.kineto_results, json_of(prof, path)
     events = collections.defaultdict(list)
     for e in results.events():

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A training by Trainer of the transformers library: a tiny BERT of random weights on random
-tokens. usage: trainer.py OUT.json [shapes]
-
-One step is profiled. It writes how many steps Trainer counted to OUT.json.steps.
+"""Trains with the transformers library's Trainer: a tiny BERT with random weights on random tokens.
+usage: trainer.py OUT.json [shapes]
+Profiles one step. Writes how many steps Trainer counted to OUT.json.steps.
 """
 import os
 import sys
@@ -29,7 +28,7 @@ class Tokens(torch.utils.data.Dataset):
 
 
 class OneStep(TrainerCallback):
-    """The last step, from where it begins to the end of the optimizer's."""
+    """Profiles the last step, from its begin to the end of the optimizer's step."""
 
     def __init__(self):
         self.window = None

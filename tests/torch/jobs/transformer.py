@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A training of a small transformer with autocast to bfloat16 and a scaled loss: usage:
-transformer.py OUT.json [shapes]."""
+"""Trains a small transformer with autocast to bfloat16 and a scaled loss: usage: transformer.py
+OUT.json [shapes]."""
 import sys
 
 import torch
@@ -23,7 +23,7 @@ class Model(nn.Module):
 
 
 def scaler():
-    """PyTorch before 2.3 has none for CPUs."""
+    """Returns a scaler, or None: PyTorch before 2.3 has none for CPUs."""
     try:
         return torch.amp.GradScaler("cpu")
     except AttributeError:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A training step and an inference of ResNet-18 of torchvision, random weights: usage: vision.py
+"""A training step and an inference of torchvision's ResNet-18 with random weights: usage: vision.py
 OUT.json [shapes]"""
 import sys
 
@@ -8,8 +8,8 @@ import torch
 
 from profiled import profiled
 
-# What PyPI has is built for CUDA: its own operators cannot be loaded, and models need none of them,
-# but importing it asks for two.
+# PyPI's torchvision is built for CUDA, so its own operators cannot be loaded. Models do not need
+# them, but importing it needs two.
 library = torch.library.Library("torchvision", "DEF")
 for name in "nms", "qnms":
     library.define(name + "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
