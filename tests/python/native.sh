@@ -51,6 +51,10 @@ done < <(pythons)
 	assert leaf["self"]["runs"] == leaf["total"]["runs"] > 0, leaf
 	assert middle["total"]["runs"] >= leaf["total"]["runs"] > middle["self"]["runs"], middle
 	assert sum(f["self"]["runs"] for f in r["functions"]) == r["samples"]["runs"]
+	# computes() calls C alone, which calls nothing of Python.
+	computes = next(f for f in r["functions"] if f.get("function") == "computes")
+	assert computes["self"]["runs"] < computes["with_c"]["runs"] == computes["total"]["runs"]
+	assert leaf["with_c"] == leaf["total"] and middle["with_c"] == middle["total"]
 	END
 result "report --by function: functions of C have rows" $?
 "$dump" -q -f folded data >folded 2>log &&
@@ -85,11 +89,23 @@ result "nor does it at 1000 Hz" $?
 hz=400 sampled check-mislead python3 mislead ./native.so
 result "a word that is no address is no function, and holds up nothing" $?
 
+# The table has the waits of functions of Python, and of C inside of them.
+waits_are_counted()
+{
+	"$xsprof" report -q --json --by function data >out 2>>log && python3 - <<-'END' 2>>log
+	import json
+	r = json.load(open("out"))
+	off = {f.get("function", f["name"]): f["with_c"]["off"] for f in r["functions"]}
+	assert off["rests"] + off["dozes"] >= off["naps (native.so)"] >= 20, off
+	assert off["waits"] >= off["waits (native.so)"] >= 20 and not off["run"], off
+	END
+}
+
 while read -r version python; do
 	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || continue
 	hz=1000 sampled check-outside "$python" outside ./native.so
 	result "$version: C that runs without the lock, and a thread that sleeps beside it" $?
-	hz=1000 sampled check-asleep "$python" asleep ./native.so
+	hz=1000 sampled check-asleep "$python" asleep ./native.so && waits_are_counted
 	result "$version: C that waits" $?
 done < <(pythons)
 

@@ -41,7 +41,7 @@ static int compare(const void *pa, const void *pb)
 	if (!order && sort != REPORT_SORT_NAME)
 		order = by_number(functions_on_cpu(a->self), functions_on_cpu(b->self));
 	if (!order && sort != REPORT_SORT_NAME)
-		order = by_number(functions_all(a->self), functions_all(b->self));
+		order = by_number(functions_all(a->with_c), functions_all(b->with_c));
 	if (!order)
 		order = memcmp(ta, tb, la < lb ? la : lb);
 	return order ? order : (la > lb) - (la < lb);
@@ -127,8 +127,8 @@ void functions_print(const struct functions *f)
 
 		put_share(functions_on_cpu(row->self), all);
 		put_share(functions_on_cpu(row->total), all);
-		put_count(row->self[XSPROF_SAMPLE_LOCK], 8);
-		put_count(row->self[XSPROF_SAMPLE_OFF], 8);
+		put_count(row->with_c[XSPROF_SAMPLE_LOCK], 8);
+		put_count(row->with_c[XSPROF_SAMPLE_OFF], 8);
 		text = text_of(f, row, &len);
 		report_print_text(text, len, 0);
 		putchar('\n');
@@ -180,6 +180,8 @@ void functions_print_json(const struct functions *f)
 		put_hows("self", f->rows[i].self);
 		putchar(',');
 		put_hows("total", f->rows[i].total);
+		putchar(',');
+		put_hows("with_c", f->rows[i].with_c);
 		putchar('}');
 	}
 	fputs("]}\n", stdout);

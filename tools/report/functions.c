@@ -44,8 +44,10 @@ static uint32_t word_of(struct functions *f, uint32_t producer, uint32_t name)
 	return text;
 }
 
-/* A recursive function counts once per sample. */
-static int add_total(struct functions *f, uint32_t word, uint32_t how, uint64_t number)
+/*
+ * A recursive function counts once per sample. @inner: no function of Python is inside of it.
+ */
+static int add_total(struct functions *f, uint32_t word, uint32_t how, uint64_t number, bool inner)
 {
 	struct function *row = row_of(f, word);
 
@@ -54,6 +56,10 @@ static int add_total(struct functions *f, uint32_t word, uint32_t how, uint64_t 
 	if (row->seen != number)
 		row->total[how]++;
 	row->seen = number;
+	if (inner && row->seen_c != number)
+		row->with_c[how]++;
+	if (inner)
+		row->seen_c = number;
 	return 0;
 }
 
@@ -68,7 +74,8 @@ static int add(struct functions *f, const struct xsprof_event *ev)
 	const char *const *texts;
 	const uint64_t *frame;
 	struct function *row;
-	uint32_t left = 0, word;
+	uint32_t left = 0, word, name;
+	bool inner = true;
 	uint64_t number;
 	size_t nr = 0;
 	int ret = 0;
@@ -86,20 +93,21 @@ static int add(struct functions *f, const struct xsprof_event *ev)
 				   &left);
 	texts = fmt_stack_texts(f->report->source.trace, &f->frames, ev->producer, sample.stack,
 				&nr);
-	/* The innermost frame may be a C function. */
-	row = row_of(f, texts && nr ? word_of_text(f, texts[0]) :
-					  word_of(f, ev->producer, ev->name));
+	/* The innermost function of Python; the innermost frame may be a C function. */
+	name = word_of(f, ev->producer, ev->name);
+	row = row_of(f, texts && nr ? word_of_text(f, texts[0]) : name);
 	if (!row)
 		return -ENOMEM;
 	row->self[sample.how]++;
 	f->no_stack += !frame;
 	f->cut += left != 0;
 	if (!frame)
-		return add_total(f, word_of(f, ev->producer, ev->name), sample.how, number);
+		return add_total(f, name, sample.how, number, true);
 	for (size_t i = 0; i < nr && !ret; i++) {
 		word = texts ? word_of_text(f, texts[i]) :
 		       word_of(f, ev->producer, (uint32_t)frame[i]);
-		ret = add_total(f, word, sample.how, number);
+		ret = add_total(f, word, sample.how, number, inner);
+		inner = inner && word != name;
 	}
 	return ret;
 }

@@ -14,13 +14,17 @@
  * @word: number of its text; 0: it has no name
  * @self: samples in which it was the innermost function, by enum xsprof_sample_how
  * @total: samples in which it was anywhere in the stack, likewise
+ * @with_c: samples in which it, or a C function that it called, was the innermost, likewise
  * @seen: the last sample counted in @total
+ * @seen_c: the last one counted in @with_c
  */
 struct function {
 	uint32_t	word;
 	uint64_t	self[FUNCTION_HOWS];
 	uint64_t	total[FUNCTION_HOWS];
+	uint64_t	with_c[FUNCTION_HOWS];
 	uint64_t	seen;
+	uint64_t	seen_c;
 };
 
 /**
