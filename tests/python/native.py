@@ -4,8 +4,9 @@
 
 Usage: native.py run LIBRARY SECONDS, native.py come-and-go ONE OTHER SECONDS,
 native.py mislead LIBRARY SECONDS, native.py outside LIBRARY SECONDS,
-native.py asleep LIBRARY SECONDS, native.py check EVENTS, native.py check-come-and-go EVENTS,
-native.py check-mislead EVENTS, native.py check-outside EVENTS, native.py check-asleep EVENTS,
+native.py asleep LIBRARY SECONDS, native.py holds LIBRARY SECONDS, native.py check EVENTS,
+native.py check-come-and-go EVENTS, native.py check-mislead EVENTS, native.py check-outside EVENTS,
+native.py check-asleep EVENTS, native.py check-holds EVENTS, native.py check-crowded EVENTS,
 native.py check-none EVENTS.
 
 run: two threads, one with an alternate signal stack. come-and-go: libraries are loaded in turn at
@@ -13,7 +14,8 @@ the same address, while another thread does so with copies of them. mislead: unw
 finds the program's own word in place of a return address: doubles have high bits set, which
 addresses do not. outside: C that runs without the GIL, beside a thread that holds it, and one that
 sleeps in C. asleep: threads that wait in C: for long, briefly again and again, and in a function
-that the library replaces. check: checks samples of run; the other checks likewise.
+that the library replaces. holds: C that sleeps while it holds the GIL. check: checks samples of
+run; the other checks likewise; check-crowded: of outside with too few CPUs.
 """
 import ctypes
 import errno
@@ -190,6 +192,22 @@ def asleep(path, seconds):
         thread.join()
 
 
+def keeps(library, seconds):
+    """A system call that a signal ends returns early."""
+    ended = calls = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        ctypes.set_errno(0)
+        calls += 1
+        ended += library.usleep(50000) != 0
+    if ended > calls / 20:
+        sys.exit("native.py: %d of %d sleeps with the GIL were interrupted" % (ended, calls))
+
+
+def holds(seconds):
+    keeps(ctypes.PyDLL(None, use_errno=True), seconds)
+
+
 # ---- what was recorded -----------------------------------------------------------------------
 
 def stacks(path, how="runs"):
@@ -301,6 +319,25 @@ def check_asleep(path):
     assert min(found.values()) >= 20 and sum(found.values()) > without, (found, without)
 
 
+def check_holds(path):
+    found = without = 0
+    for stack, _ in stacks(path):
+        if "keeps" in stack:
+            found += follow(stack, "usleep", "keeps", "holds")
+            without += stack[0] == "keeps"
+    print("# %d with their functions of C, %d without" % (found, without))
+    assert found >= 20 and found > without, (found, without)
+
+
+def check_crowded(path):
+    """A thread that waits for a CPU does not wait for anything else."""
+    number = {}
+    for how in "native", "off":
+        number[how] = sum("frees" in stack for stack, _ in stacks(path, how))
+    print("#", number)
+    assert number["native"] >= 50 and number["off"] < number["native"] / 10, number
+
+
 def check_none(path):
     known = {"leaf", "middle", "outermost", "calls_back", "takes_call"}
     assert not any(known & set(stack) for stack, _ in stacks(path))
@@ -316,12 +353,15 @@ def main():
         outside(arguments[0], float(arguments[1]))
     elif what == "asleep":
         asleep(arguments[0], float(arguments[1]))
+    elif what == "holds":
+        holds(float(arguments[1]))
     elif what == "mislead":
         mislead(arguments[0], float(arguments[1]))
     else:
         {"check": check, "check-come-and-go": check_come_and_go,
          "check-mislead": check_mislead, "check-outside": check_outside,
-         "check-asleep": check_asleep, "check-none": check_none}[what](*arguments)
+         "check-asleep": check_asleep, "check-holds": check_holds,
+         "check-crowded": check_crowded, "check-none": check_none}[what](*arguments)
 
 
 if __name__ == "__main__":

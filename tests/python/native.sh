@@ -3,7 +3,8 @@
 #
 # Samples with C functions between Python's, with each installed Python: C that Python calls and
 # that calls Python, in two threads, one with an alternate signal stack; libraries that come and go,
-# also at the address of another; C that runs without the GIL; and C that waits. TAP.
+# also at the address of another; C that runs without the GIL; and C that waits, also for a CPU and
+# with the GIL. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -22,6 +23,7 @@ library native.so -g && library one.so -DNAME=of_one -DPAD=1024 &&
 	library other.so -DNAME=of_other -DPAD=4096
 result "libraries are built" $?
 
+on=()
 # On a busy machine threads run too little: try again, longer.
 sampled() # CHECK PYTHON ARGUMENT...
 {
@@ -30,7 +32,8 @@ sampled() # CHECK PYTHON ARGUMENT...
 	for seconds in 2 4 8; do
 		rm -f data
 		timeout -k 10 60 "$xsprof" record -q --python=$hz --python-native -o data -- \
-			"$python" "$here/native.py" "${@:3}" $seconds >said 2>log && [ ! -s log ] &&
+			"${on[@]}" "$python" "$here/native.py" "${@:3}" $seconds >said \
+			2>log && [ ! -s log ] &&
 			"$dump" -q -f ndjson data >events 2>>log &&
 			python3 "$here/native.py" "$check" events >>log 2>&1 && return
 	done
@@ -109,7 +112,20 @@ while read -r version python; do
 	result "$version: C that runs without the lock, and a thread that sleeps beside it" $?
 	hz=1000 sampled check-asleep "$python" asleep ./native.so && waits_are_counted
 	result "$version: C that waits" $?
+	hz=200 sampled check-holds "$python" holds ./native.so
+	result "$version: C that waits while it holds the GIL is not interrupted" $?
 done < <(pythons)
+
+# Threads that compute on one CPU, beside two other processes: each has less than half of it.
+cpu=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
+for _ in 1 2; do
+	taskset -c "$cpu" sh -c 'while :; do :; done' &
+done
+on=(taskset -c "$cpu")
+hz=200 sampled check-crowded python3 outside ./native.so
+result "a thread that runs C and waits for a CPU is not off it for another reason" $?
+kill %1 %2
+on=()
 
 "$xsprof" record -q --python=400 -o data -- python3 "$here/native.py" run ./native.so 1 2>log &&
 	"$dump" -q -f ndjson data >events 2>>log &&

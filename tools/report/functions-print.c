@@ -104,13 +104,14 @@ static void print_summary(const struct functions *f)
 	printf(": %" PRIu64 " samples", functions_all(s));
 	if (f->hz)
 		printf(", %" PRIu64 " a second of each thread", f->hz);
-	printf(": %" PRIu64 " with the GIL, %" PRIu64 " on CPU without it, %" PRIu64
+	printf(": %" PRIu64 " with the GIL, %" PRIu64 " in C without it, %" PRIu64
 	       " waited for it, %" PRIu64 " off CPU\n",
 	       s[XSPROF_SAMPLE_RUNS], s[XSPROF_SAMPLE_NATIVE], s[XSPROF_SAMPLE_LOCK],
 	       s[XSPROF_SAMPLE_OFF]);
-	printf("# missed: %" PRIu64 " samples could not be taken; %" PRIu64
-	       " stacks did not fit, %" PRIu64 " lack their outermost functions\n\n",
-	       s[XSPROF_SAMPLE_MISSED], f->no_stack, f->cut);
+	printf("# missed: %" PRIu64 " samples of a thread, and those of all threads at %" PRIu64
+	       " ticks; %" PRIu64 " stacks did not fit, %" PRIu64
+	       " lack their outermost functions\n\n",
+	       s[XSPROF_SAMPLE_MISSED] - f->ticks, f->ticks, f->no_stack, f->cut);
 }
 
 void functions_print(const struct functions *f)
@@ -166,9 +167,9 @@ void functions_print_json(const struct functions *f)
 	size_t n = sort(f), len;
 	const char *text;
 
-	printf("{\"hz\":%" PRIu64 ",\"missed\":%" PRIu64 ",\"no_stack\":%" PRIu64
-	       ",\"cut\":%" PRIu64 ",", f->hz, f->samples[XSPROF_SAMPLE_MISSED], f->no_stack,
-	       f->cut);
+	printf("{\"hz\":%" PRIu64 ",\"missed\":%" PRIu64 ",\"missed_ticks\":%" PRIu64
+	       ",\"no_stack\":%" PRIu64 ",\"cut\":%" PRIu64 ",", f->hz,
+	       f->samples[XSPROF_SAMPLE_MISSED], f->ticks, f->no_stack, f->cut);
 	put_hows("samples", f->samples);
 	fputs(",\"functions\":[", stdout);
 	for (size_t i = 0; i < n; i++) {

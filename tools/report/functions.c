@@ -85,6 +85,7 @@ static int add(struct functions *f, const struct xsprof_event *ev)
 		return 0;
 	if (sample.how == XSPROF_SAMPLE_MISSED) {
 		f->samples[sample.how] += sample.missed;
+		f->ticks += sample.thread ? 0 : sample.missed;
 		return 0;
 	}
 	number = functions_all(f->samples) + 1;

@@ -35,6 +35,7 @@ struct function {
  * @room: capacity of @rows
  * @by_word: index + 1 in @rows, by words
  * @samples: by enum xsprof_sample_how; those that could not be taken count as the first
+ * @ticks: of the latter, ticks at which no thread was sampled
  * @no_stack: samples whose stack did not fit
  * @cut: samples with an incomplete stack
  * @frames: names of code, NULL before the first sample that has frames
@@ -47,6 +48,7 @@ struct functions {
 	size_t		room;
 	struct xsp_map	by_word;
 	uint64_t	samples[FUNCTION_HOWS];
+	uint64_t	ticks;
 	uint64_t	no_stack;
 	uint64_t	cut;
 	uint64_t	hz;

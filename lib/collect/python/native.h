@@ -50,24 +50,15 @@ void python_outside_tick(void);
  * Records the samples of those that have answered, and of those that were asked at least @patience
  * ticks ago.
  */
-void python_outside_take(struct python_reading *reading, uint32_t patience);
+void python_outside_take(uint32_t patience);
 /* In the handler. */
 void python_outside_answer(const struct python_entry *entry, const void *context);
 void python_outside_forked(void);
 
-/* ---- asleep.c: those that wait --------------------------------------------------------------- */
-
-/*
- * The stack with native frames of a thread that waits, and was read at @turn; @cpu: its CPU time,
- * ns. Return: @entry->stack: they are unknown.
- */
-uint32_t python_asleep_stack(struct python_entry *entry, uint32_t turn, uint64_t cpu,
-			     struct python_reading *reading);
-
 /* ---- signal.c -------------------------------------------------------------------------------- */
 
-/* Where it waits in the kernel. Return: false: it does not wait, or the kernel does not tell. */
-bool python_place_of(uint32_t tid, struct native_place *place);
+/* Where a thread waits in the kernel. *@place is valid with PYTHON_WAITS. */
+enum python_place python_place_of(uint32_t tid, struct native_place *place);
 
 /* ---- bounds.c: where C calls Python ---------------------------------------------------------- */
 

@@ -141,8 +141,9 @@ bool python_outside_ask(struct python_entry *entry, uint32_t turn, uint64_t now,
 	return false;
 }
 
-static void record(struct outside *o, bool answered, struct python_reading *r)
+static void record(struct outside *o, bool answered)
 {
+	static struct python_reading reading;
 	struct python_entry *entry = o->entry;
 	xsprof_name_t name;
 	uint32_t stack;
@@ -150,8 +151,8 @@ static void record(struct outside *o, bool answered, struct python_reading *r)
 	/* Last: is the entry another thread's by now? */
 	if (answered && o->native.nr && python_native_unloads() == o->unloads &&
 	    __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE) == o->turn &&
-	    python_entry_read(entry, o->turn, r, &o->native, o->unloads, &name, &stack) && stack &&
-	    entry->tid == o->tid)
+	    python_entry_read(entry, o->turn, &reading, &o->native, o->unloads, &name, &stack) &&
+	    stack && entry->tid == o->tid)
 		o->stack = stack;
 	for (uint32_t i = 0; i < o->ticks; i++)
 		python_user.sample(o->name, o->tid, o->stack, XSPROF_SAMPLE_NATIVE, o->line);
@@ -163,7 +164,7 @@ void python_outside_tick(void)
 		asked[i].age++;
 }
 
-void python_outside_take(struct python_reading *reading, uint32_t patience)
+void python_outside_take(uint32_t patience)
 {
 	for (uint32_t i = 0; nr_asked && i < ASKED_MOST; i++) {
 		struct outside *o = &asked[i];
@@ -177,7 +178,7 @@ void python_outside_take(struct python_reading *reading, uint32_t patience)
 		is = __atomic_load_n(&o->is, __ATOMIC_ACQUIRE);
 		if (is != GOOD && is != LEFT)
 			continue;
-		record(o, is == GOOD, reading);
+		record(o, is == GOOD);
 		__atomic_store_n(&o->is, IDLE, __ATOMIC_RELAXED);
 		nr_asked--;
 	}

@@ -30,6 +30,9 @@
 enum python_signal { PYTHON_SIGNAL_UNKNOWN, PYTHON_SIGNAL_FREE, PYTHON_SIGNAL_PENDING,
 		     PYTHON_SIGNAL_BLOCKED };
 
+/* RUNS: on a CPU, or it waits for one. WAITS: in the kernel. UNKNOWN: the kernel does not tell. */
+enum python_place { PYTHON_PLACE_UNKNOWN, PYTHON_RUNS, PYTHON_WAITS };
+
 /**
  * struct python_entry - a thread that has held the GIL
  * @tid: its id; 0: free slot
@@ -49,7 +52,9 @@ enum python_signal { PYTHON_SIGNAL_UNKNOWN, PYTHON_SIGNAL_FREE, PYTHON_SIGNAL_PE
  * @at_ns: time of that tick
  * @voluntary: how often it had waited when outside.c last looked; 0: unknown
  * @asleep_ns: its CPU time when asleep.c last looked; 0: never
- * @asleep: the stack that this gave
+ * @place: where it was then
+ * @asleep: its stack then; 0: not read, or it has no frames
+ * @unread: it could not be read
  */
 struct python_entry {
 	uint32_t	tid;
@@ -69,7 +74,9 @@ struct python_entry {
 	uint64_t	at_ns;
 	uint64_t	voluntary;
 	uint64_t	asleep_ns;
+	enum python_place place;
 	uint32_t	asleep;
+	bool		unread;
 };
 
 extern struct python_entry python_entries[PYTHON_THREADS];

@@ -76,24 +76,24 @@ uint64_t python_cpu_of(uint32_t tid)
 }
 
 /* The last word is the program counter, the one before it the stack pointer, see proc(5). */
-bool python_place_of(uint32_t tid, struct native_place *place)
+enum python_place python_place_of(uint32_t tid, struct native_place *place)
 {
-	char text[256], *ip, *sp;
+	char text[256], *ip, *sp = NULL;
 
 	if (!read_file(tid, "syscall", text, sizeof(text)))
-		return false;
+		return PYTHON_PLACE_UNKNOWN;
 	ip = strrchr(text, ' ');
-	if (!ip)
-		return false;
-	*ip++ = '\0';
-	sp = strrchr(text, ' ');
+	if (ip) {
+		*ip++ = '\0';
+		sp = strrchr(text, ' ');
+	}
 	if (!sp)
-		return false;
+		return strncmp(text, "running", 7) ? PYTHON_PLACE_UNKNOWN : PYTHON_RUNS;
 	*place = (struct native_place){
 		/* Outside of system calls it is not after a call: the next byte's rule is its. */
 		.ip = strtoull(ip, NULL, 16) + (*text == '-'), .cfa = strtoull(sp, NULL, 16),
 	};
-	return place->ip && place->cfa;
+	return place->ip && place->cfa ? PYTHON_WAITS : PYTHON_PLACE_UNKNOWN;
 }
 
 /*

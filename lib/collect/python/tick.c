@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "collect/common/say.h"
+#include "collect/python/look.h"
 #include "collect/python/native.h"
 #include "collect/python/sample.h"
 
@@ -27,18 +28,22 @@
 #define AT_ONCE	(SECOND / 250)	/* ns */
 #define GOES_ON	(SECOND / 10)	/* interval of calls of @goes_on */
 #define PATIENCE	8u	/* ticks to wait for an answer */
+#define SHARE		20
+#define CREDIT		((int64_t)SECOND / 20)
 
 bool python_sampling;
 
 static struct {
 	uint32_t	hz;
-	xsprof_name_t	missed;		/* in the category of all samples */
 	pthread_t	thread;
 	pid_t		tid;
 	bool		stop;
 	bool		mute;		/* the message "no free signal" was printed */
 	bool		mute_crowd;	/* the message "too many threads" was printed */
 	uint64_t	next;		/* time of the next tick, ns; 0: no tick yet */
+	uint64_t	share_at;	/* time when @over was computed, ns; 0: never */
+	uint64_t	share_cpu;	/* its CPU time then, ns */
+	int64_t		over;		/* CPU time above its share, ns; negative: below */
 } ticker;
 
 /* The asked thread, and since how many ticks. */
@@ -49,8 +54,6 @@ static struct {
 	uint32_t		ticks;
 } asked;
 
-static struct python_reading reading;
-
 static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
@@ -58,68 +61,6 @@ static uint64_t clock_ns(clockid_t clock)
 	if (clock_gettime(clock, &t))
 		return 0;
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
-/* ---- what is recorded ------------------------------------------------------------------------ */
-
-/* @tid: 0: for each thread */
-static void missed(uint32_t tid, uint32_t n)
-{
-	python_user.sample(ticker.missed, tid, n, XSPROF_SAMPLE_MISSED, 0);
-}
-
-/* State of a thread that does not hold the GIL. */
-static uint32_t how(struct python_entry *entry, uint64_t cpu, uint64_t now)
-{
-	bool ran = entry->at_ns && cpu > entry->cpu_ns &&
-		   cpu - entry->cpu_ns > (now - entry->at_ns) / 2;
-
-	entry->cpu_ns = cpu;
-	entry->at_ns = now;
-	if (__atomic_load_n(&entry->waits, __ATOMIC_RELAXED))
-		return XSPROF_SAMPLE_LOCK;
-	return ran ? XSPROF_SAMPLE_NATIVE : XSPROF_SAMPLE_OFF;
-}
-
-/* Return: false: its frames could not be read. */
-static bool read_thread(struct python_entry *entry, uint32_t turn)
-{
-	if (entry->seen == turn)
-		return true;
-	entry->seen = 1;
-	if (!__atomic_load_n(&entry->state, __ATOMIC_RELAXED)) {
-		entry->stack = 0;
-		entry->seen = turn;
-		return true;
-	}
-	if (!python_entry_read(entry, turn, &reading, NULL, 0, &entry->name, &entry->stack))
-		return false;
-	entry->line = reading.line;
-	entry->seen = turn;
-	return true;
-}
-
-/* @ticks: number of ticks that the thread spent at this place */
-static bool look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, uint64_t now)
-{
-	uint32_t did, stack;
-	uint64_t cpu;
-
-	if (turn & 1 || !read_thread(entry, turn))
-		return false;
-	cpu = entry->stack ? python_cpu_of(entry->tid) : 0;
-	/* It has no frames, or has ended. */
-	if (!entry->stack || (!cpu && python_thread_ended(entry->tid)))
-		return true;
-	did = how(entry, cpu, now);
-	if (did == XSPROF_SAMPLE_NATIVE && python_native && ticks == 1 &&
-	    python_outside_ask(entry, turn, now, ticker.next - now > AT_ONCE))
-		return true;
-	stack = did == XSPROF_SAMPLE_OFF && python_native ?
-			python_asleep_stack(entry, turn, cpu, &reading) : entry->stack;
-	for (uint32_t i = 0; i < ticks; i++)
-		python_user.sample(entry->name, entry->tid, stack, did, entry->line);
-	return true;
 }
 
 /* ---- the thread that has the lock ------------------------------------------------------------ */
@@ -134,8 +75,8 @@ static void give_up(uint64_t now)
 	 * It released the GIL once and has not taken it again: it was at this place all the time.
 	 */
 	if (entry->tid != asked.tid || turn != asked.turn + 1 ||
-	    !look_at(entry, turn, asked.ticks, now))
-		missed(asked.tid, asked.ticks);
+	    !python_look_at(entry, turn, asked.ticks, now, false))
+		python_missed(asked.tid, asked.ticks);
 }
 
 /* Return: the thread whose share of this tick is done; NULL: no thread holds the GIL. */
@@ -145,12 +86,14 @@ static struct python_entry *ask(struct python_entry *entry, uint64_t now)
 
 	if (!tid)
 		return NULL;
+	if (python_look_waits(entry, tid, now))
+		return entry;
 	if (!python_ask_ready()) {
 		if (!ticker.mute)
 			collect_say("the program uses all signals that could interrupt Python "
 				    "threads: threads are only sampled while they wait");
 		ticker.mute = true;
-		missed(tid, 1);
+		python_missed(tid, 1);
 		return entry;
 	}
 	asked.entry = entry;
@@ -204,7 +147,7 @@ static void take_answer(void)
 		take_stack(&reply);
 		break;
 	case PYTHON_ANSWER_BAD:
-		missed(asked.tid, asked.ticks);
+		python_missed(asked.tid, asked.ticks);
 		break;
 	case PYTHON_ANSWER_LEFT:
 		give_up(clock_ns(CLOCK_MONOTONIC));
@@ -225,13 +168,13 @@ static struct python_entry *look(struct python_entry *entry, struct python_entry
 
 	for (int i = 0; entry->tid && entry != done && i < 2; i++) {
 		turn = __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE);
-		if (look_at(entry, turn, 1, now))
+		if (python_look_at(entry, turn, 1, now, ticker.next - now > AT_ONCE))
 			return done;
 		if (!done && python_entry_holder() == entry)
 			done = ask(entry, now);
 	}
 	if (entry->tid && entry != done)
-		missed(entry->tid, 1);
+		python_missed(entry->tid, 1);
 	return done;
 }
 
@@ -246,7 +189,7 @@ static void tick(uint64_t now)
 	nr = python_entries_nr();
 	take_answer();
 	python_outside_tick();
-	python_outside_take(&reading, PATIENCE);
+	python_outside_take(PATIENCE);
 	done = python_ask_pending() && waits_on(now) ? asked.entry :
 							   ask(python_entry_holder(), now);
 	for (uint32_t i = 0; i < nr; i++)
@@ -261,13 +204,33 @@ static void tick(uint64_t now)
 
 /* ---- its life -------------------------------------------------------------------------------- */
 
+/*
+ * Ticks take at most one SHAREth of a CPU in the long run, however many threads there are, and
+ * CREDIT ns more at once: the first ones find the names of functions. Return: how long the next
+ * tick has to wait for that, ns.
+ */
+static uint64_t wait_for_share(uint64_t now)
+{
+	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	if (ticker.share_at) {
+		ticker.over += (int64_t)(cpu - ticker.share_cpu) -
+			       (int64_t)((now - ticker.share_at) / SHARE);
+		if (ticker.over < -CREDIT)
+			ticker.over = -CREDIT;
+	}
+	ticker.share_at = now;
+	ticker.share_cpu = cpu;
+	return ticker.over > 0 ? (uint64_t)ticker.over * SHARE : 0;
+}
+
 /* Waking up costs most: at short periods an answer is left to the next tick. */
 static void sleep_until(uint64_t at)
 {
 	while (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE) && clock_ns(CLOCK_MONOTONIC) < at) {
 		python_ask_sleep(at);
 		take_answer();
-		python_outside_take(&reading, PATIENCE);
+		python_outside_take(PATIENCE);
 	}
 }
 
@@ -279,12 +242,15 @@ static void stop(void)
 
 static void ticks(bool (*goes_on)(void))
 {
-	uint64_t period = SECOND / ticker.hz, now, swept = clock_ns(CLOCK_MONOTONIC);
+	uint64_t period = SECOND / ticker.hz, now, wait, swept = clock_ns(CLOCK_MONOTONIC);
 	/* Ticks during forks count as missed. */
 	uint64_t next = ticker.next ? ticker.next : swept;
 	/* static: a program that forks often calls this as often. */
 	static uint64_t asked_at;
 	uint32_t late;
+
+	/* Another thread's CPU time. */
+	ticker.share_at = 0;
 
 	while (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE)) {
 		now = clock_ns(CLOCK_MONOTONIC);
@@ -305,21 +271,23 @@ static void ticks(bool (*goes_on)(void))
 		ticker.next = next;
 		if (python_recorded() && !python.finalizing()) {
 			if (late)
-				missed(0, late);
+				python_missed(0, late);
 			tick(now);
 		}
 		if (now - swept > SECOND && !python_late) {
 			python_entries_sweep();
 			swept = now;
 		}
+		wait = wait_for_share(now);
 		if (goes_on && now - asked_at > GOES_ON) {
 			if (!goes_on())
 				break;
 			asked_at = now;
 		}
-		sleep_until(next);
+		/* Ticks in this time count as missed. */
+		sleep_until(next + wait / period * period);
 	}
-	python_outside_take(&reading, 0);
+	python_outside_take(0);
 }
 
 static void *run(void *unused)
@@ -344,7 +312,7 @@ void python_tick_here(bool (*goes_on)(void))
 	take_answer();
 	/* An unanswered question is given up, unless the thread is just answering. */
 	if (python_ask_cancel())
-		missed(asked.tid, asked.ticks);
+		python_missed(asked.tid, asked.ticks);
 	for (uint32_t i = 0; python_ask_pending() && i < PATIENCE; i++) {
 		python_ask_sleep(clock_ns(CLOCK_MONOTONIC) + SECOND / 1000);
 		take_answer();
@@ -358,7 +326,7 @@ void python_tick_quit(void)
 
 void python_tick_init(uint32_t hz, int category)
 {
-	ticker.missed = python_user.name(category, "sample missed");
+	python_look_init(category);
 	ticker.hz = hz;
 	ticker.stop = false;
 	if (python_native)
