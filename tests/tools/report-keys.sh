@@ -32,8 +32,9 @@ answers()
 		    raise ValueError(word)
 		for kind in captures.split():
 		    # 1: the capture has nothing of that kind.
-		    command = [tool, "report", "-q", "--json", "--allow-lost", "-n", limit, *options]
-		    got = subprocess.run([*command, f"{dir}/{kind}.data"], capture_output=True)
+		    command = [tool, "report", "-q", "--json", "--allow-lost", "-n", limit]
+		    got = subprocess.run([*command, *options, f"{dir}/{kind}.data"],
+		                         capture_output=True)
 		    assert got.returncode in (0, 1), (kind, got)
 		    if got.returncode:
 		        continue
