@@ -42,6 +42,8 @@ struct xsp_death {
  * @late_records: of these, records of processes that had no rings yet
  * @lost_slots: slots overwritten before they were read, in OVERWRITE mode
  * @bad_slots: invalid slots
+ * @elsewhere_slots: recovery: slots that the killed recorder had stored in a capture that is
+ *	missing
  * @no_room: errno why rings of a process got no more memory; 0: all did
  * @devices: GPUs that processes have stated, counted once per statement
  * @modules: bit k: a function of module k of --python-trace was called
@@ -62,6 +64,7 @@ struct xsp_drain_stats {
 	uint64_t	late_records;
 	uint64_t	lost_slots;
 	uint64_t	bad_slots;
+	uint64_t	elsewhere_slots;
 	uint32_t	no_room;
 	uint64_t	devices;
 	uint64_t	modules;

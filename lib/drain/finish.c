@@ -242,6 +242,8 @@ int xsp_drain_finish(struct xsp_drain *d, uint32_t why)
 		xsp_room_release(&d->st.cap->room, d->st.cap->fd, d->st.cap->size);
 		return d->st.error;
 	}
+	if (d->st.ops && d->st.ops->last)
+		d->st.ops->last(d->st.data, d->st.elsewhere_slots);
 	xsp_drain_get_stats(d, &stats);
 	if (d->st.error) {
 		end.why = 3;

@@ -163,6 +163,7 @@ static void resume_rings(struct xsp_store *st, struct xsp_producer *p)
 			.skipped = __atomic_load_n(&reader->skipped, __ATOMIC_RELAXED),
 		};
 		st->ops->resume_ring(st->data, p->number, k, &p->rings[k]);
+		st->elsewhere_slots += p->rings[k].unsaved;
 	}
 }
 

@@ -115,7 +115,6 @@ static void store_sound(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 	if (xsp_store_chunk(st, &chunk, slots, n << XSPROF_SLOT_SHIFT)) {
 		p->rings[k].unsaved += n;
 		p->unsaved += walk->records;
-		st->unsaved_slots += n;
 		st->unsaved_records += walk->records;
 		return;
 	}

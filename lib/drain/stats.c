@@ -18,6 +18,7 @@ void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stat
 		.late_records = d->gone_late,
 		.lost_slots = d->gone_skipped,
 		.bad_slots = d->gone_bad,
+		.elsewhere_slots = d->st.elsewhere_slots,
 		.no_room = d->gone_no_room,
 		.devices = d->st.devices,
 		.modules = d->st.modules,

@@ -29,6 +29,7 @@ struct xsp_producer_ring;
  *	number and the arena bytes stored; @lived, when it last ran, is raised to its last stored
  *	record
  * @resume_ring: recovery: sets what is stored of a ring; @ring comes with its tail set
+ * @last: recovery: everything has been read, and the END chunk comes next
  */
 struct xsp_drain_ops {
 	bool	(*wait_status)(void *data, pid_t pid, uint64_t start_time, int *status);
@@ -38,6 +39,7 @@ struct xsp_drain_ops {
 			  uint64_t *arena_pos, uint64_t *lived);
 	void	(*resume_ring)(void *data, uint32_t number, uint32_t k,
 			       struct xsp_producer_ring *ring);
+	void	(*last)(void *data, uint64_t elsewhere_slots);
 };
 
 /**
@@ -54,7 +56,8 @@ struct xsp_drain_ops {
  * @devices: facts "device.N" of collectors about GPUs; 0: no process used one
  * @modules: bit k: "python.module.k" was stated, see record/explain.c
  * @unsaved_records: events read but not stored for lack of room in the file
- * @unsaved_slots: the same in slots
+ * @elsewhere_slots: recovery: slots that the killed recorder had stored in a capture other than
+ *	@cap
  * @error: first write error of the file, 0: none
  * @foreign_until: time at which to leave files of other users to the next step, ns; 0: no limit
  * @keep: recovery: records that do not fit into the file stay in their rings, for another attempt
@@ -73,7 +76,7 @@ struct xsp_store {
 	uint64_t			devices;
 	uint64_t			modules;
 	uint64_t			unsaved_records;
-	uint64_t			unsaved_slots;
+	uint64_t			elsewhere_slots;
 	int				error;
 	uint64_t			foreign_until;
 	bool				keep;

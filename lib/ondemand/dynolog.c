@@ -90,7 +90,8 @@ static int make_name(char *to, size_t room)
 /*
  * Lets other users send to our socket: the daemon may be another user, and senders are checked
  * here. The folder may belong to another user, who can replace the socket by a link at any moment:
- * changes only what was opened and checked, never what the path names afterwards.
+ * changes only what was opened and checked, never what the path names afterwards. A socket with a
+ * second name is another one of ours, where the kernel lets users link files of others.
  */
 static int open_to_all(const char *path)
 {
@@ -104,7 +105,7 @@ static int open_to_all(const char *path)
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	if (fstat(fd, &st))
 		err = -errno;
-	else if (!S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
+	else if (!S_ISSOCK(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1)
 		err = -EPERM;
 	else if (chmod(self, 0666))
 		err = -errno;

@@ -332,6 +332,7 @@ static void test_life(void)
  * a file of ours. The program is linked with --wrap=bind.
  */
 static const char *planted;
+static int (*plant)(const char *file, const char *path);
 
 int __real_bind(int fd, const struct sockaddr *addr, socklen_t len);
 int __wrap_bind(int fd, const struct sockaddr *addr, socklen_t len);
@@ -341,33 +342,41 @@ int __wrap_bind(int fd, const struct sockaddr *addr, socklen_t len)
 	const char *path = ((const struct sockaddr_un *)addr)->sun_path;
 	int err = __real_bind(fd, addr, len);
 
-	if (!err && planted && (unlink(path) || symlink(planted, path)))
+	if (!err && planted && (unlink(path) || plant(planted, path)))
 		tap_bail("%s: %s", path, strerror(errno));
 	return err;
 }
 
-static void test_link(void)
+static void test_link(bool second)
 {
-	char folder[] = "/tmp/xsprof-ipc.XXXXXX", secret[64];
+	char folder[] = "/tmp/xsprof-ipc.XXXXXX";
+	struct sockaddr_un secret = { .sun_family = AF_UNIX };
 	struct stat st;
 	int fd;
 
 	if (!mkdtemp(folder))
 		tap_bail("%s: %s", folder, strerror(errno));
-	snprintf(secret, sizeof(secret), "%s/secret", folder);
-	fd = open(secret, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	snprintf(secret.sun_path, sizeof(secret.sun_path), "%s/secret", folder);
+	if (second)
+		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	else
+		fd = open(secret.sun_path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	CHECK(fd >= 0);
+	CHECK(!second || !__real_bind(fd, (struct sockaddr *)&secret, sizeof(secret)));
+	CHECK(!chmod(secret.sun_path, 0600));
 	close(fd);
 	setenv("KINETO_IPC_SOCKET_DIR", folder, 1);
 	xsp_kineto_env_read();
-	planted = secret;
+	planted = secret.sun_path;
+	plant = second ? link : symlink;
 	CHECK(xsp_dynolog_open(&d) < 0);
 	planted = NULL;
 	CHECK_EQ(d.fd, -1);
-	CHECK(!stat(secret, &st) && (st.st_mode & 0777) == 0600);
-	unlink(secret);
+	CHECK(!stat(secret.sun_path, &st) && (st.st_mode & 0777) == 0600);
+	unlink(secret.sun_path);
 	CHECK(!rmdir(folder));
-	tap_result("a link in the socket's place: no other file's mode changes");
+	tap_result("%s in the socket's place: no other file's mode changes",
+		   second ? "another socket's second name" : "a link");
 }
 
 static void test_no_room(void)
@@ -415,7 +424,8 @@ int main(int argc, char **argv)
 	test_stranger();
 	test_random(rounds);
 	test_life();
-	test_link();
+	test_link(false);
+	test_link(true);
 	test_no_room();
 	fake_end(&fake);
 	if (path)

@@ -17,6 +17,12 @@ sound()
 	[ "$1" = 0 ] || [ "$1" = 3 ]
 }
 
+# The file that is being written has that many records.
+has_read()
+{
+	"$inspect" "$1" | grep -q "^total records $2 "
+}
+
 name="recorder killed"
 rm -f out err
 "$xsprof" record -o k.data -- "$actor" hold 3000 held >out 2>err &
@@ -118,6 +124,36 @@ run "$xsprof" recover
 is "$name: status" $rc 0
 "$inspect" k3.data.recovered >seen
 has "$name: into a new file" seen '^total records 200 producers 1 end 1'
+has "$name: and what cannot be known" err \
+	'k3.data is gone: processes that had ended before the recorder was killed are missing'
+
+# What had been read before is in no file any more.
+for how in gone replaced; do
+	name="capture $how after some of it was read"
+	rm -f out err held8 k6.data*
+	"$xsprof" record -o k6.data -- "$actor" hold 600000 held8 >out 2>err &
+	pid=$!
+	wait_for test -s held8
+	wait_for has_read k6.data 100
+	kill -KILL $pid "$(cat held8)"
+	wait $pid 2>/dev/null
+	rm k6.data
+	[ $how = gone ] || echo text >k6.data
+	wait_for ended held8
+	run "$xsprof" recover
+	is "$name: records were lost" $rc 4
+	has "$name: they are counted" err 'recover: 0 events .*, 0 lost, 100 slots missing, '
+	why="is gone"
+	[ $how = gone ] || why="is another file now"
+	why="k6.data $why: what the killed recorder had stored there is missing: 100 slots of"
+	has "$name: why" err "$why"
+	run "$xsprof" report k6.data.recovered
+	is "$name: report: records were lost" $rc 4
+	has "$name: report: why" out "# lost: .*$why"
+	run "$xsprof" info k6.data.recovered
+	is "$name: info: records were lost" $rc 4
+	has "$name: info: why" out "note.*$why"
+done
 
 # The next recording to the same file moves the capture away: an ended one, then a killed one.
 name="capture replaced"
@@ -348,14 +384,21 @@ rm -f image.data*
 if [ "${XSPROF_VARIANT:-}" = asan ]; then
 	skip "a disk that lies" "nothing can be preloaded before this sanitizer's library"
 else
-	XSPROF_RECORD=$dir/lied.data XSPROF_BUFFER_SIZE=16M run "$marker" 20000 2 0 kill
+	# A recorder that reads nothing of it: it is stopped before the program starts.
+	"$xsprof" record -o lied.data -- \
+		sh -c "kill -STOP \$PPID; exec $actor hold 0 held9 2000" >out 2>err &
+	pid=$!
+	wait_for test -s held9
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	wait_for ended held9
 	run env LD_PRELOAD="$BUILD/tests/record/liar.so" "$xsprof" recover
-	is "$name, killed, on a disk that lies: not recovered" $rc 1
-	has "$name, killed, on a disk that lies: said" err \
+	is "killed, on a disk that lies: not recovered" $rc 1
+	has "killed, on a disk that lies: said" err \
 		'lied.data: .*: the written file cannot be read back'
-	ok "$name, killed, on a disk that lies: the session is kept" not clean
+	ok "killed, on a disk that lies: the session is kept" not clean
 	run "$xsprof" recover --delete
-	ok "$name, killed, on a disk that lies: removed by hand" clean
+	ok "killed, on a disk that lies: removed by hand" clean
 	rm -f lied.data
 fi
 # Many killed recorders: the next recorder removes saved sessions, without losing any records.

@@ -5,11 +5,13 @@
  *	open FILE kill|exit|exec|pause|wait|fat|lose|many|gone
  *
  * FILE gets "TID THREAD-NAME" lines once every thread is where it stays.  "many": there are more
- * threads, which all stand in "step".  "fat": it has memory that takes the kernel long to free,
- * and waits.  "gone": two seconds before it is killed, another thread ends inside "fetch".
+ * threads, which all stand in "step".  "exec": it executes one that waits.  "fat": it has memory
+ * that takes the kernel long to free, and waits.  "gone": two seconds before it is killed, another
+ * thread ends inside "fetch".
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,14 +99,33 @@ static void tell(const char *path, int threads)
 		exit(91);
 }
 
-/* More records than any ring holds, in one go. */
+static bool is_stopped(pid_t pid)
+{
+	char path[32], text[512] = "", *state;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "r");
+	if (!file || !fgets(text, sizeof(text), file) || fclose(file))
+		exit(97);
+	state = strrchr(text, ')');
+	return state && state[1] == ' ' && state[2] == 'T';
+}
+
+/* More records than any ring holds, while the recorder, our parent, reads none. */
 static void lose(void)
 {
 	uint32_t name = xsprof_name("burst");
+	pid_t recorder = getppid();
 	long i;
 
+	if (kill(recorder, SIGSTOP))
+		exit(98);
+	while (!is_stopped(recorder))
+		usleep(1000);
 	for (i = 0; i < 2000000; i++)
 		xsprof_instant(name);
+	kill(recorder, SIGCONT);
 }
 
 /* In small pages. */
@@ -158,7 +179,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[2], "exit") || !strcmp(argv[2], "fat-exit"))
 		exit(3);
 	if (!strcmp(argv[2], "exec"))
-		execlp("sleep", "sleep", "0.5", NULL);
+		execlp("sleep", "sleep", "600", NULL);
 	if (!strcmp(argv[2], "wait") || !strcmp(argv[2], "fat"))
 		for (;;)
 			pause();

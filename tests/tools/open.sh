@@ -11,10 +11,29 @@ cap=$dir/t.data
 export XSPROF_SHM_DIR=$dir/shm XSPROF_BACKEND=tmpfs
 mkdir -p "$XSPROF_SHM_DIR"
 
-record() # $1 what the program does
+# Starts it, and waits until its threads are where they stay.
+start() # COMMAND...
 {
 	rm -f "$dir/tids"
-	"$xsprof" record -q -o "$cap" -- "$prog" "$dir/tids" "$1" >"$dir/log" 2>&1
+	"$xsprof" record -q -o "$cap" -- "$@" >"$dir/log" 2>&1 &
+	recorder=$!
+	until [ -s "$dir/tids" ] || ! kill -0 $recorder 2>/dev/null; do
+		sleep 0.02
+	done
+}
+
+record() # $1 what the program does
+{
+	start "$prog" "$dir/tids" "$1"
+	if [ "$1" = exec ]; then
+		# It lives until the recorder has seen the other program.
+		until "$xsprof" report --open "$cap" 2>/dev/null | grep -q replaced ||
+			! kill -0 $recorder 2>/dev/null; do
+			sleep 0.1
+		done
+		kill -KILL "$(tid main)"
+	fi
+	wait $recorder
 	"$xsprof" report "$cap" >"$dir/report" 2>>"$dir/log"
 	cat "$dir/tids" "$dir/report" >>"$dir/log"
 }
@@ -72,8 +91,13 @@ result "killed: --no-open" $?
 "$xsprof" report --tid "$(tid stand-2)" "$cap" >"$dir/report"
 [ "$(lines | cut -d' ' -f1 | sort -u)" = stand-2 ]
 result "killed: --tid" $?
-"$xsprof" report --to 0.1 "$cap" >"$dir/report" && [ -z "$(lines)" ] &&
-	"$xsprof" report --to 0.1 --open "$cap" >"$dir/report" &&
+# Nothing is recorded in its last 200 ms.
+to=@$("$xsprof" dump -f ndjson "$cap" | python3 -c '
+import json, sys
+kinds = ("begin", "end", "async-begin", "async-end")
+print(max(e["ns"] for e in map(json.loads, sys.stdin) if e["type"] in kinds) / 1e9 + 0.1)')
+"$xsprof" report --to "$to" "$cap" >"$dir/report" && [ -z "$(lines)" ] &&
+	"$xsprof" report --to "$to" --open "$cap" >"$dir/report" &&
 	lines | grep -q '^stand-0 was in .* at the end of the time shown$'
 result "killed: a window of time that ends before" $?
 
@@ -118,12 +142,7 @@ cat "$dir/counts" >>"$dir/log"
 result "lost, and open at an end that is not known: counted with and without its times" $?
 
 # The kernel frees the memory of a killed process while that is still there.
-rm -f "$dir/tids"
-"$xsprof" record -q -o "$cap" -- "$prog" "$dir/tids" fat >"$dir/log" 2>&1 &
-for ((i = 0; i < 1000; i++)); do
-	[ -s "$dir/tids" ] && break
-	sleep 0.02
-done
+start "$prog" "$dir/tids" fat
 sleep 0.5
 python3 -c '
 import os, sys, time
@@ -161,8 +180,9 @@ names = {row["name"]: row["count"] for row in r["ranges"]}
 assert names.get("main") == 1, names' 2>>"$dir/log"
 result "exit() with much memory: when it ended is known, and so is what was open" $?
 
-"$xsprof" record -q -d 0.3 -o "$cap" -- sh -c \
-	"$prog $dir/tids wait & sleep 2; kill -9 \$!" >"$dir/log" 2>&1
+start sh -c "$prog $dir/tids wait & until [ -s $dir/tids ]; do sleep 0.02; done"
+wait $recorder
+kill -KILL "$(tid main)"
 "$xsprof" report "$cap" >"$dir/report" 2>>"$dir/log"
 lines | grep -q '^stand-0 was in conv "2d" for T (in step > forward) when the recording ended$'
 result "running: open when the recording ended" $?

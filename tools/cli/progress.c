@@ -38,7 +38,11 @@ static void format_lost(char *buf, size_t size, const struct xsp_drain_stats *st
 		at += snprintf(buf + at, size - at, ", %" PRIu64 " slots overwritten",
 			       stats->lost_slots);
 	if (stats->bad_slots && at < size)
-		snprintf(buf + at, size - at, ", %" PRIu64 " slots refused", stats->bad_slots);
+		at += snprintf(buf + at, size - at, ", %" PRIu64 " slots refused",
+			       stats->bad_slots);
+	if (stats->elsewhere_slots && at < size)
+		snprintf(buf + at, size - at, ", %" PRIu64 " slots missing",
+			 stats->elsewhere_slots);
 }
 
 /* A wrapped line cannot be cleared by overwriting its last row. */
@@ -55,7 +59,7 @@ uint64_t progress_show(struct progress *p, const struct xsp_drain *d)
 {
 	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
 	struct xsp_drain_stats stats;
-	char bytes[32], lost[96], line[256];
+	char bytes[32], lost[128], line[256];
 
 	if (!p->live)
 		return UINT64_MAX;
@@ -89,7 +93,8 @@ void progress_clear(struct progress *p)
 
 bool progress_lost(const struct xsp_drain_stats *stats)
 {
-	return stats->lost_records || stats->lost_slots || stats->bad_slots;
+	return stats->lost_records || stats->lost_slots || stats->bad_slots ||
+	       stats->elsewhere_slots;
 }
 
 /* " (SIGSEGV: 4711, 4712; SIGKILL: 4713; ...)" */
@@ -140,7 +145,7 @@ static void print_deaths(const char *verb, const struct xsp_drain_stats *stats)
 void progress_summary(const char *verb, const struct xsp_drain_stats *stats, const char *did,
 		      const char *output)
 {
-	char bytes[32], lost[96];
+	char bytes[32], lost[128];
 
 	tool_format_bytes(bytes, sizeof(bytes), stats->bytes);
 	format_lost(lost, sizeof(lost), stats);

@@ -157,11 +157,23 @@ uint32_t xsp_source_nr_unrecorded(const struct xsp_source *source)
 	return n;
 }
 
+const char *xsp_source_missing(const struct xsp_source *source)
+{
+	const char *note;
+	uint32_t i;
+
+	for (i = 0; (note = xsprof_trace_note(source->trace, i)); i++)
+		if (strstr(note, XSP_NOTE_MISSING))
+			return note;
+	return NULL;
+}
+
 int xsp_source_losses(const struct xsp_source *source)
 {
 	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 	uint32_t unrecorded = xsp_source_nr_unrecorded(source);
+	const char *missing = xsp_source_missing(source);
 	bool damaged, kernel_lost, snapshot;
 	int ret;
 
@@ -183,10 +195,12 @@ int xsp_source_losses(const struct xsp_source *source)
 	if (unrecorded)
 		tool_note("%s: %u process%s could not be recorded: 'xsprof info' shows why",
 			  source->path, unrecorded, unrecorded == 1 ? "" : "es");
+	if (missing)
+		tool_note("%s: %s", source->path, missing);
 	if (damaged)
 		return TOOL_DAMAGED;
 	snapshot = info.end && info.end->why == WHY_SNAPSHOT;
-	if (!kernel_lost && !unrecorded && !info.lost_records && !info.bad_slots &&
+	if (!kernel_lost && !unrecorded && !missing && !info.lost_records && !info.bad_slots &&
 	    (!info.lost_slots || snapshot))
 		return 0;
 	return source->allow_lost ? 0 : TOOL_LOST;

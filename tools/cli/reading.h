@@ -99,6 +99,13 @@ int xsp_source_start(const struct xsp_source *source, const struct xsprof_event 
  */
 const char *xsp_source_unrecorded(const struct xsp_source *source, uint32_t *index);
 uint32_t xsp_source_nr_unrecorded(const struct xsp_source *source);
+
+/* In the note of a recovery that did not find the capture that the killed recorder had written. */
+#define XSP_NOTE_MISSING	": what the killed recorder had stored there is missing: "
+
+/* That note, or NULL. */
+const char *xsp_source_missing(const struct xsp_source *source);
+
 /*
  * Prints a line on stderr if anything was lost or damaged. Records that a flight recording
  * overwrote before its snapshot are not losses. Return: 0, TOOL_DAMAGED, or TOOL_LOST.

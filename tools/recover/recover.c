@@ -5,6 +5,7 @@
  * a living recorder, and removes a session only after all of it is in a file and was read back.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/reading.h"
 #include "cli/session.h"
 #include "cli/tool.h"
 #include "drain/drain.h"
@@ -32,7 +34,10 @@
  * @failed: of these, not saved
  * @lost: saved sessions had lost records
  * @allow_lost: exit with status 0 if records were lost
- * @scan: contents of the capture
+ * @scan: contents of the capture; empty if it was not found
+ * @cap: the output's writer
+ * @named: path of the capture that the session names, "" for none
+ * @was_there: there was a file of that name
  */
 struct recovery {
 	const char	*output;
@@ -44,6 +49,9 @@ struct recovery {
 	bool		lost;
 	bool		allow_lost;
 	struct scan	scan;
+	struct xsp_cap	cap;
+	char		named[PATH_MAX];
+	bool		was_there;
 };
 
 /* ---- questions of the drain ---------------------------------------------------------------- */
@@ -85,7 +93,7 @@ static void resume_ring(void *data, uint32_t number, uint32_t k, struct xsp_prod
 		 * The recorder read these slots, but its capture lacks them: the disk was full. If
 		 * the capture was not found, they may be in it.
 		 */
-		if (r->scan.chunks)
+		if (r->scan.size)
 			ring->bad = ring->tail - ring->skipped;
 		else
 			ring->unsaved = ring->tail - ring->skipped;
@@ -99,10 +107,34 @@ static void resume_ring(void *data, uint32_t number, uint32_t k, struct xsp_prod
 		ring->bad = ring->tail - ring->read - ring->skipped;
 }
 
+/*
+ * The rings of a process say how much of it was read. Of processes that had ended before, the
+ * recorder has left nothing but what it had stored.
+ */
+static void note_missing(void *data, uint64_t slots)
+{
+	struct recovery *r = data;
+	char text[PATH_MAX + 256];
+	const char *why = r->was_there ? "is another file now" : "is gone";
+
+	if (r->scan.size || !*r->named)
+		return;
+	if (slots)
+		snprintf(text, sizeof(text), "%s %s" XSP_NOTE_MISSING "%" PRIu64 " slots of these "
+			 "processes, and all of processes that had ended before", r->named, why,
+			 slots);
+	else
+		snprintf(text, sizeof(text), "%s %s: processes that had ended before the recorder "
+			 "was killed are missing", r->named, why);
+	xsp_cap_note(&r->cap, text);
+	tool_note("%s", text);
+}
+
 static const struct xsp_drain_ops ops = {
 	.say = tool_say,
 	.resume = resume,
 	.resume_ring = resume_ring,
+	.last = note_missing,
 };
 
 /* ---- one session --------------------------------------------------------------------------- */
@@ -113,18 +145,20 @@ static int save(struct recovery *r, struct session_seen *seen)
 	struct xsp_drain *drain;
 	char path[PATH_MAX];
 	uint64_t *ids = NULL;
-	struct xsp_cap cap;
 	int fd = -1, unread, err;
 
-	err = recover_open_output(&r->scan, r->output, seen, &cap, path, sizeof(path), &fd);
+	if (xsp_recording_fact(&seen->s, "output", r->named, sizeof(r->named)) <= 0)
+		*r->named = '\0';
+	r->was_there = *r->named && !faccessat(AT_FDCWD, r->named, F_OK, AT_SYMLINK_NOFOLLOW);
+	err = recover_open_output(&r->scan, r->output, seen, &r->cap, path, sizeof(path), &fd);
 	if (err)
 		return err;
 	if (r->scan.ended) {
 		tool_note("%s: the capture is complete: nothing to add", path);
 		goto done;
 	}
-	xsp_cap_note(&cap, "the recorder was killed: what follows was recovered from memory");
-	err = xsp_drain_open(seen->s.dirfd, &cap, &ops, r, r->scan.nr, &drain);
+	xsp_cap_note(&r->cap, "the recorder was killed: what follows was recovered from memory");
+	err = xsp_drain_open(seen->s.dirfd, &r->cap, &ops, r, r->scan.nr, &drain);
 	if (err) {
 		tool_error("%s: %s", seen->s.path, strerror(-err));
 		goto done;
@@ -134,7 +168,7 @@ static int save(struct recovery *r, struct session_seen *seen)
 		err = xsp_drain_finish(drain, 3);
 	xsp_drain_get_stats(drain, &stats);
 	xsp_drain_close(drain);
-	unread = err ? 0 : recover_verify(fd, &cap);
+	unread = err ? 0 : recover_verify(fd, &r->cap);
 	if (unread)
 		err = tool_error("%s: %s: the written file cannot be read back: keeping %s", path,
 				 strerror(-unread), seen->s.path);
@@ -143,11 +177,11 @@ static int save(struct recovery *r, struct session_seen *seen)
 			   "another file with -o", path, strerror(-err), seen->s.path);
 	else
 		progress_summary("recover", &stats,
-				 r->scan.chunks ? "added to what was in" : "wrote", path);
+				 r->scan.size ? "added to what was in" : "wrote", path);
 	r->lost |= !err && progress_lost(&stats);
 done:
 	free(ids);
-	xsp_cap_free(&cap);
+	xsp_cap_free(&r->cap);
 	scan_free(&r->scan);
 	if (close(fd) && !err)
 		err = tool_error("%s: %s", path, strerror(errno));

@@ -242,6 +242,12 @@ static void print_unrecorded(const struct report *report)
 	}
 	if (n > UNRECORDED_MAX)
 		printf("# lost: %u more: 'xsprof info' shows them\n", n - UNRECORDED_MAX);
+	note = xsp_source_missing(&report->source);
+	if (!note)
+		return;
+	fputs("# lost: ", stdout);
+	report_print_text(note, strlen(note), 0);
+	putchar('\n');
 }
 
 void report_print(struct report *report)

@@ -71,6 +71,7 @@ static void json_thread(const struct report_steps *steps, const struct xsp_ranks
 void report_json_steps(const struct report_steps *steps)
 {
 	struct xsp_ranks *ranks = NULL;
+	const char *sep = "\n";
 	size_t n;
 
 	fputs(",\n\"steps\":[", stdout);
@@ -80,7 +81,8 @@ void report_json_steps(const struct report_steps *steps)
 			if (i - at >= steps->report->reading.limit &&
 			    steps->list[i].how == STEP_ENDED)
 				continue;
-			fputs(i ? ",\n" : "\n", stdout);
+			fputs(sep, stdout);
+			sep = ",\n";
 			json_step(steps, &steps->list[i]);
 		}
 	}

@@ -329,23 +329,23 @@ static int check(const struct why *why)
 		return tool_error("%s: has no scheduler events, which show why: record with -e "
 				  "sched (as root), and with --irq --syscalls --faults for more; "
 				  "or with --sched if the module is loaded", path);
-	if (!why->nr && !why->report->gaps && why->report->nr_uncertain)
+	if (!why->found && !why->report->gaps && why->report->nr_uncertain)
 		return tool_error("%s: records were lost inside all ranges named '%s' of threads: "
 				  "--include-uncertain shows them", path, why->report->why);
-	if (!why->nr && !why->report->gaps && why->off_thread)
+	if (!why->found && !why->report->gaps && why->off_thread)
 		return tool_error("%s: all ranges named '%s' are async ranges, GPU activities or "
 				  "calls, or spans, for which waits of threads are unknown: name a "
 				  "range of a thread; 'xsprof report' lists "
 				  "them", path, why->report->why);
-	if (!why->nr && !why->report->gaps && why->waits)
+	if (!why->found && !why->report->gaps && why->waits)
 		return tool_error("%s: '%s' names waits for an object, not a range: 'xsprof "
 				  "report' has a table of such waits; --why needs the range that a "
 				  "thread was in", path, why->report->why);
-	if (!why->nr && !why->report->gaps && why->filtered)
+	if (!why->found && !why->report->gaps && why->filtered)
 		return tool_error("%s: none of the %" PRIu64 " ranges named '%s' matches the "
 				  "filters: leave out --name, --category, --pid, --tid, --from or "
 				  "--to", path, why->filtered, why->report->why);
-	if (!why->nr && !why->report->gaps)
+	if (!why->found && !why->report->gaps)
 		return tool_error("%s: no range of a thread is named '%s': 'xsprof report' lists "
 				  "them", path, why->report->why);
 	return 0;
