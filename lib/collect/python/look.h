@@ -19,8 +19,8 @@ void python_missed(uint32_t tid, uint32_t n);
 bool python_look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, uint64_t now,
 		    bool at_once);
 /*
- * Records a sample, or a missed one, of the GIL's holder if it waits in the kernel: it is not asked.
- * Return: false: it does not, as far as is known.
+ * Records a sample, or a missed one, of the GIL's holder if it waits in the kernel: then it is not
+ * asked. Return: false: it does not wait, as far as is known.
  */
 bool python_look_waits(struct python_entry *entry, uint32_t tid, uint64_t now);
 
