@@ -6,7 +6,7 @@
 
 #include "tools/capture.h"
 
-enum { CONV = 1, ADD, NODE, INNER, SGD, ADAM, LOAD, GLOO, REDUCE, EPOCH, STEP };
+enum { CONV = 1, ADD, NODE, INNER, SGD, ADAM, LOAD, GLOO, REDUCE, EPOCH, STEP, PAUSE };
 
 /* Times in us since the start of the capture. */
 struct mark {
@@ -17,6 +17,7 @@ struct mark {
 };
 
 #define PYTORCH		(1u << XSPROF_NAME_SHIFT)
+#define PYTHON		(2u << XSPROF_NAME_SHIFT)
 #define B(at, name)	{ at, XSPROF_REC_BEGIN, PYTORCH | (name), 0 }
 #define U(at, name)	{ at, XSPROF_REC_BEGIN, name, 0 }	/* no op */
 #define E(at)		{ at, XSPROF_REC_END, 0, 0 }
@@ -133,6 +134,9 @@ static void put_pass(struct cap_ring *ring, uint32_t at, uint32_t tid, uint32_t 
 		cap_event(ring, T(at + 10 * i + 3), XSPROF_REC_BEGIN, tid, SGD, 0, 0);
 		cap_event(ring, T(at + 10 * i + 6), XSPROF_REC_END, tid, 0, 0, 0);
 		cap_event(ring, T(at + 10 * i + 7), XSPROF_REC_END, tid, 0, 0, 0);
+		/* No node is open, and the pass is not over. */
+		cap_event(ring, T(at + 10 * i + 8), XSPROF_REC_BEGIN, tid, PYTHON | PAUSE, 0, 0);
+		cap_event(ring, T(at + 10 * i + 9), XSPROF_REC_END, tid, 0, 0, 0);
 	}
 }
 
@@ -150,11 +154,13 @@ void cap_make_passes(void)
 	cap_clock(T(0), T(10000));
 	cap_producer(0, 100, T(0));
 	cap_entry(XSPROF_ENTRY_CATEGORY, 1, 0, "PyTorch", 7);
+	cap_entry(XSPROF_ENTRY_CATEGORY, 2, 0, "python", 6);
 	cap_name(0, CONV, "aten::conv2d");
 	cap_name(0, NODE, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad");
 	cap_name(0, INNER, "torch::autograd::AccumulateGrad");
 	cap_name(0, SGD, "Optimizer.step#SGD.step");
 	cap_name(0, ADAM, "Optimizer.step#Adam.step");
+	cap_name(2, PAUSE, "garbage collection");
 	cap_arena(0);
 	for (uint32_t k = 0; k < 4; k++)
 		cap_ring_open(&r[k], 0, k, 64);

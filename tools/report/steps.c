@@ -142,6 +142,15 @@ static bool is_asked_for(const struct report_steps *steps, const char *name)
 	return !strcmp(name, steps->range) || !fnmatch(steps->range, name, 0);
 }
 
+/* A pause that the runtime of Python makes anywhere says nothing of the training's steps. */
+static bool is_pause(const struct report_steps *steps, const struct xsprof_event *ev,
+		     const char *name)
+{
+	return (!strcmp(name, "GIL wait") || !strcmp(name, "garbage collection")) &&
+	       !strcmp(xsprof_trace_category(steps->report->source.trace, ev->producer, ev->name),
+		       "python");
+}
+
 /* The thread that ran the forward ops of a node; 0: not known. */
 static uint64_t forward_thread(const struct xsprof_event *ev)
 {
@@ -212,7 +221,8 @@ static void range_begins(struct report_steps *steps, const struct xsprof_event *
 	}
 	name = xsprof_trace_name(steps->report->source.trace, ev->producer, ev->name);
 	phase = phase_of(name);
-	ends = look_at(steps, th, name, phase, rest);
+	ends = (steps->range || !is_pause(steps, ev, name)) &&
+	       look_at(steps, th, name, phase, rest);
 	th->open[th->depth++] = (struct step_open){
 		.begin = ev->ns, .name = ev->name, .before = (uint16_t)th->in,
 		.node = phase == STEP_BACKWARD,
