@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A field of ours against that of CUPTI's headers, and what CUPTI says where there is no driver.
+ * Compares a field of our declarations with that of CUPTI's headers; CUPTI's result without a
+ * driver.
  */
 #ifndef ORACLE_SAME_H
 #define ORACLE_SAME_H
