@@ -238,8 +238,6 @@ void cupti_nodes_source(uint64_t node, uint64_t source);
 /* ---- record.c -------------------------------------------------------------------------------- */
 
 void cupti_record_init(void);
-/* Records the collector's start-up since @begin: readers infer that activities follow. */
-void cupti_record_start(uint64_t begin);
 /* Converts all records of a buffer. */
 void cupti_record_buffer(const struct gpu_buffer *buffer);
 
