@@ -236,6 +236,17 @@ int32_t opencl_end(struct opencl_calling *c, enum opencl_call call, uint64_t byt
 /* The same for a call that starts no work. */
 int32_t opencl_call_end(struct opencl_calling *c, enum opencl_call call, int32_t result);
 
+/*
+ * Calls a function that enqueues a command, with an event, and records the call; its arguments are
+ * those of the caller. @bytes may use the call, c. Value: the function's result.
+ */
+#define ENQUEUE(call, bytes, function, ...)	({				\
+	struct opencl_calling c;						\
+										\
+	event = opencl_begin(&c, queue, event);					\
+	opencl_end(&c, CALL_##call, bytes, (function)(__VA_ARGS__));		\
+})
+
 /* ---- copies.c, usm.c, kernels.c -------------------------------------------------------------- */
 
 /* Put our functions into a table of @nr functions. */
