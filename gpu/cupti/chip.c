@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What of the metrics that are wanted a device's chip has, and can measure at one time: its
- * counters are few, and to sample is possible with those of one pass only.  A kernel can run once
- * for each of several passes: that is done for metrics that were named.
+ * Which of the wanted metrics a device's chip has, and can measure at one time: it has few
+ * counters, and sampling can only use those of one pass. A kernel can be run once per pass, for
+ * several passes: that is done for metrics that the user named.
  */
 #include <stdlib.h>
 
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/chip.h"
 
-/* More of them than any list of metrics needs: each is a run of each kernel. */
+/* More than any list of metrics needs: each pass runs each kernel once more. */
 #define PASSES	64u
 
 static void close_host(struct cupti_chip *chip)
 {
-	struct cupti_pm_host_end end = { .size = CUPTI_SIZE(cupti_pm_host_end, host) };
+	struct cupti_pm_object end = {
+		.size = CUPTI_SIZE(cupti_pm_object, object), .object = chip->host,
+	};
 
-	end.host = chip->host;
 	if (chip->host)
 		(void)cupti_pm.host_end(&end);
 	free(chip->config);
@@ -23,7 +24,7 @@ static void close_host(struct cupti_chip *chip)
 	chip->config = NULL;
 }
 
-/* Return: 0, or what CUPTI says; of metrics that it does not know that differs. */
+/* Return: 0, or CUPTI's error, which differs between versions for unknown metrics. */
 static int add_names(struct cupti_chip *chip)
 {
 	struct cupti_pm_add add = {
@@ -55,7 +56,7 @@ static int make_config(struct cupti_chip *chip)
 	return cupti_pm.get_config(&image);
 }
 
-/* Return: there are no more than @most. */
+/* Return: @most passes are enough. */
 static bool count_passes(struct cupti_chip *chip, uint32_t most)
 {
 	struct cupti_pm_passes passes = {
@@ -82,8 +83,8 @@ static int open_host(struct cupti_chip *chip)
 }
 
 /*
- * All that is chosen, measured at once.  One object is of one choice: what was added to it stays,
- * and of a name that it does not know it may be left in any state.
+ * Can all chosen metrics be measured at once? Each try needs an object of its own: metrics cannot
+ * be removed from one, and an unknown name may leave it in any state.
  */
 static bool fits(struct cupti_chip *chip, uint32_t passes)
 {
@@ -92,12 +93,12 @@ static bool fits(struct cupti_chip *chip, uint32_t passes)
 	       count_passes(chip, passes);
 }
 
-/* The metric by the first of its names that the chip has.  Return: false: by none. */
+/* Chooses the metric by its first name that the chip has. Return: false: it has none. */
 static bool choose(struct cupti_chip *chip, const struct cupti_metric *metric)
 {
 	uint32_t passes = chip->type == CUPTI_RANGES && metric->asked ? PASSES : 1;
 
-	/* What was named before may have taken more passes already. */
+	/* Metrics that the user named before may need more passes already. */
 	passes = passes < chip->passes ? chip->passes : passes;
 	chip->metrics[chip->nr++] = metric;
 	for (size_t i = 0; i < ARRAY_SIZE(metric->names) && metric->names[i]; i++) {
@@ -109,7 +110,7 @@ static bool choose(struct cupti_chip *chip, const struct cupti_metric *metric)
 	return false;
 }
 
-/* Alone, is it unknown, or does it need more than there is? */
+/* Says whether the metric is unknown, or needs more counters than are left. */
 static void tell_left_out(struct cupti_chip *chip, const struct cupti_metric *metric,
 			  uint32_t device)
 {
@@ -129,12 +130,15 @@ static void tell_left_out(struct cupti_chip *chip, const struct cupti_metric *me
 			   "metrics", device, chip->name, metric->title);
 }
 
-static int get_of_device(struct cupti_chip *chip, uint32_t device)
+/* @of: as in struct cupti_pm_available */
+static int get_available(struct cupti_chip *chip, uintptr_t of)
 {
+	int (*get)(struct cupti_pm_available *) = chip->type == CUPTI_RANGES ?
+		cupti_ranges.get_available : cupti_pm.get_available;
 	struct cupti_pm_available available = {
-		.size = CUPTI_SIZE(cupti_pm_available, image), .device = device,
+		.size = CUPTI_SIZE(cupti_pm_available, image), .of = of,
 	};
-	int err = cupti_pm.get_available(&available);
+	int err = get(&available);
 
 	if (err)
 		return err;
@@ -142,23 +146,7 @@ static int get_of_device(struct cupti_chip *chip, uint32_t device)
 	if (!chip->available)
 		return CUPTI_OUT_OF_MEMORY;
 	available.image = chip->available;
-	return cupti_pm.get_available(&available);
-}
-
-static int get_of_context(struct cupti_chip *chip, void *context)
-{
-	struct cupti_range_available available = {
-		.size = CUPTI_SIZE(cupti_range_available, image), .context = context,
-	};
-	int err = cupti_ranges.get_available(&available);
-
-	if (err)
-		return err;
-	chip->available = calloc(1, available.bytes);
-	if (!chip->available)
-		return CUPTI_OUT_OF_MEMORY;
-	available.image = chip->available;
-	return cupti_ranges.get_available(&available);
+	return get(&available);
 }
 
 int cupti_chip_choose(struct cupti_chip *chip, uint32_t device)
@@ -172,7 +160,7 @@ int cupti_chip_choose(struct cupti_chip *chip, uint32_t device)
 	for (uint32_t i = 0; i < nr; i++)
 		if (!choose(chip, &wanted[i]) && wanted[i].asked)
 			tell_left_out(chip, &wanted[i], device);
-	/* What was tried last may be one that did not fit. */
+	/* The last one tried may not have fitted. */
 	if (chip->nr && !fits(chip, PASSES))
 		chip->nr = 0;
 	return 0;
@@ -192,13 +180,47 @@ int cupti_chip_open(struct cupti_chip *chip, uint32_t device, void *context)
 		return err;
 	chip->name = name.name;
 	chip->type = context ? CUPTI_RANGES : CUPTI_PM_SAMPLING;
-	err = context ? get_of_context(chip, context) : get_of_device(chip, device);
+	err = get_available(chip, context ? (uintptr_t)context : device);
 	return err ? err : cupti_chip_choose(chip, device);
+}
+
+int cupti_chip_clear_image(struct cupti_chip *chip)
+{
+	struct cupti_pm_data_init init = {
+		.size = CUPTI_SIZE(cupti_pm_data_init, image), .object = chip->profiler,
+		.bytes = chip->image_bytes, .image = chip->image,
+	};
+
+	return chip->type == CUPTI_RANGES ? cupti_ranges.init_data(&init) :
+					    cupti_pm.init_data(&init);
+}
+
+int cupti_chip_make_image(struct cupti_chip *chip, size_t bytes)
+{
+	chip->image = calloc(1, bytes);
+	chip->image_bytes = bytes;
+	return chip->image ? cupti_chip_clear_image(chip) : CUPTI_OUT_OF_MEMORY;
+}
+
+int cupti_chip_get_values(const struct cupti_chip *chip, size_t index,
+			  double values[CUPTI_METRICS])
+{
+	struct cupti_pm_values get = {
+		.size = CUPTI_SIZE(cupti_pm_values, values), .host = chip->host,
+		.image = chip->image, .bytes = chip->image_bytes, .index = index,
+		.names = (const char **)chip->names, .nr = chip->nr, .values = values,
+	};
+	int err = cupti_pm.get_values(&get);
+
+	for (uint32_t i = 0; i < chip->nr && !err; i++)
+		values[i] /= chip->metrics[i]->unit;
+	return err;
 }
 
 void cupti_chip_close(struct cupti_chip *chip)
 {
 	close_host(chip);
 	free(chip->available);
+	free(chip->image);
 	*chip = (struct cupti_chip){ .nr = 0 };
 }

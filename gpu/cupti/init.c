@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How a program that uses CUDA comes here: libcuda opens the library that CUDA_INJECTION64_PATH
- * names when it is initialised, and calls its one entry point.  A tool that the user had named
- * there is opened and called after us.
+ * Entry point: when libcuda is initialised, it opens the library that CUDA_INJECTION64_PATH names,
+ * and calls its entry point. A tool that the user had named there is opened and called after us.
  */
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdlib.h>
 
+#include "gpu/common/start.h"
 #include "gpu/cupti/local.h"
 
 #define CHAINED		"XSPROF_CUDA_TOOL"
@@ -26,7 +25,7 @@ static int chain(void)
 	if (!path || !*path)
 		return 1;
 	symbol = lib ? dlsym(lib, ENTRY) : NULL;
-	/* Not ourselves, whatever the path is called. */
+	/* The path may be another name of this library. */
 	if (symbol && dladdr(symbol, &its) && dladdr((void *)chain, &mine) &&
 	    its.dli_fbase == mine.dli_fbase)
 		return 1;
@@ -36,22 +35,14 @@ static int chain(void)
 	return entry ? entry() : 1;
 }
 
-/* Attaches if need be. */
-static bool is_recording(void)
-{
-	int err = xsprof_init(NULL);
-
-	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
-}
-
-/* Return: 1, as there is nothing that a program could do about it. */
+/* Return: 1, always: the program could do nothing about an error. */
 int InitializeInjection(void)
 {
 	static bool done;
 	uint64_t begin;
 	int err;
 
-	if (!done && is_recording()) {
+	if (!done && gpu_is_recording()) {
 		done = true;
 		begin = xsprof_now();
 		cupti_detail_init();
@@ -67,14 +58,14 @@ int InitializeInjection(void)
 		cupti_metrics_init();
 		cupti_ranges_init();
 		if (!cupti_open()) {
-			/* The rate is measured now, not in the program's first call. */
+			/* Measures the clock's rate now, not in the first recorded call. */
 			(void)xsprof_ticks_ns(0);
 			cupti_share_init();
 			err = cupti_kinds_on();
 			if (err)
 				cupti_tell(err);
 			else if (!cupti_thread_start())
-				cupti_record_start(begin);
+				gpu_started(cupti_category(), "Start of CUPTI", begin);
 			else
 				cupti_kinds_off();
 		}

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Finds CUPTI: the copy that the program has loaded already, as PyTorch has, or one beside the CUDA
- * runtime that it uses, or where CUDA is usually installed.
+ * Finds CUPTI: the copy that the program has loaded already, as PyTorch does, else one beside the
+ * CUDA runtime in use, else one where CUDA is usually installed.
  */
 #include <errno.h>
 
-#include "gpu/common/library.h"
 #include "gpu/cupti/local.h"
 
 struct cupti cupti;
@@ -13,14 +12,14 @@ uint32_t cupti_version;
 
 static void *library;
 
-/* The newest first; since 12.0 there is one a major version. */
+/* The newest first; since 12.0 there is one per major version. */
 static const char *const names[] = {
 	"libcupti.so.14", "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so",
 };
 static const char *const runtimes[] = {
 	"libcudart.so.14", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0",
 };
-/* From the folder of the runtime: of an installed CUDA, of wheels of 13, of wheels of 12 and 11. */
+/* Relative to the runtime's folder: installed CUDA, wheels of 13, wheels of 12 and 11. */
 static const char *const beside[] = {
 	"", "../extras/CUPTI/lib64/", "../../../extras/CUPTI/lib64/", "../../cuda_cupti/lib/",
 };
@@ -53,7 +52,7 @@ static const struct gpu_library where = {
 	.hint = "no libcupti was found (it is part of the CUDA toolkit, and of PyTorch's wheels)",
 };
 
-/* Return: the name of a function that is missing, or NULL. */
+/* Return: the name of a missing function, or NULL. */
 static const char *fill(void *lib)
 {
 	const struct gpu_function functions[] = {
@@ -104,9 +103,9 @@ int cupti_open(void)
 	return -ENOSYS;
 }
 
-void *cupti_symbol(const char *name)
+bool cupti_functions_get(const struct gpu_function *functions, size_t nr)
 {
-	return dlsym(library, name);
+	return !gpu_functions_get(library, functions, nr);
 }
 
 const char *cupti_text(int result)

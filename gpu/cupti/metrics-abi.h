@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The part of CUPTI's interface for counters of the hardware that the collector uses (PM sampling
- * and the host profiler, since CUDA 12.6), in words of our own: no CUDA is needed to build.  Each
- * function takes a struct that begins with the size of what the caller knows of it; ours are as
- * long as those of 12.6, which newer versions accept.
+ * The part of CUPTI's interface for hardware counters that the collector uses (PM sampling and the
+ * host profiler, since CUDA 12.6), declared here: CUDA's headers are not needed to build. Each
+ * function takes a structure that begins with the size that the caller knows; ours have the sizes
+ * of 12.6, which newer versions accept.
  */
 #ifndef XSPROF_METRICS_ABI_H
 #define XSPROF_METRICS_ABI_H
@@ -15,8 +15,8 @@
 
 /* Results. */
 #define CUPTI_INVALID_OPERATION	7
-#define CUPTI_OUT_OF_MEMORY	8	/* of decode: the hardware's buffer is full */
-#define CUPTI_NOT_INITIALIZED	15	/* CUPTI does not find its libraries libnvperf_*.so */
+#define CUPTI_OUT_OF_MEMORY	8	/* from decode: the hardware's buffer is full */
+#define CUPTI_NOT_INITIALIZED	15	/* CUPTI cannot find its libraries libnvperf_*.so */
 #define CUPTI_HARDWARE_BUSY	26
 #define CUPTI_NO_VGPU		33
 #define CUPTI_NO_PRIVILEGE_VGPU	40
@@ -25,20 +25,29 @@
 
 #define CUPTI_PM_SAMPLING	1u	/* struct cupti_pm_host: @type */
 
-/* struct cupti_pm_config: @trigger: by a clock that may change, or by time, which is not on all. */
+/* struct cupti_pm_config: @trigger: a clock whose rate may change, or time, if the device can. */
 #define CUPTI_TRIGGER_CLOCK	0u
 #define CUPTI_TRIGGER_TIME	1u
 
 /* struct cupti_pm_decode: @reason */
-#define CUPTI_STOP_FULL		1u	/* the image is: there may be more */
+#define CUPTI_STOP_FULL		1u	/* the image is full: there may be more samples */
 
-/* Bytes of a struct that ends with @last. */
+/* Size of a structure that ends with @last. */
 #define CUPTI_SIZE(type, last) \
 	(offsetof(struct type, last) + sizeof(((struct type *)0)->last))
 
 struct cupti_pm_init {
 	size_t		size;
 	void		*priv;
+};
+
+/*
+ * To end what @object is: the host profiler, sampling or the range profiler. To start and stop it.
+ */
+struct cupti_pm_object {
+	size_t		size;
+	void		*priv;
+	void		*object;
 };
 
 struct cupti_pm_chip {
@@ -48,28 +57,22 @@ struct cupti_pm_chip {
 	const char	*name;
 };
 
-/* Which counters the device lets us have. */
+/* Gets the image of the counters that may be used. @of: a device's number, or a CUcontext. */
 struct cupti_pm_available {
 	size_t		size;
 	void		*priv;
-	size_t		device;
+	uintptr_t	of;
 	size_t		bytes;
 	uint8_t		*image;
 };
 
-/* What knows the metrics of a chip. */
+/* Creates the object that knows a chip's metrics. */
 struct cupti_pm_host {
 	size_t		size;
 	void		*priv;
 	uint32_t	type;
 	const char	*chip;
 	const uint8_t	*available;
-	void		*host;
-};
-
-struct cupti_pm_host_end {
-	size_t		size;
-	void		*priv;
 	void		*host;
 };
 
@@ -116,14 +119,15 @@ struct cupti_pm_values {
 	double		*values;
 };
 
+/* Creates an object that samples or measures. @of: a device's number, or a CUcontext. */
 struct cupti_pm_enable {
 	size_t		size;
 	void		*priv;
-	size_t		device;
-	void		*sampling;
+	uintptr_t	of;
+	void		*object;
 };
 
-/* @bytes: of @image; @hardware: of the buffer in the device; @interval: ns, or clocks. */
+/* @bytes: size of @image; @hardware: size of the device's buffer; @interval: ns, or clocks. */
 struct cupti_pm_config {
 	size_t		size;
 	void		*priv;
@@ -135,14 +139,7 @@ struct cupti_pm_config {
 	uint32_t	trigger;
 };
 
-/* Of start and of stop. */
-struct cupti_pm_run {
-	size_t		size;
-	void		*priv;
-	void		*sampling;
-};
-
-/* From the buffer in the device into an image. */
+/* Copies from the device's buffer into an image. */
 struct cupti_pm_decode {
 	size_t		size;
 	void		*priv;
@@ -166,7 +163,7 @@ struct cupti_pm_data_size {
 struct cupti_pm_data_init {
 	size_t		size;
 	void		*priv;
-	void		*sampling;
+	void		*object;
 	size_t		bytes;
 	uint8_t		*image;
 };
@@ -193,14 +190,14 @@ struct cupti_pm_sample {
 };
 
 /**
- * struct cupti_pm - these functions; those that know metrics, and for sampling all others
+ * struct cupti_pm - these functions: those of the host profiler, and those that sample
  */
 struct cupti_pm {
 	int	(*init)(struct cupti_pm_init *params);
 	int	(*get_chip)(struct cupti_pm_chip *params);
 	int	(*get_available)(struct cupti_pm_available *params);
 	int	(*host_begin)(struct cupti_pm_host *params);
-	int	(*host_end)(struct cupti_pm_host_end *params);
+	int	(*host_end)(struct cupti_pm_object *params);
 	int	(*add)(struct cupti_pm_add *params);
 	int	(*get_config_size)(struct cupti_pm_config_size *params);
 	int	(*get_config)(struct cupti_pm_config_image *params);
@@ -208,8 +205,8 @@ struct cupti_pm {
 	int	(*get_values)(struct cupti_pm_values *params);
 	int	(*enable)(struct cupti_pm_enable *params);
 	int	(*set_config)(struct cupti_pm_config *params);
-	int	(*start)(struct cupti_pm_run *params);
-	int	(*stop)(struct cupti_pm_run *params);
+	int	(*start)(struct cupti_pm_object *params);
+	int	(*stop)(struct cupti_pm_object *params);
 	int	(*decode)(struct cupti_pm_decode *params);
 	int	(*get_data_size)(struct cupti_pm_data_size *params);
 	int	(*init_data)(struct cupti_pm_data_init *params);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Names: of kernels as their source has them, of functions without the version of the interface,
- * and which functions are recorded at all.
+ * Names of kernels, demangled, and of functions, without the version; which functions are recorded.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
 
 #include "gpu/common/kernel.h"
+#include "gpu/common/start.h"
 #include "gpu/cupti/local.h"
 
 #define FUNCTIONS	2048u
@@ -15,8 +15,8 @@
 static xsprof_name_t calls[2][FUNCTIONS];
 
 /*
- * Functions that ask for something, and that programs call more often than they launch.  Of
- * the driver's, those are recorded that programs call themselves instead of the runtime's.
+ * Not recorded: queries, which programs call more often than they launch. Of the driver's functions
+ * those are recorded that programs call directly instead of the runtime's.
  */
 static const char *const asking[] = {
 	"cudaGetDevice", "cudaSetDevice", "cudaGetLastError", "cudaPeekAtLastError",
@@ -41,13 +41,8 @@ static const char *const driving[] = {
 int cupti_category(void)
 {
 	static int category = -1;
-	int c = __atomic_load_n(&category, __ATOMIC_RELAXED);
 
-	if (c < 0) {
-		c = xsprof_category("cuda");
-		__atomic_store_n(&category, c, __ATOMIC_RELAXED);
-	}
-	return c;
+	return gpu_category("cuda", &category);
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -98,7 +93,7 @@ static xsprof_name_t find_call(uint32_t domain, uint32_t function)
 	size_t len;
 
 	if (cupti.get_callback_name(domain, function, &name) || !name) {
-		/* Newer than the list of names; the number is what is known. */
+		/* CUPTI has no name for it: use its number. */
 		const char *kind = domain == CUPTI_DOMAIN_DRIVER ? "CUDA driver" : "CUDA runtime";
 		char *p = stpcpy(stpcpy(text, kind), " function ");
 		char digits[16];
@@ -145,7 +140,7 @@ static void choose(uint32_t domain, int (*enable)(uint32_t id, uint8_t on))
 	}
 }
 
-/* Of the driver's few are wanted, of the runtime's most. */
+/* Few of the driver's functions are recorded, and most of the runtime's. */
 void cupti_choose_calls(void)
 {
 	if (cupti.enable_driver)

@@ -1,65 +1,37 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Finds CUPTI's functions for counters of the hardware, which it has since CUDA 12.6, and says why
- * a device's counters cannot be had.
+ * Finds CUPTI's functions for hardware counters, which it has since CUDA 12.6, and says why a
+ * device's counters cannot be read.
  */
-#include <dlfcn.h>
-#include <limits.h>
-
 #include "gpu/cupti/local.h"
-
-struct function {
-	void		*to;
-	const char	*name;
-};
 
 struct cupti_pm cupti_pm;
 struct cupti_ranges cupti_ranges;
 
 /*
- * CUPTI opens these by their names alone, and in wheels nothing says where they are: beside it.
- * Once they are open it finds them by these names.
+ * CUPTI opens these by name without a path, and those in wheels are on no search path: open them
+ * here, from CUPTI's folder, so that CUPTI finds them loaded.
  */
 static void open_beside(void)
 {
 	static const char *const names[] = { "libnvperf_host.so", "libnvperf_target.so" };
-	char path[PATH_MAX + 32], *slash;
-	Dl_info info;
+	char folder[PATH_MAX], path[PATH_MAX + 32];
 	void *func;
 
 	memcpy(&func, &cupti.get_version, sizeof(func));
-	if (!dladdr(func, &info) || !info.dli_fname || strlen(info.dli_fname) >= PATH_MAX)
+	if (!gpu_folder_of(func, folder, sizeof(folder)))
 		return;
-	strcpy(path, info.dli_fname);
-	slash = strrchr(path, '/');
-	for (size_t i = 0; i < ARRAY_SIZE(names) && slash; i++) {
-		strcpy(slash + 1, names[i]);
-		/* Elsewhere CUPTI may still find it, or says that it did not. */
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(path, sizeof(path), "%s%s", folder, names[i]);
+		/* If this fails, CUPTI may still find it, or reports that it did not. */
 		(void)dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	}
 }
 
-static bool find(const struct function *functions, size_t n)
+/* Finds the host profiler and @functions. */
+static bool find(const struct gpu_function *functions, size_t nr)
 {
-	void *symbol;
-
-	for (size_t i = 0; i < n; i++) {
-		symbol = cupti_version < CUPTI_SAMPLES ? NULL : cupti_symbol(functions[i].name);
-		if (!symbol) {
-			xsprof_say("this libcupti (version %u) cannot read GPU counters, which "
-				   "needs CUDA 12.6 or newer: metrics are not "
-				   "recorded", cupti_version);
-			return false;
-		}
-		memcpy(functions[i].to, &symbol, sizeof(symbol));
-	}
-	return true;
-}
-
-/* What knows metrics and their values. */
-static bool find_host(void)
-{
-	const struct function functions[] = {
+	const struct gpu_function host[] = {
 		{ &cupti_pm.init, "cuptiProfilerInitialize" },
 		{ &cupti_pm.get_chip, "cuptiDeviceGetChipName" },
 		{ &cupti_pm.host_begin, "cuptiProfilerHostInitialize" },
@@ -71,12 +43,19 @@ static bool find_host(void)
 		{ &cupti_pm.get_values, "cuptiProfilerHostEvaluateToGpuValues" },
 	};
 
-	return find(functions, ARRAY_SIZE(functions));
+	if (cupti_version < CUPTI_SAMPLES || !cupti_functions_get(host, ARRAY_SIZE(host)) ||
+	    !cupti_functions_get(functions, nr)) {
+		xsprof_say("this libcupti (version %u) cannot read GPU counters, which needs CUDA "
+			   "12.6 or newer: metrics are not recorded", cupti_version);
+		return false;
+	}
+	open_beside();
+	return true;
 }
 
 bool cupti_pm_open(void)
 {
-	const struct function functions[] = {
+	const struct gpu_function functions[] = {
 		{ &cupti_pm.get_available, "cuptiPmSamplingGetCounterAvailability" },
 		{ &cupti_pm.enable, "cuptiPmSamplingEnable" },
 		{ &cupti_pm.set_config, "cuptiPmSamplingSetConfig" },
@@ -89,15 +68,12 @@ bool cupti_pm_open(void)
 		{ &cupti_pm.get_sample, "cuptiPmSamplingCounterDataGetSampleInfo" },
 	};
 
-	if (!find_host() || !find(functions, ARRAY_SIZE(functions)))
-		return false;
-	open_beside();
-	return true;
+	return find(functions, ARRAY_SIZE(functions));
 }
 
 bool cupti_ranges_open(void)
 {
-	const struct function functions[] = {
+	const struct gpu_function functions[] = {
 		{ &cupti_ranges.get_available, "cuptiProfilerGetCounterAvailability" },
 		{ &cupti_ranges.get_device, "cuptiGetDeviceId" },
 		{ &cupti_ranges.enable, "cuptiRangeProfilerEnable" },
@@ -111,10 +87,7 @@ bool cupti_ranges_open(void)
 		{ &cupti_ranges.get_data_info, "cuptiRangeProfilerGetCounterDataInfo" },
 	};
 
-	if (!find_host() || !find(functions, ARRAY_SIZE(functions)))
-		return false;
-	open_beside();
-	return true;
+	return find(functions, ARRAY_SIZE(functions));
 }
 
 /* ---- refused --------------------------------------------------------------------------------- */

@@ -1,43 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * The part of CUPTI's interface for metrics of single kernels that the collector uses (the range
- * profiler, since CUDA 12.6), in words of our own.  What knows metrics and their values is that of
- * metrics-abi.h, and sizes are as there.
+ * profiler, since CUDA 12.6), declared here. It uses the host profiler of metrics-abi.h; sizes are
+ * as there.
  */
 #ifndef XSPROF_RANGES_ABI_H
 #define XSPROF_RANGES_ABI_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "gpu/cupti/metrics-abi.h"
 
 #define CUPTI_RANGES		0u	/* struct cupti_pm_host: @type */
 
-/* struct cupti_range_config: each kernel is a range, and runs as often as there are passes. */
+/* struct cupti_range_config: each kernel is a range, and runs once per pass. */
 #define CUPTI_RANGE_AUTO	1u
 #define CUPTI_REPLAY_KERNEL	2u
-
-/* Which counters the device of a context lets us have. */
-struct cupti_range_available {
-	size_t		size;
-	void		*priv;
-	void		*context;
-	size_t		bytes;
-	uint8_t		*image;
-};
-
-struct cupti_range_enable {
-	size_t		size;
-	void		*priv;
-	void		*context;
-	void		*profiler;
-};
-
-/* Of start and of disable. */
-struct cupti_range_run {
-	size_t		size;
-	void		*priv;
-	void		*profiler;
-};
 
 struct cupti_range_stop {
 	size_t		size;
@@ -45,10 +21,10 @@ struct cupti_range_stop {
 	void		*profiler;
 	size_t		pass;
 	size_t		target;
-	uint8_t		all;		/* passes were submitted */
+	uint8_t		all;		/* all passes were submitted */
 };
 
-/* @bytes: of @config; @image_bytes: of @image, in which the values of ranges are. */
+/* @bytes: size of @config; @image_bytes: size of @image, which gets the values of ranges. */
 struct cupti_range_config {
 	size_t		size;
 	void		*priv;
@@ -66,7 +42,7 @@ struct cupti_range_config {
 	uint16_t	target;
 };
 
-/* From the device into the image. */
+/* Copies from the device into the image. */
 struct cupti_range_decode {
 	size_t		size;
 	void		*priv;
@@ -81,16 +57,8 @@ struct cupti_range_data_size {
 	const char	**names;
 	size_t		nr;
 	size_t		ranges;
-	uint32_t	nodes;		/* at least as many */
+	uint32_t	nodes;		/* at least @ranges */
 	size_t		bytes;
-};
-
-struct cupti_range_data_init {
-	size_t		size;
-	void		*priv;
-	void		*profiler;
-	size_t		bytes;
-	uint8_t		*image;
 };
 
 struct cupti_range_data_info {
@@ -102,19 +70,19 @@ struct cupti_range_data_info {
 };
 
 /**
- * struct cupti_ranges - these functions; all are there, or none
+ * struct cupti_ranges - these functions: all or none of them are found
  */
 struct cupti_ranges {
-	int	(*get_available)(struct cupti_range_available *params);
+	int	(*get_available)(struct cupti_pm_available *params);
 	int	(*get_device)(void *context, uint32_t *device);
-	int	(*enable)(struct cupti_range_enable *params);
-	int	(*disable)(struct cupti_range_run *params);
+	int	(*enable)(struct cupti_pm_enable *params);
+	int	(*disable)(struct cupti_pm_object *params);
 	int	(*set_config)(struct cupti_range_config *params);
-	int	(*start)(struct cupti_range_run *params);
+	int	(*start)(struct cupti_pm_object *params);
 	int	(*stop)(struct cupti_range_stop *params);
 	int	(*decode)(struct cupti_range_decode *params);
 	int	(*get_data_size)(struct cupti_range_data_size *params);
-	int	(*init_data)(struct cupti_range_data_init *params);
+	int	(*init_data)(struct cupti_pm_data_init *params);
 	int	(*get_data_info)(struct cupti_range_data_info *params);
 };
 

@@ -1,38 +1,35 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Metrics of each kernel.  CUPTI's range profiler is started before a launch and stopped after it,
- * in the thread of the program that launches: it lets the kernel run alone, once for each pass, and
- * the launch returns when the kernel is over.  So a kernel is told from others by its call, and
- * nothing of the profiler is on in between, as when a graph is captured.
+ * Metrics of each kernel. CUPTI's range profiler is started before a launch and stopped after it,
+ * in the program's thread that launches: the kernel runs alone, once per pass, and the launch
+ * returns when the kernel is over. So the call identifies the kernel, and the profiler is off
+ * between launches, for example when a graph is captured.
  *
- * A launch holds the lock of its context, and launches of other contexts go on.  Not measured are
- * kernels that wait for other kernels, which could not run then; what is launched while a graph is
- * captured, as a capture allows no waits; and graphs, which CUPTI does not measure in this way.
+ * A launch holds the lock of its context; launches in other contexts go on. Not measured are
+ * kernels that wait for other kernels, which could not run meanwhile; launches while a graph is
+ * captured, as a capture allows no waits; and graphs, which CUPTI cannot measure in this way.
  */
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/chip.h"
 
 #define CONTEXTS	32u
 #define FUNCTIONS	2048u
-#define CUDA_INVALIDATED	901	/* a capture was */
+#define CUDA_INVALIDATED	901	/* the capture was invalidated */
 
-/* READY: kernels can be measured; REFUSED: they cannot, and a line has said why. */
+/* READY: kernels can be measured; REFUSED: they cannot, and the user was told why. */
 enum state { FREE, READY, REFUSED };
 
 /* What a function of the driver or the runtime does. */
 enum does { NOTHING, LAUNCHES, BEGINS_CAPTURE, ENDS_CAPTURE };
 
 /**
- * struct context - a context of CUDA in which kernels are launched
- * @lock: held by the thread that launches, from before to after; protects all members
- * @context: CUDA's own, NULL: none yet
- * @device: its number
+ * struct context - a CUDA context in which kernels are launched
+ * @lock: guards all members; the launching thread holds it throughout the launch
+ * @context: the CUcontext; NULL: unused
+ * @device: its device's number
  * @chip: what it measures
- * @profiler: CUPTI's object
- * @image: where values are read to
- * @bytes: of it
  */
 struct context {
 	pthread_mutex_t		lock;
@@ -40,9 +37,6 @@ struct context {
 	void			*context;
 	uint32_t		device;
 	struct cupti_chip	chip;
-	void			*profiler;
-	uint8_t			*image;
-	size_t			bytes;
 };
 
 static const struct {
@@ -54,66 +48,44 @@ static const struct {
 	{ "cuStreamBeginCapture", BEGINS_CAPTURE }, { "cuStreamEndCapture", ENDS_CAPTURE },
 };
 
-/* What each of the driver's functions does, and of the runtime's. */
+/* What each function of the driver [0] and of the runtime [1] does, by its callback ID. */
 static uint8_t what[2][FUNCTIONS];
 static struct context contexts[CONTEXTS];
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static bool on, missing;
 static uint32_t captures;
 
-/* Of this thread: the call of the runtime that it is in, and what measures its launch. */
+/* Of this thread: correlations of the runtime's and the driver's call; what measures its launch. */
 static __thread uint32_t outer;
 static __thread uint32_t inner;
 static __thread struct context *measuring;
 
 /* ---- a context ------------------------------------------------------------------------------- */
 
-static void close_context(struct context *c)
-{
-	cupti_chip_close(&c->chip);
-	free(c->image);
-	c->image = NULL;
-	c->profiler = NULL;
-}
-
 static void refuse(struct context *c, int err)
 {
 	cupti_pm_tell(c->device, err);
-	close_context(c);
+	cupti_chip_close(&c->chip);
 	c->state = REFUSED;
 }
 
-static int make_image(struct context *c)
+static int make_image(struct cupti_chip *chip)
 {
 	struct cupti_range_data_size bytes = {
-		.size = CUPTI_SIZE(cupti_range_data_size, bytes), .profiler = c->profiler,
-		.names = c->chip.names, .nr = c->chip.nr, .ranges = 1, .nodes = 1,
+		.size = CUPTI_SIZE(cupti_range_data_size, bytes), .profiler = chip->profiler,
+		.names = chip->names, .nr = chip->nr, .ranges = 1, .nodes = 1,
 	};
 	int err = cupti_ranges.get_data_size(&bytes);
 
-	if (err)
-		return err;
-	c->image = calloc(1, bytes.bytes);
-	c->bytes = bytes.bytes;
-	return c->image ? 0 : CUPTI_OUT_OF_MEMORY;
+	return err ? err : cupti_chip_make_image(chip, bytes.bytes);
 }
 
-static int clear_image(struct context *c)
-{
-	struct cupti_range_data_init init = {
-		.size = CUPTI_SIZE(cupti_range_data_init, image), .profiler = c->profiler,
-		.bytes = c->bytes, .image = c->image,
-	};
-
-	return cupti_ranges.init_data(&init);
-}
-
-static int set_config(struct context *c)
+static int set_config(const struct cupti_chip *chip)
 {
 	struct cupti_range_config config = {
-		.size = CUPTI_SIZE(cupti_range_config, target), .profiler = c->profiler,
-		.bytes = c->chip.bytes, .config = c->chip.config, .image_bytes = c->bytes,
-		.image = c->image, .range = CUPTI_RANGE_AUTO, .replay = CUPTI_REPLAY_KERNEL,
+		.size = CUPTI_SIZE(cupti_range_config, target), .profiler = chip->profiler,
+		.bytes = chip->bytes, .config = chip->config, .image_bytes = chip->image_bytes,
+		.image = chip->image, .range = CUPTI_RANGE_AUTO, .replay = CUPTI_REPLAY_KERNEL,
 		.ranges = 1, .levels = 1, .lowest = 1, .target = 1,
 	};
 
@@ -122,12 +94,12 @@ static int set_config(struct context *c)
 
 static int enable(struct context *c)
 {
-	struct cupti_range_enable enable = {
-		.size = CUPTI_SIZE(cupti_range_enable, profiler), .context = c->context,
+	struct cupti_pm_enable enable = {
+		.size = CUPTI_SIZE(cupti_pm_enable, object), .of = (uintptr_t)c->context,
 	};
 	int err = cupti_ranges.enable(&enable);
 
-	c->profiler = enable.profiler;
+	c->chip.profiler = enable.object;
 	return err;
 }
 
@@ -138,19 +110,17 @@ static void open_context(struct context *c)
 	if (!err)
 		err = cupti_chip_open(&c->chip, c->device, c->context);
 	if (!err && !c->chip.nr) {
-		/* A line has named each that was left out. */
-		close_context(c);
+		/* The user was told about each metric that was left out. */
+		cupti_chip_close(&c->chip);
 		c->state = REFUSED;
 		return;
 	}
 	if (!err)
 		err = enable(c);
 	if (!err)
-		err = make_image(c);
+		err = make_image(&c->chip);
 	if (!err)
-		err = clear_image(c);
-	if (!err)
-		err = set_config(c);
+		err = set_config(&c->chip);
 	if (err) {
 		refuse(c, err);
 		return;
@@ -161,7 +131,7 @@ static void open_context(struct context *c)
 	c->state = READY;
 }
 
-/* Return: its place, a free one, or NULL: there is no room. */
+/* Return: the entry of @context, else a free one, else NULL. */
 static struct context *place_of(void *context)
 {
 	struct context *free_one = NULL;
@@ -175,7 +145,7 @@ static struct context *place_of(void *context)
 	return free_one;
 }
 
-/* Return: it, with its lock held; NULL: there is no room. */
+/* Return: the entry of @context, locked; NULL: there is no room. */
 static struct context *hold(void *context)
 {
 	struct context *c;
@@ -190,10 +160,10 @@ static struct context *hold(void *context)
 	return c;
 }
 
-/* What CUPTI has of it ends before it does: another may be at its address. */
+/* Ends CUPTI's object before the context is destroyed: a new one may get the same address. */
 static void end_context(void *context)
 {
-	struct cupti_range_run run = { .size = CUPTI_SIZE(cupti_range_run, profiler) };
+	struct cupti_pm_object run = { .size = CUPTI_SIZE(cupti_pm_object, object) };
 	struct context *c;
 
 	pthread_mutex_lock(&adding);
@@ -202,10 +172,10 @@ static void end_context(void *context)
 	if (!c || c->context != context)
 		return;
 	pthread_mutex_lock(&c->lock);
-	run.profiler = c->profiler;
+	run.object = c->chip.profiler;
 	if (c->state == READY)
 		(void)cupti_ranges.disable(&run);
-	close_context(c);
+	cupti_chip_close(&c->chip);
 	c->state = FREE;
 	pthread_mutex_unlock(&c->lock);
 	pthread_mutex_lock(&adding);
@@ -217,8 +187,8 @@ static void end_context(void *context)
 
 static bool start(struct context *c)
 {
-	struct cupti_range_run run = {
-		.size = CUPTI_SIZE(cupti_range_run, profiler), .profiler = c->profiler,
+	struct cupti_pm_object run = {
+		.size = CUPTI_SIZE(cupti_pm_object, object), .object = c->chip.profiler,
 	};
 	int err = cupti_ranges.start(&run);
 
@@ -230,26 +200,21 @@ static bool start(struct context *c)
 static int read_values(struct context *c, struct cupti_values *values)
 {
 	struct cupti_range_data_info info = {
-		.size = CUPTI_SIZE(cupti_range_data_info, ranges), .image = c->image,
-		.bytes = c->bytes,
+		.size = CUPTI_SIZE(cupti_range_data_info, ranges), .image = c->chip.image,
+		.bytes = c->chip.image_bytes,
 	};
 	double numbers[CUPTI_METRICS];
-	struct cupti_pm_values get = {
-		.size = CUPTI_SIZE(cupti_pm_values, values), .host = c->chip.host,
-		.image = c->image, .bytes = c->bytes, .names = (const char **)c->chip.names,
-		.nr = c->chip.nr, .values = numbers,
-	};
 	int err = cupti_ranges.get_data_info(&info);
 
-	/* A launch that failed has none. */
+	/* A launch that failed has no range. */
 	if (err || !info.ranges)
 		return err;
-	err = cupti_pm.get_values(&get);
+	err = cupti_chip_get_values(&c->chip, 0, numbers);
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < c->chip.nr; i++) {
 		values->v[i].metric = c->chip.metrics[i];
-		values->v[i].value = numbers[i] / c->chip.metrics[i]->unit;
+		values->v[i].value = numbers[i];
 	}
 	values->passes = c->chip.passes;
 	values->nr = c->chip.nr;
@@ -259,10 +224,10 @@ static int read_values(struct context *c, struct cupti_values *values)
 static int stop(struct context *c, struct cupti_values *values)
 {
 	struct cupti_range_stop run = {
-		.size = CUPTI_SIZE(cupti_range_stop, all), .profiler = c->profiler,
+		.size = CUPTI_SIZE(cupti_range_stop, all), .profiler = c->chip.profiler,
 	};
 	struct cupti_range_decode decode = {
-		.size = CUPTI_SIZE(cupti_range_decode, dropped), .profiler = c->profiler,
+		.size = CUPTI_SIZE(cupti_range_decode, dropped), .profiler = c->chip.profiler,
 	};
 	int err = cupti_ranges.stop(&run);
 
@@ -270,7 +235,7 @@ static int stop(struct context *c, struct cupti_values *values)
 		err = cupti_ranges.decode(&decode);
 	if (!err)
 		err = read_values(c, values);
-	return err ? err : clear_image(c);
+	return err ? err : cupti_chip_clear_image(&c->chip);
 }
 
 /* Relaxed: the lock of a context orders it. */
@@ -292,7 +257,10 @@ static void before_launch(const struct cupti_callback *call)
 		return;
 	if (c->state == FREE)
 		open_context(c);
-	/* Again: who ends it takes this lock afterwards, and so waits for what has begun. */
+	/*
+	 * Check again under the lock: the thread that turns measuring off takes it later, so it
+	 * waits for launches that have begun.
+	 */
 	if (c->state != READY || !may_measure() || !start(c)) {
 		pthread_mutex_unlock(&c->lock);
 		return;
@@ -320,7 +288,7 @@ static void after_launch(void)
 	cupti_values_end(&values);
 }
 
-/* Until those that have begun are over. */
+/* Waits until the launches that have begun are over. */
 static void wait_for_launches(void)
 {
 	for (struct context *c = contexts; c < contexts + CONTEXTS; c++) {
@@ -332,8 +300,8 @@ static void wait_for_launches(void)
 }
 
 /*
- * A capture that failed to begin is none, and one that was invalidated has ended.  What is wrong in
- * another way may end none: then less is measured.
+ * Counts captures. One that failed to begin does not count, and one that was invalidated has ended.
+ * A call that fails in another way may not end its capture: then less is measured.
  */
 static void captured(const struct cupti_callback *call, bool begins)
 {

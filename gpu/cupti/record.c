@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * CUPTI's records into ours.  Called by one thread at a time.
+ * Converts CUPTI's records. Called by one thread at a time.
  */
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "gpu/cupti/local.h"
 
 #define ARGS		9u
-#define METRICS		10u	/* arguments of a record that has nothing else */
+#define METRICS		10u	/* arguments of a record of metrics */
 #define EXTERNALS	8u
 #define USERS		4u	/* external ids of this kind are of ranges, not of ops */
 
@@ -31,7 +31,7 @@ static const char *const key_texts[NR_KEYS] = {
 
 static xsprof_name_t keys[NR_KEYS];
 
-/* The program's own ids come just before the call that they belong to. */
+/* Records of external IDs come just before the call that they belong to. */
 static struct {
 	uint64_t	id;
 	uint32_t	correlation;
@@ -44,17 +44,7 @@ void cupti_record_init(void)
 		keys[i] = xsprof_name(key_texts[i]);
 }
 
-void cupti_record_start(uint64_t begin)
-{
-	const struct xsprof_device_activity a = {
-		.size = sizeof(a), .kind = XSPROF_GPU_OVERHEAD, .begin = begin, .end = xsprof_now(),
-		.name = xsprof_name_in(cupti_category(), "Start of CUPTI"),
-	};
-
-	xsprof_device_activity(&a, NULL, 0);
-}
-
-/* Where the work ran: the records have the same members, each kind at its own offsets. */
+/* Where the work ran: kinds of records have these members at different offsets. */
 #define set_place(a, r) do {				\
 	(a)->device = (r)->device;			\
 	(a)->context = (r)->context;			\
@@ -63,7 +53,7 @@ void cupti_record_start(uint64_t begin)
 	(a)->graph_node = (r)->graph_node;		\
 } while (0)
 
-/* Of the node that a part of a graph was launched from, the node that this is a copy of. */
+/* The node that the node of a launched graph was copied from. */
 static void take_source(const void *record, uint64_t node, size_t at)
 {
 	uint64_t source;
@@ -77,8 +67,8 @@ static void take_source(const void *record, uint64_t node, size_t at)
 /* ---- work ------------------------------------------------------------------------------------ */
 
 /*
- * The metrics of a kernel that was measured, as far as a number is known of them: as many records
- * of its time as they need, of which the first says in how many passes it ran.
+ * Metrics of a measured kernel that have a finite value: as many records as are needed, with the
+ * kernel's time; the first one has the number of passes.
  */
 static void put_metrics(const struct xsprof_device_activity *kernel, const struct cupti_kernel *k)
 {
@@ -122,7 +112,7 @@ static void put_kernel(const struct cupti_kernel *k)
 			k->correlation))
 		return;
 	set_place(&a, k);
-	/* All of it fits into one record, but for the times on request. */
+	/* All fits into one record, except for the times on request. */
 	kv[n++] = xsprof_i32s(keys[KEY_GRID], k->grid, 3);
 	kv[n++] = xsprof_i32s(keys[KEY_BLOCK], k->block, 3);
 	kv[n++] = xsprof_i64(keys[KEY_REGISTERS], k->registers);
@@ -132,7 +122,7 @@ static void put_kernel(const struct cupti_kernel *k)
 		kv[n++] = xsprof_i64(keys[KEY_LOCAL], k->local_per_thread);
 	if (k->cluster[0] > 1 || k->cluster[1] > 1 || k->cluster[2] > 1)
 		kv[n++] = xsprof_i32s(keys[KEY_CLUSTER], cluster, 3);
-	/* Times on request; those that CUPTI does not know are 0. */
+	/* Times on request; 0: CUPTI does not know them. */
 	if (k->queued && k->queued <= k->start)
 		kv[n++] = xsprof_i64(keys[KEY_QUEUED], (int64_t)(k->start - k->queued));
 	if (k->submitted && k->submitted <= k->start)
@@ -286,7 +276,7 @@ static void put_call(const struct cupti_call *c)
 	cupti_put(&a, kv, n);
 }
 
-/* ---- what a buffer holds --------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 static void put_overhead(const struct cupti_overhead *o)
 {
@@ -373,7 +363,7 @@ static void take(const void *record)
 	}
 }
 
-/* Only CUPTI's own function knows how long a record is. */
+/* Only CUPTI's own function knows the length of a record. */
 void cupti_record_buffer(const struct gpu_buffer *buffer)
 {
 	void *record = NULL;

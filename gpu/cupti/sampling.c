@@ -1,53 +1,42 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Samples of a device's metrics: the device itself takes them at an interval, into a buffer of its
- * own, from which the collector's thread reads them.  A sample is the mean over its interval, of
- * all that runs on the device, of whichever process.
+ * Samples of a device's metrics: the device takes them at an interval, into a buffer of its own,
+ * which the collector's thread reads. A sample is the mean over its interval, of all processes that
+ * use the device.
  *
- * Sampling begins when the program has a context on the device.  cuptiPmSamplingDisable() is not
- * called: versions of CUPTI end all that they record with it, and what the process has of the
- * device ends with the process.
+ * Sampling begins when the program has a context on the device. cuptiPmSamplingDisable() is not
+ * called: with some versions of CUPTI it ends all recording. The process's end frees the device.
  */
 #include <math.h>
 #include <stdlib.h>
 
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/chip.h"
 
 #define DEVICES		32u
 #define SECOND		1000000000ull
 #define MILLISECOND	1000000ull
-/* Room for some seconds at 1 kHz, on the device. */
-#define HARDWARE_BYTES	(64u << 20)
-/* Read at once, at most; and how many there should be by then. */
-#define SAMPLES		512u
-#define READ_AFTER	64u
+#define HARDWARE_BYTES	(64u << 20)	/* on the device: some seconds at 1 kHz */
+#define SAMPLES		512u		/* read at once, at most */
+#define READ_AFTER	64u		/* samples to wait for before reading */
 #define IMAGES		8u
 #define READ_SOONEST	(10 * MILLISECOND)
 #define READ_LATEST	(SECOND / 4)
-/* Metrics of a record: as many as it has room for. */
-#define ARGS		10u
+#define ARGS		10u		/* metrics of a record: all it has room for */
 
 enum state { NEW, SAMPLING, STOPPED, REFUSED };
 
 /**
  * struct device - a device
- * @state: what it is doing
  * @chip: what it measures
- * @sampling: CUPTI's object
- * @image: where samples are read to
- * @bytes: of it
- * @since: when it began to sample, ns of our clock
- * @last: end of the last sample, as CUPTI has it; 0: none since it began
- * @length: of that sample
- * @overflow: its buffer is full, and takes no samples until sampling begins anew
- * @full: it was, and sampling has begun anew after @last
+ * @since: when sampling began, ns of our clock
+ * @last: end of the last sample, of CUPTI's clock; 0: none since sampling began
+ * @length: length of that sample, ns
+ * @overflow: the device's buffer is full: no samples until sampling is restarted
+ * @full: the buffer was full, and sampling was restarted after @last
  */
 struct device {
 	enum state		state;
 	struct cupti_chip	chip;
-	void			*sampling;
-	uint8_t			*image;
-	size_t			bytes;
 	uint64_t		since;
 	uint64_t		last;
 	uint64_t		length;
@@ -63,8 +52,8 @@ static uint64_t next;		/* when to read again, ns of CLOCK_MONOTONIC */
 
 static int stop(struct device *d)
 {
-	struct cupti_pm_run run = {
-		.size = CUPTI_SIZE(cupti_pm_run, sampling), .sampling = d->sampling,
+	struct cupti_pm_object run = {
+		.size = CUPTI_SIZE(cupti_pm_object, object), .object = d->chip.profiler,
 	};
 
 	d->state = STOPPED;
@@ -79,18 +68,16 @@ static void refuse(uint32_t number, int err)
 	if (d->state == SAMPLING)
 		(void)stop(d);
 	cupti_chip_close(&d->chip);
-	free(d->image);
-	d->image = NULL;
 	d->state = REFUSED;
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* Not all devices sample by time: of the others the interval is in clocks, of about 1 GHz. */
+/* Devices that cannot sample by time do so by clocks, of about 1 GHz. */
 static int set_config(struct device *d)
 {
 	struct cupti_pm_config config = {
-		.size = CUPTI_SIZE(cupti_pm_config, trigger), .sampling = d->sampling,
+		.size = CUPTI_SIZE(cupti_pm_config, trigger), .sampling = d->chip.profiler,
 		.bytes = d->chip.bytes, .image = d->chip.config, .hardware = HARDWARE_BYTES,
 		.interval = cupti_metrics_interval(), .trigger = CUPTI_TRIGGER_TIME,
 	};
@@ -102,37 +89,21 @@ static int set_config(struct device *d)
 	return cupti_pm.set_config(&config) ? err : 0;
 }
 
-static int clear_image(struct device *d)
-{
-	struct cupti_pm_data_init init = {
-		.size = CUPTI_SIZE(cupti_pm_data_init, image), .sampling = d->sampling,
-		.bytes = d->bytes, .image = d->image,
-	};
-
-	return cupti_pm.init_data(&init);
-}
-
-static int make_image(struct device *d)
+static int make_image(struct cupti_chip *chip)
 {
 	struct cupti_pm_data_size bytes = {
-		.size = CUPTI_SIZE(cupti_pm_data_size, bytes), .sampling = d->sampling,
-		.names = d->chip.names, .nr = d->chip.nr, .samples = SAMPLES,
+		.size = CUPTI_SIZE(cupti_pm_data_size, bytes), .sampling = chip->profiler,
+		.names = chip->names, .nr = chip->nr, .samples = SAMPLES,
 	};
 	int err = cupti_pm.get_data_size(&bytes);
 
-	if (err)
-		return err;
-	d->image = calloc(1, bytes.bytes);
-	if (!d->image)
-		return CUPTI_OUT_OF_MEMORY;
-	d->bytes = bytes.bytes;
-	return clear_image(d);
+	return err ? err : cupti_chip_make_image(chip, bytes.bytes);
 }
 
 static int start(struct device *d)
 {
-	struct cupti_pm_run run = {
-		.size = CUPTI_SIZE(cupti_pm_run, sampling), .sampling = d->sampling,
+	struct cupti_pm_object run = {
+		.size = CUPTI_SIZE(cupti_pm_object, object), .object = d->chip.profiler,
 	};
 	int err;
 
@@ -147,23 +118,23 @@ static void begin(uint32_t number)
 {
 	struct device *d = &devices[number];
 	struct cupti_pm_enable enable = {
-		.size = CUPTI_SIZE(cupti_pm_enable, sampling), .device = number,
+		.size = CUPTI_SIZE(cupti_pm_enable, object), .of = number,
 	};
 	int err = cupti_chip_open(&d->chip, number, NULL);
 
 	if (!err && !d->chip.nr) {
-		/* A line has named each that was left out. */
+		/* The user was told about each metric that was left out. */
 		cupti_chip_close(&d->chip);
 		d->state = REFUSED;
 		return;
 	}
 	if (!err)
 		err = cupti_pm.enable(&enable);
-	d->sampling = enable.sampling;
+	d->chip.profiler = enable.object;
 	if (!err)
 		err = set_config(d);
 	if (!err)
-		err = make_image(d);
+		err = make_image(&d->chip);
 	if (!err)
 		err = start(d);
 	if (err)
@@ -184,10 +155,9 @@ static void put_sample(const struct device *d, uint64_t begin_ns, uint64_t end_n
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < d->chip.nr; i++) {
-		/* What is a part of nothing, as of a unit that was off. */
+		/* A ratio to 0 is not finite, as of a unit that was off. */
 		if (isfinite(values[i]))
-			kv[n++] = xsprof_f64(d->chip.metrics[i]->key,
-					     values[i] / d->chip.metrics[i]->unit);
+			kv[n++] = xsprof_f64(d->chip.metrics[i]->key, values[i]);
 		if (n == ARGS) {
 			cupti_put(&a, kv, n);
 			n = 0;
@@ -197,28 +167,22 @@ static void put_sample(const struct device *d, uint64_t begin_ns, uint64_t end_n
 		cupti_put(&a, kv, n);
 }
 
-/* Samples follow each other: what is between two is of those that found no room. */
+/* Samples have no gaps between them: a gap is of samples that found no room. */
 static void count_lost(const struct device *d, uint64_t until)
 {
 	if (d->last && d->length && until > d->last)
 		cupti_miss(CUPTI_MISS_SAMPLES, (until - d->last + d->length / 2) / d->length);
 }
 
-/* Return: false: nothing is known of it. */
+/* Return: false: CUPTI cannot give it. */
 static bool get_sample(const struct device *d, size_t index, struct cupti_pm_sample *sample,
 		       double values[CUPTI_METRICS])
 {
-	struct cupti_pm_values get = {
-		.size = CUPTI_SIZE(cupti_pm_values, values), .host = d->chip.host,
-		.image = d->image, .bytes = d->bytes, .index = index,
-		.names = (const char **)d->chip.names, .nr = d->chip.nr, .values = values,
-	};
-
 	*sample = (struct cupti_pm_sample){
-		.size = CUPTI_SIZE(cupti_pm_sample, end), .sampling = d->sampling,
-		.image = d->image, .bytes = d->bytes, .index = index,
+		.size = CUPTI_SIZE(cupti_pm_sample, end), .sampling = d->chip.profiler,
+		.image = d->chip.image, .bytes = d->chip.image_bytes, .index = index,
 	};
-	return !cupti_pm.get_sample(sample) && !cupti_pm.get_values(&get);
+	return !cupti_pm.get_sample(sample) && !cupti_chip_get_values(&d->chip, index, values);
 }
 
 static void take_sample(struct device *d, const struct cupti_pm_sample *sample,
@@ -227,7 +191,7 @@ static void take_sample(struct device *d, const struct cupti_pm_sample *sample,
 	uint64_t length = d->length ? d->length : cupti_metrics_interval();
 	uint64_t start = sample->start, end = sample->end;
 
-	/* When the first one began is not measured: not before sampling did. */
+	/* The begin of the first sample is not known, but it is after that of sampling. */
 	if (!d->last || d->full || start < d->last || start >= end)
 		start = end - length;
 	if (!d->last && start < d->since + off && d->since + off < end)
@@ -249,7 +213,7 @@ static void take_samples(struct device *d, size_t n)
 	struct cupti_pm_sample sample;
 	uint64_t off = 0;
 
-	/* The newest was read at once. */
+	/* The last sample ended just now: its time tells the clock. */
 	if (n && get_sample(d, n - 1, &sample, values))
 		clock = cupti_clock_find(d->since, sample.end);
 	off = (uint64_t)cupti_clock_ahead(clock);
@@ -261,7 +225,7 @@ static void take_samples(struct device *d, size_t n)
 	}
 }
 
-static int start_anew(struct device *d)
+static int restart(struct device *d)
 {
 	d->full = true;
 	d->overflow = false;
@@ -269,16 +233,16 @@ static int start_anew(struct device *d)
 	return start(d);
 }
 
-/* Return: 0; CUPTI's result.  @more: there may be more. */
+/* Sets @more if there may be more samples. Return: 0, or CUPTI's error. */
 static int read_image(struct device *d, bool *more)
 {
 	struct cupti_pm_decode decode = {
-		.size = CUPTI_SIZE(cupti_pm_decode, overflow), .sampling = d->sampling,
-		.image = d->image, .bytes = d->bytes,
+		.size = CUPTI_SIZE(cupti_pm_decode, overflow), .sampling = d->chip.profiler,
+		.image = d->chip.image, .bytes = d->chip.image_bytes,
 	};
 	struct cupti_pm_data_info info = {
-		.size = CUPTI_SIZE(cupti_pm_data_info, completed), .image = d->image,
-		.bytes = d->bytes,
+		.size = CUPTI_SIZE(cupti_pm_data_info, completed), .image = d->chip.image,
+		.bytes = d->chip.image_bytes,
 	};
 	int err = cupti_pm.decode(&decode);
 	bool full = decode.overflow || err == CUPTI_OUT_OF_MEMORY;
@@ -289,15 +253,15 @@ static int read_image(struct device *d, bool *more)
 	if (!err)
 		take_samples(d, info.completed < SAMPLES ? info.completed : SAMPLES);
 	if (!err)
-		err = clear_image(d);
+		err = cupti_chip_clear_image(&d->chip);
 	*more = !err && decode.reason == CUPTI_STOP_FULL && info.completed;
 	d->overflow |= full;
 	if (!err && d->overflow && !*more && d->state == SAMPLING)
-		err = start_anew(d);
+		err = restart(d);
 	return err;
 }
 
-/* Of one that samples faster than they are read there would be no end. */
+/* While the device samples, the number of reads is bounded: it may sample faster than we read. */
 static void read_device(uint32_t number)
 {
 	struct device *d = &devices[number];
@@ -312,7 +276,7 @@ static void read_device(uint32_t number)
 		refuse(number, err);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all devices ----------------------------------------------------------------------------- */
 
 void cupti_sampling_on(void)
 {
@@ -337,7 +301,7 @@ void cupti_sampling_off(void)
 	}
 }
 
-/* Those that the program uses, of which some may be new. */
+/* Begins to sample the devices that the program uses. */
 static void begin_all(void)
 {
 	static bool opened, missing;

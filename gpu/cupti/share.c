@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * One user of CUPTI among several: on request, with CUDA 13.3 and newer, and beside tools that
- * allow it as well.  Functions of CUPTI for one user may not be mixed with those for several, so
- * each that has a successor is replaced by that, behind the same pointer: nothing else knows.
+ * Shares CUPTI with other tools: on request, with CUDA 13.3 and newer, beside tools that allow it
+ * too. CUPTI's functions for a single user may not be mixed with those for several: each that has
+ * such a successor is replaced by it, behind the same pointer, so no other file knows.
  */
 #include "gpu/cupti/local.h"
 
@@ -22,7 +22,7 @@ static struct {
 	int	(*enable_runtime)(void *subscriber, uint32_t id, uint8_t on);
 } shared;
 
-/* What has to be said before there is a subscriber. */
+/* @thread_id and @timestamp are set before there is a subscriber. */
 static void *own;
 static uint64_t (*timestamp)(void);
 static uint32_t thread_id;
@@ -55,7 +55,7 @@ static int subscribe(void **subscriber, cupti_callback_fn callback, void *data)
 		(void)cupti.unsubscribe(own);
 		return err;
 	}
-	/* For all users and for ever: another may have chosen before. */
+	/* Applies to all users, and once: another one may have chosen before. */
 	(void)set(CUPTI_ATTR_WHOLE_GRAPHS, sizeof(graphs), &graphs);
 	*subscriber = own;
 	return 0;
@@ -73,7 +73,7 @@ static void complete(uint8_t *buffer, size_t size, size_t valid, void *info)
 	cupti_pool_complete(NULL, 0, buffer, size, valid);
 }
 
-/* The collector's, as above. */
+/* @req and @comp are the collector's, which request() and complete() call. */
 static int register_callbacks(cupti_request_fn req, cupti_complete_fn comp)
 {
 	(void)req, (void)comp;
@@ -132,13 +132,9 @@ static int enable_runtime(uint32_t id, uint8_t on)
 	return shared.enable_runtime(own, id, on);
 }
 
-/* Return: all are there. */
 static bool find(void)
 {
-	const struct {
-		void		*to;
-		const char	*name;
-	} functions[] = {
+	const struct gpu_function functions[] = {
 		{ &shared.subscribe, "cuptiSubscribe_v2" },
 		{ &shared.register_callbacks, "cuptiActivityRegisterCallbacks_v2" },
 		{ &shared.enable, "cuptiActivityEnable_v2" },
@@ -149,15 +145,8 @@ static bool find(void)
 		{ &shared.enable_driver, "cuptiActivityEnableDriverApi_v2" },
 		{ &shared.enable_runtime, "cuptiActivityEnableRuntimeApi_v2" },
 	};
-	void *symbol;
 
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		symbol = cupti_symbol(functions[i].name);
-		if (!symbol)
-			return false;
-		memcpy(functions[i].to, &symbol, sizeof(symbol));
-	}
-	return true;
+	return cupti_functions_get(functions, ARRAY_SIZE(functions));
 }
 
 void cupti_share_init(void)
@@ -182,7 +171,7 @@ void cupti_share_init(void)
 	cupti.enable_latency = enable_latency;
 	cupti.enable_driver = enable_driver;
 	cupti.enable_runtime = enable_runtime;
-	/* There is none for several users. */
+	/* It has no successor. */
 	cupti.configure_managed = NULL;
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "gpu/common/start.h"
 #include "gpu/levelzero/local.h"
 
 #define EXPORT		__attribute__((visibility("default")))
@@ -19,14 +20,6 @@ EXPORT void xptiTraceFinish(const char *stream);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Set while PTI initialises Level Zero, a call that we intercept too. */
 static __thread bool inside;
-
-/* Attaches if needed. */
-static bool is_recording(void)
-{
-	int err = xsprof_init(NULL);
-
-	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
-}
 
 /* Prints the reason. SYCL has other devices too, and reports a missing driver itself. */
 static void tell_driver(int err, bool sycl)
@@ -51,7 +44,7 @@ static void record(void)
 	if (err)
 		levelzero_tell(err);
 	else if (!levelzero_thread_start())
-		levelzero_record_start(begin);
+		gpu_started(levelzero_category(), "Start of PTI", begin);
 	else
 		levelzero_views_off();
 }
@@ -66,7 +59,7 @@ static void begin(bool sycl)
 	inside = true;
 	/* A second thread that initialises Level Zero waits until recording has started. */
 	pthread_mutex_lock(&lock);
-	if (!done && is_recording()) {
+	if (!done && gpu_is_recording()) {
 		done = true;
 		err = levelzero_driver(sycl);
 		if (!err)

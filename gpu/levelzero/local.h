@@ -131,8 +131,6 @@ void levelzero_wait_end(void);
 /* ---- record.c -------------------------------------------------------------------------------- */
 
 void levelzero_record_init(void);
-/* Records the collector's start-up since @begin: readers infer that activities follow. */
-void levelzero_record_start(uint64_t begin);
 /* Reads all filled buffers. */
 void levelzero_drain(void);
 

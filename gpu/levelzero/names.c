@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "gpu/common/start.h"
 #include "gpu/levelzero/local.h"
 
 #define FUNCTIONS	1024u		/* cached per group */
@@ -23,13 +24,8 @@ static const char *const recorded[] = {
 int levelzero_category(void)
 {
 	static int category = -1;
-	int c = __atomic_load_n(&category, __ATOMIC_RELAXED);
 
-	if (c < 0) {
-		c = xsprof_category("levelzero");
-		__atomic_store_n(&category, c, __ATOMIC_RELAXED);
-	}
-	return c;
+	return gpu_category("levelzero", &category);
 }
 
 static bool is_recorded(const char *name)

@@ -24,16 +24,6 @@ void levelzero_record_init(void)
 		keys[i] = xsprof_name(key_texts[i]);
 }
 
-void levelzero_record_start(uint64_t begin)
-{
-	const struct xsprof_device_activity a = {
-		.size = sizeof(a), .kind = XSPROF_GPU_OVERHEAD, .begin = begin, .end = xsprof_now(),
-		.name = xsprof_name_in(levelzero_category(), "Start of PTI"),
-	};
-
-	xsprof_device_activity(&a, NULL, 0);
-}
-
 /* ---- work ------------------------------------------------------------------------------------ */
 
 /*

@@ -6,6 +6,7 @@
  * extension is counted, and its calls do nothing.
  */
 #define XSPROF_INLINE
+#include "gpu/common/start.h"
 #include "gpu/nvtx/extension.h"
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -129,7 +130,7 @@ int InitializeInjectionNvtxExtension(struct nvtx_ext_info *info)
 	tool = (int (*)(struct nvtx_ext_info *))nvtx_chain_find("InitializeInjectionNvtxExtension");
 	if (tool)
 		return tool(info);
-	if (!nvtx_is_recording() || !info || info->size < sizeof(*info) || !info->nr_segments ||
+	if (!gpu_is_recording() || !info || info->size < sizeof(*info) || !info->nr_segments ||
 	    !info->segments || !info->segments->slots)
 		return 0;
 	switch (info->module) {

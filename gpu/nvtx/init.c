@@ -6,8 +6,7 @@
  * remembered.  Without a recorder no slot is filled, so that a call costs no more than without a
  * collector.
  */
-#include <errno.h>
-
+#include "gpu/common/start.h"
 #include "gpu/nvtx/chain.h"
 
 #define VERSION		3u	/* version of NVTX that the collector implements */
@@ -16,14 +15,6 @@ static const struct nvtx_entry *const files[] = {
 	nvtx_range_entries, nvtx_event_entries, nvtx_name_entries, nvtx_object_entries,
 	nvtx_miss_entries,
 };
-
-/* Attaches if needed: in a forked child the first marker would do it. */
-bool nvtx_is_recording(void)
-{
-	int err = xsprof_init(NULL);
-
-	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
-}
 
 static const struct nvtx_callbacks *callbacks_of(nvtx_get_export get_export)
 {
@@ -77,7 +68,7 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 
 	if (!callbacks)
 		return 0;
-	if (!nvtx_is_recording()) {
+	if (!gpu_is_recording()) {
 		tool = (int (*)(nvtx_get_export))nvtx_chain_find("InitializeInjectionNvtx2");
 		return tool ? tool(get_export) : 0;
 	}

@@ -214,8 +214,6 @@ int nvtx_push_said(uint32_t domain, const struct nvtx_said *said);
 int nvtx_pop(uint32_t domain);
 /* Adds arguments to the range that ends. */
 int nvtx_pop_said(uint32_t domain, const struct nvtx_said *said);
-/* Is this process recorded?  Attaches if need be (init.c). */
-bool nvtx_is_recording(void);
 
 /* Does the event contain nothing but a message? */
 static inline bool nvtx_is_plain(const struct nvtx_event *event)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is alike in all calls: when they began and ended, and the event by which the work of one is
- * followed.
+ * Common part of all calls: their begin and end, and the event that follows the work they start.
  */
 #include "gpu/opencl/local.h"
 
@@ -17,7 +16,7 @@ static int32_t release(cl_handle event)
 
 cl_handle *opencl_begin(struct opencl_calling *c, cl_handle queue, cl_handle *event)
 {
-	c->on = xsprof_enabled() >> opencl_category() & 1 && opencl_thread_ready();
+	c->on = xsprof_enabled() >> opencl_category() & 1 && gpu_thread_ready(&opencl_thread);
 	if (!c->on)
 		return event;
 	c->queue = queue;
@@ -29,7 +28,7 @@ cl_handle *opencl_begin(struct opencl_calling *c, cl_handle queue, cl_handle *ev
 	return c->event;
 }
 
-/* At once: there is nothing that it started. */
+/* Writes a call that started no work. */
 static void put_call(const struct opencl_calling *c, enum opencl_call call, uint64_t end,
 		     const struct opencl_queue *queue)
 {
@@ -51,7 +50,7 @@ int32_t opencl_call_end(struct opencl_calling *c, enum opencl_call call, int32_t
 	return result;
 }
 
-/* Sizes that no int32 holds are left out. */
+/* Leaves out sizes that an int32 cannot hold. */
 static void keep_sizes(struct opencl_command *command, const struct opencl_calling *c)
 {
 	command->dimensions = 0;
@@ -67,7 +66,7 @@ static void keep_sizes(struct opencl_command *command, const struct opencl_calli
 	command->dimensions = c->dimensions;
 }
 
-/* One that the program asked for is released by the program when it likes. */
+/* Takes a reference: the program releases an event that it asked for at any time. */
 static bool keep_event(const struct opencl_calling *c)
 {
 	if (*c->event && (c->own || !retain(*c->event)))
@@ -77,8 +76,8 @@ static bool keep_event(const struct opencl_calling *c)
 }
 
 /*
- * What the device does for it is followed by its event, which is ours in any case.  The thread
- * writes the call as well: here that would be half of what it costs.  Return: it will.
+ * Follows the device's work by its event. The thread writes the call as well: writing it here would
+ * double the cost. Return: false: the event is not followed.
  */
 static bool follow(struct opencl_calling *c, enum opencl_call call, uint64_t bytes, uint64_t end,
 		   struct opencl_queue *queue)
@@ -113,7 +112,7 @@ int32_t opencl_end(struct opencl_calling *c, enum opencl_call call, uint64_t byt
 	if (!c->on)
 		return result;
 	end = xsprof_now();
-	/* One that was refused gives a device nothing to do. */
+	/* A refused call starts no work. */
 	queue = result ? NULL : opencl_queue_get(c->queue);
 	if (queue && follow(c, call, bytes, end, queue))
 		return result;
@@ -121,14 +120,4 @@ int32_t opencl_end(struct opencl_calling *c, enum opencl_call call, uint64_t byt
 	if (!queue && !result && c->own)
 		(void)release(c->own);
 	return result;
-}
-
-void opencl_started(uint64_t begin)
-{
-	const struct xsprof_device_activity a = {
-		.size = sizeof(a), .kind = XSPROF_GPU_OVERHEAD, .begin = begin, .end = xsprof_now(),
-		.name = xsprof_name_in(opencl_category(), "Start of OpenCL's collector"),
-	};
-
-	xsprof_device_activity(&a, NULL, 0);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Calls that make queues and kernels, run kernels, wait, and compile.
+ * Calls that create queues and kernels, run kernels, wait, and compile.
  */
 #include "gpu/opencl/local.h"
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-/* Times are taken where the program did not ask for them, if the device can. */
+/* Enables profiling also if the program does not, if the device can. */
 static cl_handle create_queue(cl_handle context, cl_handle device, uint64_t properties,
 			      int32_t *error)
 {
@@ -25,7 +25,7 @@ static cl_handle create_queue(cl_handle context, cl_handle device, uint64_t prop
 
 #define PROPERTIES_MAX	32u
 
-/* A list of pairs, ended by 0; with the property of times in @timed.  Return: the properties. */
+/* Copies a list of pairs that ends with 0 to @timed, with profiling. Return: the properties. */
 static uint64_t with_times(const uint64_t *list, uint64_t *timed)
 {
 	uint64_t properties = 0;
@@ -66,7 +66,7 @@ static cl_handle create_queue_with(cl_handle context, cl_handle device, const ui
 	if (!queue)
 		queue = NEXT(CreateCommandQueueWithProperties, create_queue_with)
 			(context, device, list, error);
-	/* The host enqueues no commands to a queue on the device. */
+	/* The host enqueues no commands in a queue on the device. */
 	if (queue && !(properties & CL_QUEUE_ON_DEVICE))
 		opencl_queue_made(queue, properties);
 	return queue;
@@ -113,7 +113,7 @@ static int32_t ndrange(cl_handle queue, cl_handle kernel, uint32_t dimensions,
 
 	event = opencl_begin(&c, queue, event);
 	if (c.on) {
-		/* Before the call: the program may release the kernel from another thread after. */
+		/* Before the call: afterwards another thread may release the kernel. */
 		c.kernel = opencl_kernel_name(kernel);
 		c.dimensions = dimensions;
 		c.global = global;
@@ -139,31 +139,21 @@ static int32_t native(cl_handle queue, void (*function)(void *), void *args, siz
 		      uint32_t nr, const cl_handle *memory, const void **at, uint32_t n,
 		      const cl_handle *waits, cl_handle *event)
 {
-	struct opencl_calling c;
-
-	event = opencl_begin(&c, queue, event);
-	return opencl_end(&c, CALL_NATIVE, 0, NEXT(EnqueueNativeKernel, native)
-			  (queue, function, args, size, nr, memory, at, n, waits, event));
+	return ENQUEUE(NATIVE, 0, NEXT(EnqueueNativeKernel, native), queue, function, args, size,
+		       nr, memory, at, n, waits, event);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
 static int32_t marker(cl_handle queue, uint32_t n, const cl_handle *waits, cl_handle *event)
 {
-	struct opencl_calling c;
-
-	event = opencl_begin(&c, queue, event);
-	return opencl_end(&c, CALL_MARKER, 0, NEXT(EnqueueMarkerWithWaitList, marker)
-			  (queue, n, waits, event));
+	return ENQUEUE(MARKER, 0, NEXT(EnqueueMarkerWithWaitList, marker), queue, n, waits, event);
 }
 
 static int32_t barrier(cl_handle queue, uint32_t n, const cl_handle *waits, cl_handle *event)
 {
-	struct opencl_calling c;
-
-	event = opencl_begin(&c, queue, event);
-	return opencl_end(&c, CALL_BARRIER, 0, NEXT(EnqueueBarrierWithWaitList, barrier)
-			  (queue, n, waits, event));
+	return ENQUEUE(BARRIER, 0, NEXT(EnqueueBarrierWithWaitList, barrier), queue, n, waits,
+		       event);
 }
 
 static int32_t finish(cl_handle queue)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files of the OpenCL collector share.  From bottom to top:
+ * Shared by the files of the OpenCL collector. From bottom to top:
  *
  *	names.c		the next layer's functions; names of these and of kernels
- *	miss.c		the collector, and the account of what is not recorded
- *	device.c	what is known of devices
+ *	miss.c		the collector, and counts of what is not recorded
+ *	device.c	devices
  *	queue.c		queues of the program
- *	command.c	commands under way, and what became of them
- *	thread.c	the collector: what its thread does, and the end of it
- *	call.c		what is alike in all calls
+ *	command.c	commands in flight, and their outcome
+ *	thread.c	work of the collector's thread, and its end
+ *	call.c		common part of all calls
  *	copies.c	calls that move data
- *	usm.c		the same of unified shared memory
+ *	usm.c		the same for unified shared memory
  *	kernels.c	calls that run kernels, wait and compile
- *	start.c		the start of it all
- *	layer.c		how the loader comes here
- *	preloaded.c	entry point of programs whose loader has no layers
+ *	start.c		starts the collector
+ *	layer.c		entry point of the loader
+ *	preloaded.c	entry point for programs whose loader has no layers
  *
- * A call of the program costs two readings of the clock and a note of its event.  What a device did
- * is asked for in a thread of the collector, when it is over.
+ * A call of the program costs two reads of the clock and keeping its event. The collector's thread
+ * asks what the device did, when it is over.
  */
 #ifndef XSPROF_OPENCL_LOCAL_H
 #define XSPROF_OPENCL_LOCAL_H
@@ -27,16 +27,17 @@
 
 #include <xsprof/collector.h>
 
+#include "gpu/common/thread.h"
 #include "gpu/opencl/opencl-abi.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 /* ---- names.c --------------------------------------------------------------------------------- */
 
-/* The functions of the next layer, or of the loader; NULL: it has none. */
+/* The functions of the next layer or the loader; NULL: not implemented. */
 extern void *opencl_next[CL_SLOTS];
 
-/* The next one of function @slot, which has the type of @like. */
+/* The next implementation of function @slot, which has the type of @like. */
 #define NEXT(slot, like)	((__typeof__(&(like)))opencl_next[CL_##slot])
 
 enum opencl_call {
@@ -53,28 +54,28 @@ enum opencl_call {
 };
 
 int opencl_category(void);
-/* Once, when the process is a producer. */
+/* To be called once, when the process is a producer. */
 void opencl_names_init(void);
-/* In the child of a fork: its parent's threads have no locks there.  The same of the others. */
+/* Called in a forked child, which resets the locks of the parent's threads. So are the others. */
 void opencl_names_forget(void);
 xsprof_name_t opencl_call_name(enum opencl_call call);
-/* enum xsprof_gpu_kind and name of what a device does for it; 0: none. */
+/* Kind (enum xsprof_gpu_kind) and name of the work that a call starts; 0: none. */
 uint32_t opencl_work_kind(enum opencl_call call);
 xsprof_name_t opencl_work_name(enum opencl_call call);
-/* A kernel that was made: asked for its name now, not in each call. */
+/* Looks up a new kernel's name, so that launches need not. */
 void opencl_kernel_made(cl_handle kernel);
 xsprof_name_t opencl_kernel_name(cl_handle kernel);
 
 /* ---- miss.c ---------------------------------------------------------------------------------- */
 
 enum opencl_miss {
-	OPENCL_MISS_NO_EVENT,	/* commands that the runtime gave no event for */
-	OPENCL_MISS_NO_TIMES,	/* of queues without profiling, or without times all the same */
+	OPENCL_MISS_NO_EVENT,	/* commands without an event from the runtime */
+	OPENCL_MISS_NO_TIMES,	/* commands without times, with profiling or without */
 	OPENCL_MISS_FAILED,	/* commands that ended with an error */
-	OPENCL_MISS_FULL,	/* commands, as too many were under way */
-	OPENCL_MISS_QUEUES,	/* commands of more queues than are told apart */
-	OPENCL_MISS_PLATFORMS,	/* functions of extensions, of more platforms than have room */
-	OPENCL_MISS_EXIT,	/* commands that were under way when the program ended */
+	OPENCL_MISS_FULL,	/* commands, because too many were in flight */
+	OPENCL_MISS_QUEUES,	/* commands of queues beyond the limit */
+	OPENCL_MISS_PLATFORMS,	/* functions of extensions, of platforms beyond the limit */
+	OPENCL_MISS_EXIT,	/* commands in flight when the program ended */
 	OPENCL_NR_MISSES,
 };
 
@@ -92,9 +93,9 @@ static inline void opencl_miss(enum opencl_miss what, uint64_t n)
 
 /**
  * struct opencl_device - a device
- * @handle: the runtime's
- * @number: as activities have it
- * @clock: its runtime can be asked for its clock
+ * @handle: the runtime's handle
+ * @number: its number in activities
+ * @clock: its clock can be read
  */
 struct opencl_device {
 	cl_handle		handle;
@@ -102,27 +103,27 @@ struct opencl_device {
 	bool			clock;
 };
 
-/* NULL: there are more than have numbers, or it cannot be said.  The lock of queues is held. */
+/* Called with the lock of queues held. Return: NULL: too many, or not known. */
 struct opencl_device *opencl_device_get(cl_handle handle);
 void opencl_devices_forget(void);
-/* Once a second, and at the @last: ask for their clocks, where the runtime can.  The thread's. */
+/* Reads the devices' clocks once a second, and at the @last call. Called by the thread. */
 void opencl_devices_look(bool last);
 
-#define OPENCL_LINE		64	/* bytes of the cache that move together */
+#define OPENCL_LINE		64	/* bytes of a cache line */
 
 /* ---- queue.c --------------------------------------------------------------------------------- */
 
 /**
  * struct opencl_queue - a queue of the program
- * @handle: the runtime's, which another may get when this one is gone
- * @device: where its commands run
+ * @handle: the runtime's handle, which another queue may get later
+ * @device: its device
  * @context: number of its context
- * @number: its own
- * @in_order: its commands end in their order
- * @next: another that is retired
- * @retired: @opencl_takes of then
- * @under_way: the thread's: commands that point to it, of those that it has taken
- * @held: the thread's: the last look in which one of its commands was not over
+ * @number: its number
+ * @in_order: its commands end in order
+ * @next: next retired queue
+ * @retired: value of opencl_takes when it was retired
+ * @under_way: of the thread: number of taken commands that point to it
+ * @held: of the thread: last look that found an unfinished command of it
  */
 struct opencl_queue {
 	cl_handle		handle;
@@ -132,37 +133,37 @@ struct opencl_queue {
 	bool			in_order;
 	struct opencl_queue	*next;
 	uint32_t		retired;
-	/* Calls of the program read what is above, and do not miss it in their cache. */
+	/* A cache line of their own: calls of the program read the fields above. */
 	uint32_t		under_way __attribute__((aligned(OPENCL_LINE)));
 	uint32_t		held;
 };
 
 void opencl_queues_forget(void);
-/* The program made it, with these properties. */
+/* The program created the queue with these properties. */
 void opencl_queue_made(cl_handle handle, uint64_t properties);
-/* NULL: too many; it is counted. */
+/* Return: NULL: too many; counted. */
 struct opencl_queue *opencl_queue_get(cl_handle handle);
 
 /* ---- command.c ------------------------------------------------------------------------------- */
 
 /**
- * struct opencl_command - something that a device was asked to do
- * @next: older one
- * @event: tells when it is over; ours to release
- * @queue: where to
- * @begin: of the call, ticks
- * @end: of the call, ticks
- * @bytes: moved
+ * struct opencl_command - a command for a device
+ * @next: older command
+ * @event: its event; we hold a reference
+ * @queue: its queue
+ * @begin: begin of the call, ticks
+ * @end: end of the call, ticks
+ * @bytes: bytes moved
  * @call: enum opencl_call
- * @thread: that called
- * @name: of the work
- * @dimensions: of the sizes; 0: none
- * @local: the second half of @sizes is there
+ * @thread: calling thread
+ * @name: name of the work
+ * @dimensions: number of dimensions of @sizes; 0: none
+ * @local: the second half of @sizes is valid
  * @failed: it ended with an error
- * @timed: @times are there
- * @sizes: work items in all, then in a group
- * @correlation: of the call and the work: the thread's
- * @times: queued, submitted, started, ended: of the device's clock, once it is over
+ * @timed: @times is valid
+ * @sizes: work items in all, then per group
+ * @correlation: of the call and the work; set by the thread
+ * @times: queued, submitted, started, ended: by the device's clock, when it is over
  */
 struct opencl_command {
 	struct opencl_command		*next;
@@ -185,49 +186,36 @@ struct opencl_command {
 
 void opencl_commands_init(void);
 void opencl_commands_forget(void);
-/* The activity of a call. */
+/* Fills in the activity of a call. */
 void opencl_fill_call(struct xsprof_device_activity *a, enum opencl_call call, uint64_t begin,
 		      uint64_t end, const struct opencl_queue *queue);
-/* From any thread: one to be filled in and added.  NULL: too many are under way, it is counted. */
+/* Called by any thread. Return: a command to fill in and add; NULL: too many; counted. */
 struct opencl_command *opencl_command_new(void);
 void opencl_command_add(struct opencl_command *command);
-/* The thread's: write what is over.  Return: some are not. */
+/* Called by the thread: writes finished commands. Return: some are not finished. */
 bool opencl_commands_look(void);
-/* The thread's: how many are not over, with those that it has not seen yet. */
+/* Called by the thread: number of unfinished commands, including those not yet taken. */
 uint32_t opencl_commands_left(void);
-/* How often it has taken what was added. */
+/* How often the thread has taken added commands. */
 extern uint32_t opencl_takes;
 
 /* ---- thread.c -------------------------------------------------------------------------------- */
 
-/* Return: 0, or why the library begins none. */
+/* @forget: called in a forked child. Return: 0, or the library's error. */
 int opencl_thread_start(void (*forget)(void *unused));
-void opencl_thread_forget(void);
-/* The child of a fork has none until it uses OpenCL, and may get none. */
-enum opencl_thread { OPENCL_RUNS, OPENCL_GONE, OPENCL_FAILED };
-
-extern enum opencl_thread opencl_thread;
-bool opencl_thread_back(void);
-/* Return: there is one, which looks at commands. */
-static inline bool opencl_thread_ready(void)
-{
-	return __builtin_expect(__atomic_load_n(&opencl_thread, __ATOMIC_RELAXED) == OPENCL_RUNS,
-				1) || opencl_thread_back();
-}
-/* Before the runtime's own end: called again when a runtime has come. */
-void opencl_thread_at_exit(void);
+extern struct gpu_thread opencl_thread;
 
 /* ---- call.c ---------------------------------------------------------------------------------- */
 
 /**
- * struct opencl_calling - a call of the program under way
+ * struct opencl_calling - the current call of the program
  * @on: it is recorded
- * @queue: that it is for
- * @begin: ticks
+ * @queue: its queue
+ * @begin: its begin, ticks
  * @event: where the runtime puts the event
- * @own: the event, where the program asks for none
- * @kernel: name of the kernel, 0: it is none
- * @dimensions: of @global and @local, which are the program's until the call ends
+ * @own: the event, if the program asks for none
+ * @kernel: name of the kernel; 0: none
+ * @dimensions: of @global and @local, the program's arrays
  */
 struct opencl_calling {
 	bool			on;
@@ -241,19 +229,27 @@ struct opencl_calling {
 	const size_t		*local;
 };
 
-/* Return: where the runtime is to put the event. */
+/* Return: the event argument for the runtime. */
 cl_handle *opencl_begin(struct opencl_calling *c, cl_handle queue, cl_handle *event);
 /* Return: @result. */
 int32_t opencl_end(struct opencl_calling *c, enum opencl_call call, uint64_t bytes, int32_t result);
-/* A call that gives a device nothing to do: the same. */
+/* The same for a call that starts no work. */
 int32_t opencl_call_end(struct opencl_calling *c, enum opencl_call call, int32_t result);
 
-/* What it took to start, since @begin: readers know from it that activities will come. */
-void opencl_started(uint64_t begin);
+/*
+ * Calls a function that enqueues a command, with an event, and records the call; its arguments are
+ * those of the caller. @bytes may use the call, c. Value: the function's result.
+ */
+#define ENQUEUE(call, bytes, function, ...)	({				\
+	struct opencl_calling c;						\
+										\
+	event = opencl_begin(&c, queue, event);					\
+	opencl_end(&c, CALL_##call, bytes, (function)(__VA_ARGS__));		\
+})
 
 /* ---- copies.c, usm.c, kernels.c -------------------------------------------------------------- */
 
-/* Put our functions into a table of @nr. */
+/* Put our functions into a table of @nr functions. */
 void opencl_take_copies(void **table, uint32_t nr);
 void opencl_take_usm(void **table, uint32_t nr);
 void opencl_usm_forget(void);
@@ -267,7 +263,8 @@ void opencl_take_kernels(void **table, uint32_t nr);
 /* ---- start.c --------------------------------------------------------------------------------- */
 
 /*
- * Return: the table of functions in place of @next, which has @n; NULL: a loader was here before.
+ * Return: the functions to be called in place of the @n functions of @next; NULL: another loader
+ * was first.
  */
 void *const *opencl_start(void *const *next, uint32_t n);
 

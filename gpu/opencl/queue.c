@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Queues of the program: which device, context and number belong to a handle.  A handle that is
- * given again is a queue of its own; what is known of the old one is kept while commands of it are
- * under way.
+ * The program's queues: device, context and number of a handle. A handle that the runtime reuses is
+ * a new queue; the old one is kept while its commands are in flight.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,11 +15,11 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct opencl_queue *queues[SLOTS];
-static struct opencl_queue *retired;	/* their handles are others', their commands not over */
+static struct opencl_queue *retired;	/* handle reused, commands in flight */
 static uint32_t nr_retired;
-static uint32_t handles;	/* that are in use in the table */
-static uint32_t nr_queues;	/* ever made */
-/* A handle's number is that of its place, from 1; of those beyond it is 0. */
+static uint32_t handles;	/* in use in the table */
+static uint32_t nr_queues;	/* ever created */
+/* The number of a handle is its index here plus 1; 0 if it does not fit. */
 static cl_handle contexts[CONTEXTS];
 
 static int32_t queue_info(cl_handle queue, uint32_t what, size_t size, void *value, size_t *len)
@@ -49,18 +48,18 @@ static struct opencl_queue **slot_of(cl_handle handle)
 }
 
 /*
- * No command points to one that is retired, and none will: the program used its handle before it
- * had that again.  What was added then is taken at the latest by the take that began after that,
- * which is not the one that was under way; the thread counts what it takes.
+ * Does no command point to the retired queue any more? New ones cannot: the program used the handle
+ * before the runtime reused it. Commands added before are taken at the latest by the take that
+ * began afterwards, which is the second one counted.
  */
 static bool is_idle(const struct opencl_queue *q)
 {
-	/* Acquire: with the releases by which the thread has taken, and is done with, a command. */
+	/* Acquire: pairs with the releases when the thread takes commands and finishes one. */
 	return __atomic_load_n(&opencl_takes, __ATOMIC_ACQUIRE) - q->retired >= 2 &&
 	       !__atomic_load_n(&q->under_way, __ATOMIC_ACQUIRE);
 }
 
-/* One that is retired and has no command any more, else memory; NULL: there is none. */
+/* Return: a retired queue without commands, else new memory; NULL without memory. */
 static struct opencl_queue *find_idle(void)
 {
 	struct opencl_queue **at, *q;
@@ -75,7 +74,7 @@ static struct opencl_queue *find_idle(void)
 	return aligned_alloc(OPENCL_LINE, sizeof(*q));
 }
 
-/* The place of a new handle, or of one that was given again.  NULL: no memory, or too many. */
+/* The slot of a new or reused handle. Return: NULL without memory, or if there are too many. */
 static struct opencl_queue *room_for(struct opencl_queue **slot)
 {
 	struct opencl_queue *old = *slot, *q;
@@ -90,7 +89,7 @@ static struct opencl_queue *room_for(struct opencl_queue **slot)
 		old->next = retired;
 		old->retired = __atomic_load_n(&opencl_takes, __ATOMIC_ACQUIRE);
 		retired = old;
-		/* They are as many as are made between two looks. */
+		/* There are as many of these as are created between two looks. */
 		if (++nr_retired % RETIRED_MANY == 0)
 			xsprof_collector_wake(&opencl_collector);
 	}
@@ -98,7 +97,7 @@ static struct opencl_queue *room_for(struct opencl_queue **slot)
 	return q;
 }
 
-/* The lock is held. */
+/* Called with the lock held. */
 static struct opencl_queue *make(cl_handle handle, uint64_t properties)
 {
 	cl_handle context = NULL, device = NULL;
@@ -131,9 +130,9 @@ void opencl_queues_forget(void)
 
 void opencl_queue_made(cl_handle handle, uint64_t properties)
 {
-	(void)opencl_thread_ready();
-	/* The runtime has registered its end: ours is registered after it, and runs before it. */
-	opencl_thread_at_exit();
+	(void)gpu_thread_ready(&opencl_thread);
+	/* The runtime has registered its exit handler: ours is registered later, runs earlier. */
+	gpu_thread_at_exit(&opencl_thread);
 	pthread_mutex_lock(&lock);
 	(void)make(handle, properties);
 	pthread_mutex_unlock(&lock);
@@ -144,16 +143,16 @@ struct opencl_queue *opencl_queue_get(cl_handle handle)
 	static __thread struct opencl_queue *last;
 	static __thread uint32_t last_of;
 	struct opencl_queue *q = last;
-	/* Acquire: with the lock, under which a handle becomes another queue's. */
+	/* Acquire: pairs with the release when a handle becomes another queue's. */
 	uint32_t made = __atomic_load_n(&nr_queues, __ATOMIC_ACQUIRE);
 	uint64_t properties = 0;
 
-	/* Where none was made since, none was made in its place. */
+	/* If no queue was created since, the handle was not reused. */
 	if (q && last_of == made && q->handle == handle)
 		return q;
 	pthread_mutex_lock(&lock);
 	q = *slot_of(handle);
-	/* Made by a function that no layer sees, such as an extension's. */
+	/* Created by a function that layers do not see, such as an extension's. */
 	if (!q && !queue_info(handle, CL_PROPERTIES_OF_QUEUE, sizeof(properties), &properties,
 			      NULL))
 		q = make(handle, properties);

@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The start of the collector, once in a process: for the first loader that comes here, as a layer
- * or by what is preloaded.
+ * Starts the collector, once per process: for the first loader that calls us, as a layer or through
+ * the preloaded library.
  */
 #include <dlfcn.h>
-#include <errno.h>
 
+#include "gpu/common/start.h"
 #include "gpu/opencl/local.h"
 
 static void *table[CL_SLOTS];
-
-/* Attaches if need be. */
-static bool is_recording(void)
-{
-	int err = xsprof_init(NULL);
-
-	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
-}
 
 static bool complete(void)
 {
@@ -32,8 +24,8 @@ static bool complete(void)
 }
 
 /*
- * What the functions are of stays, though the program closes its loader: the collector's thread
- * still has events to release, and is never unloaded itself.
+ * Keeps the libraries of the functions loaded when the program closes its loader: the collector's
+ * thread still has events to release, and is never unloaded itself.
  */
 static bool pin(void *const *next, uint32_t n)
 {
@@ -44,7 +36,7 @@ static bool pin(void *const *next, uint32_t n)
 		if (!next[i] || !dladdr(next[i], &of) || of.dli_fbase == last)
 			continue;
 		last = of.dli_fbase;
-		/* The handle is kept, which is what keeps it. */
+		/* The handle is never closed. */
 		if (!dlopen(of.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
 			return false;
 	}
@@ -58,25 +50,24 @@ static void forget(void *unused)
 	opencl_devices_forget();
 	opencl_queues_forget();
 	opencl_commands_forget();
-	opencl_thread_forget();
+	gpu_thread_forget(&opencl_thread);
 	opencl_usm_forget();
 }
 
-/* What the loader has below us; what we have in its place. */
 void *const *opencl_start(void *const *next, uint32_t n)
 {
 	static bool done;
 	uint64_t begin;
 
 	/*
-	 * Another loader in this process: it is passed through, as its functions are others.  So is
-	 * one that calls the layer when what is preloaded was there first.
+	 * A second loader in this process has other functions: its calls are passed through. So are
+	 * those of a loader that calls the layer after the preloaded library did.
 	 */
 	if (__atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
 		return NULL;
 	memcpy(opencl_next, next, n * sizeof(*next));
 	memcpy(table, next, n * sizeof(*next));
-	if (!is_recording())
+	if (!gpu_is_recording())
 		return table;
 	if (!pin(next, n)) {
 		xsprof_say("OpenCL: cannot keep its loader in memory: it is not recorded");
@@ -94,6 +85,6 @@ void *const *opencl_start(void *const *next, uint32_t n)
 	opencl_take_copies(table, n);
 	opencl_take_kernels(table, n);
 	opencl_take_usm(table, n);
-	opencl_started(begin);
+	gpu_started(opencl_category(), "Start of OpenCL's collector", begin);
 	return table;
 }

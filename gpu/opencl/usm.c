@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Unified shared memory, which SYCL's runtimes use, and command buffers: extensions, so that their
- * functions are not in the loader's table.  A program asks a platform for their addresses, and gets
- * ours.  Each platform has functions of its own, so there is one of ours for each.
+ * Unified shared memory, which SYCL's runtimes use, and command buffers: extensions, whose
+ * functions are not in the loader's table. A program asks a platform for their addresses, and gets
+ * ours. Each platform has its own functions, so we have one for each platform.
  */
 #include <pthread.h>
 
@@ -10,11 +10,11 @@
 
 enum usm { USM_MEMCPY, USM_FILL, USM_SET, USM_MIGRATE, USM_ADVISE, COMMAND_BUFFER, NR_USM };
 
-#define PLATFORMS	8u	/* what later ones do is counted */
+#define PLATFORMS	8u	/* calls of functions of further ones are counted */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cl_handle platforms[PLATFORMS];
-/* Written once, under the lock, before the program has the function that reads it. */
+/* Written once, under the lock, before the program gets the function that reads it. */
 static void *runtime[PLATFORMS][NR_USM];
 
 typedef int32_t copy_fn(cl_handle queue, uint32_t blocking, void *to, const void *from, size_t size,
@@ -34,56 +34,37 @@ typedef int32_t buffer_fn(uint32_t nr, cl_handle *queues, cl_handle buffer, uint
 static int32_t copy(unsigned int p, cl_handle queue, uint32_t blocking, void *to, const void *from,
 		    size_t size, uint32_t n, const cl_handle *waits, cl_handle *event)
 {
-	copy_fn *next = (copy_fn *)runtime[p][USM_MEMCPY];
-	struct opencl_calling c;
-
-	event = opencl_begin(&c, queue, event);
-	return opencl_end(&c, CALL_USM_MEMCPY, size,
-			  next(queue, blocking, to, from, size, n, waits, event));
+	return ENQUEUE(USM_MEMCPY, size, (copy_fn *)runtime[p][USM_MEMCPY], queue, blocking, to,
+		       from, size, n, waits, event);
 }
 
 static int32_t fill(unsigned int p, cl_handle queue, void *to, const void *pattern,
 		    size_t pattern_size, size_t size, uint32_t n, const cl_handle *waits,
 		    cl_handle *event)
 {
-	fill_fn *next = (fill_fn *)runtime[p][USM_FILL];
-	struct opencl_calling c;
-
-	event = opencl_begin(&c, queue, event);
-	return opencl_end(&c, CALL_USM_FILL, size,
-			  next(queue, to, pattern, pattern_size, size, n, waits, event));
+	return ENQUEUE(USM_FILL, size, (fill_fn *)runtime[p][USM_FILL], queue, to, pattern,
+		       pattern_size, size, n, waits, event);
 }
 
 static int32_t set(unsigned int p, cl_handle queue, void *to, int32_t value, size_t size,
 		   uint32_t n, const cl_handle *waits, cl_handle *event)
 {
-	set_fn *next = (set_fn *)runtime[p][USM_SET];
-	struct opencl_calling c;
-
-	event = opencl_begin(&c, queue, event);
-	return opencl_end(&c, CALL_USM_SET, size, next(queue, to, value, size, n, waits, event));
+	return ENQUEUE(USM_SET, size, (set_fn *)runtime[p][USM_SET], queue, to, value, size, n,
+		       waits, event);
 }
 
 static int32_t migrate(unsigned int p, cl_handle queue, const void *memory, size_t size,
 		       uint64_t flags, uint32_t n, const cl_handle *waits, cl_handle *event)
 {
-	migrate_fn *next = (migrate_fn *)runtime[p][USM_MIGRATE];
-	struct opencl_calling c;
-
-	event = opencl_begin(&c, queue, event);
-	return opencl_end(&c, CALL_USM_MIGRATE, 0,
-			  next(queue, memory, size, flags, n, waits, event));
+	return ENQUEUE(USM_MIGRATE, 0, (migrate_fn *)runtime[p][USM_MIGRATE], queue, memory, size,
+		       flags, n, waits, event);
 }
 
 static int32_t advise(unsigned int p, cl_handle queue, const void *memory, size_t size,
 		      uint32_t advice, uint32_t n, const cl_handle *waits, cl_handle *event)
 {
-	advise_fn *next = (advise_fn *)runtime[p][USM_ADVISE];
-	struct opencl_calling c;
-
-	event = opencl_begin(&c, queue, event);
-	return opencl_end(&c, CALL_USM_ADVISE, 0,
-			  next(queue, memory, size, advice, n, waits, event));
+	return ENQUEUE(USM_ADVISE, 0, (advise_fn *)runtime[p][USM_ADVISE], queue, memory, size,
+		       advice, n, waits, event);
 }
 
 static int32_t event_info(cl_handle event, uint32_t what, size_t size, void *value, size_t *len)
@@ -92,8 +73,8 @@ static int32_t event_info(cl_handle event, uint32_t what, size_t size, void *val
 }
 
 /*
- * What is in a command buffer runs as a whole, like a graph: its commands have no events.  Without
- * a queue it is for that with which the buffer was made, which the event knows.
+ * A command buffer runs as a whole, like a graph: its commands have no events. Without @queues it
+ * runs in the queue that it was created with, which its event tells.
  */
 static int32_t enqueue_buffer(unsigned int p, uint32_t nr, cl_handle *queues, cl_handle buffer,
 			      uint32_t n, const cl_handle *waits, cl_handle *event)
@@ -174,7 +155,7 @@ static const struct {
 	[COMMAND_BUFFER] = { "clEnqueueCommandBufferKHR", ALL(buffer) },
 };
 
-/* Return: ours for @function of the runtime's; that one, where there are too many platforms. */
+/* Return: our function for @function of the runtime; @function if there are too many platforms. */
 static void *take(cl_handle platform, enum usm what, void *function)
 {
 	void *ours = function;
@@ -194,7 +175,7 @@ static void *take(cl_handle platform, enum usm what, void *function)
 	return ours;
 }
 
-/* Of a runtime that asks its loader, and so us, for its own functions. */
+/* A runtime may ask its loader, and so us, for its own functions. */
 static bool is_ours(enum usm what, const void *function)
 {
 	for (unsigned int p = 0; p < PLATFORMS; p++)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How a program that uses ROCm comes here: its runtimes load rocprofiler-sdk where
- * ROCP_TOOL_LIBRARIES names libraries, and that calls the one entry point of each.  So tools that
- * the user had named there are called as well.
+ * Entry point: ROCm's runtimes load rocprofiler-sdk if ROCP_TOOL_LIBRARIES names libraries, and it
+ * calls the entry point of each. So tools that the user has named there are called as well.
  */
 #include <errno.h>
 
+#include "gpu/common/start.h"
 #include "gpu/rocm/local.h"
 
 #define EXPORT	__attribute__((visibility("default")))
@@ -13,7 +13,7 @@
 EXPORT struct rocp_tool *rocprofiler_configure(uint32_t version, const char *text,
 					       uint32_t priority, struct rocp_client *client);
 
-/* Return: 0, as there is nothing that a program could do about it. */
+/* Return: 0, always: the program could do nothing about an error. */
 static int initialize(void *unused, void *data)
 {
 	uint64_t begin = xsprof_now();
@@ -23,7 +23,7 @@ static int initialize(void *unused, void *data)
 	rocm_roctx_init();
 	rocm_record_init();
 	rocm_names_init();
-	/* The rate is measured now, not in the program's first call. */
+	/* Measures the clock's rate now rather than in the program's first recorded call. */
 	(void)xsprof_ticks_ns(0);
 	err = rocm_services_make();
 	if (err == -ENODEV)
@@ -34,7 +34,7 @@ static int initialize(void *unused, void *data)
 		return 0;
 	rocm_clock_look();
 	if (!rocm_thread_start())
-		rocm_record_start(begin);
+		gpu_started(rocm_category(), "Start of rocprofiler-sdk", begin);
 	else
 		rocm_services_off();
 	return 0;
@@ -46,7 +46,7 @@ static void finalize(void *unused)
 	rocm_thread_late();
 }
 
-/* Return: NULL: rocprofiler-sdk does nothing for us. */
+/* Return: NULL: nothing is to be recorded. */
 struct rocp_tool *rocprofiler_configure(uint32_t version, const char *text, uint32_t priority,
 					struct rocp_client *client)
 {
@@ -56,7 +56,7 @@ struct rocp_tool *rocprofiler_configure(uint32_t version, const char *text, uint
 	static bool done;
 
 	(void)text, (void)priority, (void)client;
-	if (done || !rocm_is_recording())
+	if (done || !gpu_is_recording())
 		return NULL;
 	done = true;
 	return rocm_open(version, __builtin_return_address(0)) ? NULL : &tool;

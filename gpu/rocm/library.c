@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * rocprofiler-sdk's functions, out of the copy that called us: a process may have loaded more than
- * one, as PyTorch's wheels bring their own.  And whether there is anything to record for.
+ * Finds rocprofiler-sdk's functions in the copy that called us: a process may have loaded several,
+ * as PyTorch's wheels bring their own.
  */
 #include <errno.h>
 
@@ -11,14 +11,7 @@
 struct rocp rocp;
 uint32_t rocm_version;
 
-bool rocm_is_recording(void)
-{
-	int err = xsprof_init(NULL);
-
-	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
-}
-
-/* Return: the name of a function that is missing, or NULL. */
+/* Return: the name of a missing function, or NULL. */
 static const char *fill(void *lib)
 {
 	const struct gpu_function functions[] = {

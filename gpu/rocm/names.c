@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What rocprofiler-sdk calls its kinds and functions, whose numbers differ between its versions,
- * and which functions are recorded.
+ * Names of rocprofiler-sdk's kinds and functions, whose numbers differ between its versions, and
+ * the list of recorded functions.
  */
 #include <stdio.h>
 
+#include "gpu/common/start.h"
 #include "gpu/rocm/local.h"
 
 #define FUNCTIONS	2048u
@@ -22,7 +23,7 @@ static xsprof_name_t calls[FUNCTIONS];
 static int32_t chosen[FUNCTIONS];
 static size_t nr_chosen;
 
-/* Functions that ask for something, and that programs call more often than they launch. */
+/* Not recorded: queries, which programs call more often than they launch. */
 static const char *const asking[] = {
 	"hipGetDevice", "hipSetDevice", "hipGetLastError", "hipPeekAtLastError", "hipExtGetLast",
 	"hipDeviceGet", "hipDriverGetVersion", "hipRuntimeGetVersion", "hipGetErrorString",
@@ -37,13 +38,8 @@ static const char *const asking[] = {
 int rocm_category(void)
 {
 	static int category = -1;
-	int c = __atomic_load_n(&category, __ATOMIC_RELAXED);
 
-	if (c < 0) {
-		c = xsprof_category("rocm");
-		__atomic_store_n(&category, c, __ATOMIC_RELAXED);
-	}
-	return c;
+	return gpu_category("rocm", &category);
 }
 
 static int is_kind(uint32_t kind, void *unused)
@@ -97,7 +93,7 @@ static int choose(uint32_t kind, int32_t operation, void *unused)
 	const char *name = name_of(ROCM_CALL, operation);
 
 	(void)kind, (void)unused;
-	/* Those of the compiler's own, which each launch has as well. */
+	/* A leading '_': the compiler's own functions, called by each launch. */
 	if (!name || name[0] == '_' || nr_chosen == FUNCTIONS)
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(asking); i++)
@@ -131,7 +127,7 @@ xsprof_name_t rocm_call_name(int32_t operation)
 	if (keep && calls[operation])
 		return calls[operation];
 	name = name_of(ROCM_CALL, operation);
-	/* One that it has no name for; the number is what is known. */
+	/* It has no name: use its number. */
 	if (!name) {
 		snprintf(text, sizeof(text), "HIP function %d", operation);
 		name = text;

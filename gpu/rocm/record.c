@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * rocprofiler-sdk's records into ours.  Called by one thread at a time.
+ * Converts rocprofiler-sdk's records. Called by one thread at a time.
  */
 #include "gpu/rocm/local.h"
 
@@ -25,16 +25,6 @@ void rocm_record_init(void)
 		keys[i] = xsprof_name(key_texts[i]);
 }
 
-void rocm_record_start(uint64_t begin)
-{
-	const struct xsprof_device_activity a = {
-		.size = sizeof(a), .kind = XSPROF_GPU_OVERHEAD, .begin = begin, .end = xsprof_now(),
-		.name = xsprof_name_in(rocm_category(), "Start of rocprofiler-sdk"),
-	};
-
-	xsprof_device_activity(&a, NULL, 0);
-}
-
 /* ---- work ------------------------------------------------------------------------------------ */
 
 static void put_kernel(const struct rocp_kernel *k)
@@ -49,7 +39,7 @@ static void put_kernel(const struct rocp_kernel *k)
 		return;
 	(void)rocm_device(k->agent, &a.device);
 	a.stream = rocm_queue(a.device, k->queue);
-	/* A grid is counted in work items here, and in blocks elsewhere. */
+	/* The record has the grid in work items; activities have it in blocks. */
 	for (int i = 0; i < 3; i++) {
 		uint32_t items = k->workgroup[i] ? k->workgroup[i] : 1;
 
@@ -64,7 +54,7 @@ static void put_kernel(const struct rocp_kernel *k)
 	rocm_put(&a, kv, n);
 }
 
-/* An agent is a device or the host, whatever the record calls the direction. */
+/* The direction follows from the agents, devices or the host, not from the record. */
 static void put_copy(const struct rocp_copy *c)
 {
 	static const char *const texts[] = {
@@ -96,7 +86,7 @@ static void put_copy(const struct rocp_copy *c)
 	rocm_put(&a, kv, n);
 }
 
-/* One view of both versions. */
+/* Reads both versions of the record. */
 static void put_memory(const struct rocp_record *r)
 {
 	static const char *const texts[2][2] = {
@@ -139,9 +129,9 @@ static void put_call(const struct rocp_record *r)
 	rocm_put(&a, NULL, 0);
 }
 
-/* ---- what a buffer holds --------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
-/* Return: it has all that is read of it. */
+/* Is the record long enough for what is read of it? */
 static bool is_whole(const struct rocp_record *r, size_t old, size_t newer)
 {
 	return r->size >= (rocm_version >= ROCP_ANCESTORS ? newer : old);

@@ -8,6 +8,7 @@
  */
 #include <pthread.h>
 
+#include "gpu/common/start.h"
 #include "gpu/rocm/local.h"
 #include "gpu/rocm/preload/roctx.h"
 
@@ -199,7 +200,7 @@ const struct rocm_roctx *xsprof_rocm_roctx(void)
 		.stop = stop,
 	};
 
-	if (!rocm_is_recording())
+	if (!gpu_is_recording())
 		return NULL;
 	rocm_roctx_init();
 	return &roctx;

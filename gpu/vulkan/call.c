@@ -8,7 +8,8 @@ bool vulkan_active;
 
 bool vulkan_begin(const struct vulkan_device *device, uint64_t *begin)
 {
-	if (!device->on || !(xsprof_enabled() >> vulkan_category() & 1) || !vulkan_thread_ready())
+	if (!device->on || !(xsprof_enabled() >> vulkan_category() & 1) ||
+	    !gpu_thread_ready(&vulkan_thread))
 		return false;
 	*begin = xsprof_now();
 	return true;
@@ -22,16 +23,6 @@ void vulkan_end(const struct vulkan_device *device, const struct vulkan_queue *q
 		.begin = begin, .end = end, .correlation = correlation,
 		.device = device->gpu ? device->gpu->number : 0, .context = device->number,
 		.stream = queue ? queue->number : 0, .thread = xsprof_thread_id(),
-	};
-
-	xsprof_device_activity(&a, NULL, 0);
-}
-
-void vulkan_started(uint64_t begin)
-{
-	const struct xsprof_device_activity a = {
-		.size = sizeof(a), .kind = XSPROF_GPU_OVERHEAD, .begin = begin, .end = xsprof_now(),
-		.name = xsprof_name_in(vulkan_category(), "Start of Vulkan's collector"),
 	};
 
 	xsprof_device_activity(&a, NULL, 0);

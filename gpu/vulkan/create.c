@@ -249,7 +249,7 @@ int32_t vulkan_create_device(vk_handle physical, const struct vk_device_info *in
 	if (!d)
 		return VULKAN_NO_MEMORY;
 	/* In a forked child this call attaches. */
-	d->on = vulkan_active && vulkan_thread_ready();
+	d->on = vulkan_active && gpu_thread_ready(&vulkan_thread);
 	if (d->on && plan(&a, i, physical, info))
 		err = create(i, layer, link, physical, &a.info, allocator, device);
 	if (err == VULKAN_NO_EXTENSION || err == VULKAN_NO_FEATURE || err == VULKAN_NOT_STARTED) {
@@ -281,7 +281,7 @@ int32_t vulkan_create_device(vk_handle physical, const struct vk_device_info *in
 	 * The driver has registered its exit handler: ours is registered later and runs before it.
 	 */
 	if (d->on)
-		vulkan_thread_at_exit();
+		gpu_thread_at_exit(&vulkan_thread);
 	return err;
 }
 

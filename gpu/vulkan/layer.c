@@ -4,9 +4,9 @@
  * negotiates the interface version, and asks for functions by name. Functions that we do not hook
  * are those of the next layer.
  */
-#include <errno.h>
 #include <stdlib.h>
 
+#include "gpu/common/start.h"
 #include "gpu/vulkan/local.h"
 
 #define EXPORTED	__attribute__((visibility("default")))
@@ -19,14 +19,6 @@ static vk_function get_device_address(vk_handle device, const char *name);
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-/* Attaches if needed. */
-static bool is_recording(void)
-{
-	int err = xsprof_init(NULL);
-
-	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
-}
-
 static void forget(void *unused)
 {
 	(void)unused;
@@ -35,7 +27,7 @@ static void forget(void *unused)
 	vulkan_queues_forget();
 	vulkan_labels_forget();
 	vulkan_pending_forget();
-	vulkan_thread_forget();
+	gpu_thread_forget(&vulkan_thread);
 }
 
 /* If this fails the layer passes all calls through. */
@@ -43,14 +35,14 @@ static void init(void)
 {
 	uint64_t begin;
 
-	if (!is_recording())
+	if (!gpu_is_recording())
 		return;
 	begin = xsprof_now();
 	vulkan_names_init();
 	if (vulkan_thread_start(forget))
 		return;
 	vulkan_active = true;
-	vulkan_started(begin);
+	gpu_started(vulkan_category(), "Start of Vulkan's collector", begin);
 }
 
 /* ---- instances ------------------------------------------------------------------------------- */

@@ -29,6 +29,7 @@
 
 #include <xsprof/collector.h>
 
+#include "gpu/common/thread.h"
 #include "gpu/vulkan/dispatch.h"
 #include "gpu/vulkan/vulkan-abi.h"
 
@@ -281,22 +282,7 @@ void vulkan_pending_forget(void);
 
 /* @forget: called in a forked child. Return: 0, or the library's error. */
 int vulkan_thread_start(void (*forget)(void *unused));
-void vulkan_thread_forget(void);
-/* The thread's state. A forked child has none until it uses Vulkan, and may fail to get one. */
-enum vulkan_thread { VULKAN_RUNS, VULKAN_GONE, VULKAN_FAILED };
-
-extern enum vulkan_thread vulkan_thread;
-bool vulkan_thread_back(void);
-/* Return: true if the thread runs. */
-static inline bool vulkan_thread_ready(void)
-{
-	return __builtin_expect(__atomic_load_n(&vulkan_thread, __ATOMIC_RELAXED) == VULKAN_RUNS,
-				1) || vulkan_thread_back();
-}
-/*
- * Registers our exit handler after the driver's, so that it runs first; call with a driver loaded.
- */
-void vulkan_thread_at_exit(void);
+extern struct gpu_thread vulkan_thread;
 
 /* ---- call.c ---------------------------------------------------------------------------------- */
 
@@ -308,8 +294,6 @@ bool vulkan_begin(const struct vulkan_device *device, uint64_t *begin);
 /* Records the call. @queue: NULL for none. */
 void vulkan_end(const struct vulkan_device *device, const struct vulkan_queue *queue,
 		enum vulkan_call call, uint64_t begin, uint64_t end, uint64_t correlation);
-/* Records the collector's start-up since @begin: readers infer that activities follow. */
-void vulkan_started(uint64_t begin);
 
 /* ---- functions in place of a device's -------------------------------------------------------- */
 

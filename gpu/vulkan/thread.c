@@ -13,7 +13,7 @@
 #define IDLE		(SECOND / 20)
 #define LAST_NS		(SECOND / 5)	/* wait for unfinished submits at the program's end */
 
-enum vulkan_thread vulkan_thread;
+struct gpu_thread vulkan_thread = { .collector = &vulkan_collector };
 
 static uint64_t work(void *unused)
 {
@@ -40,35 +40,4 @@ int vulkan_thread_start(void (*forget)(void *unused))
 	vulkan_collector.stop = stop;
 	vulkan_collector.forget = forget;
 	return xsprof_collector_add(&vulkan_collector);
-}
-
-/* In a forked child the thread does not exist. */
-void vulkan_thread_forget(void)
-{
-	__atomic_store_n(&vulkan_thread, VULKAN_GONE, __ATOMIC_RELAXED);
-}
-
-/* Registers again once a driver is loaded: exit handlers run in reverse order. */
-void vulkan_thread_at_exit(void)
-{
-	static bool done;
-
-	if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
-		(void)xsprof_collector_add(&vulkan_collector);
-}
-
-/* Relaxed: this word orders nothing; creating the thread orders the data it uses. */
-bool vulkan_thread_back(void)
-{
-	enum vulkan_thread was = VULKAN_GONE;
-
-	/* One thread of the program restarts it; submits of others are checked soon after. */
-	if (!__atomic_compare_exchange_n(&vulkan_thread, &was, VULKAN_RUNS, false,
-					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		return was == VULKAN_RUNS;
-	if (!xsprof_collector_add(&vulkan_collector))
-		return true;
-	/* The library has printed the reason. Without the thread submits are not tracked. */
-	__atomic_store_n(&vulkan_thread, VULKAN_FAILED, __ATOMIC_RELAXED);
-	return false;
 }

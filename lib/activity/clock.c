@@ -33,17 +33,9 @@ static struct {
 	uint64_t	back;		/* ticks << BACK_SHIFT per ns: avoids divisions */
 } base;
 
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * XSP_SECOND + (uint64_t)ts.tv_nsec;
-}
-
 uint64_t xsp_monotonic(void)
 {
-	return now_ns(CLOCK_MONOTONIC);
+	return xsp_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* Reads both clocks at the same time: of several readings the fastest. */
@@ -52,7 +44,7 @@ static void read_both(uint64_t *ticks, uint64_t *ns)
 	uint64_t best = UINT64_MAX;
 
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t before = xsprof_now(), at = now_ns(CLOCK_MONOTONIC_RAW);
+		uint64_t before = xsprof_now(), at = xsp_clock_ns(CLOCK_MONOTONIC_RAW);
 		uint64_t took = xsprof_now() - before;
 
 		if (took >= best)
@@ -85,7 +77,7 @@ static void measure(void)
 	set_rate(1ull << SHIFT);
 	if ((xsp_kept.clock ? xsp_kept.clock : xsp_clock_kind()) == XSPROF_CLOCK_MONO_RAW)
 		return;
-	if (now_ns(CLOCK_MONOTONIC_RAW) - base.ns < APART_NS)
+	if (xsp_clock_ns(CLOCK_MONOTONIC_RAW) - base.ns < APART_NS)
 		nanosleep(&pause, NULL);
 	read_both(&ticks, &ns);
 	if (ticks > base.ticks && ns > base.ns)

@@ -19,6 +19,11 @@ static inline uint64_t xsp_clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000u + ts.tv_nsec;
 }
 
+static inline int64_t xsp_clock_ms(clockid_t id)
+{
+	return (int64_t)(xsp_clock_ns(id) / 1000000);
+}
+
 /**
  * xsp_clock_kind - the cheapest trustworthy counter of this machine
  *

@@ -8,14 +8,6 @@
 #include "export/execution.h"
 #include "result/inputs.h"
 
-static char *comma(char *p, bool *any)
-{
-	if (*any)
-		*p++ = ',';
-	*any = true;
-	return p;
-}
-
 static char *put_device(uint32_t device, char *p)
 {
 	static const char *const types[] = {
@@ -114,7 +106,7 @@ static char *put_each(struct xsr_writer *w, const struct xsr_walk *walk,
 	bool any = false;
 
 	for (size_t at = 0; at + 8 <= len; at += 8)
-		p = stpcpy(comma(xsr_writer_room(w, p), &any), word);
+		p = stpcpy(json_comma(xsr_writer_room(w, p), &any), word);
 	return put_lit(xsr_writer_room(w, p), "]");
 }
 

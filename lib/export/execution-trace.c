@@ -26,14 +26,6 @@ struct et {
 	const struct xsprof_result_options *opts;
 };
 
-static char *comma(char *p, bool *any)
-{
-	if (*any)
-		*p++ = ',';
-	*any = true;
-	return p;
-}
-
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
 #define NO_OUTPUTS \
@@ -122,7 +114,7 @@ static char *put_text_attrs(struct et *et, const struct xsr_walk *from, char *p)
 			continue;
 		for (i = 0; i < 3; i++)
 			there[i] |= !strcmp(key, always[i]);
-		p = comma(xsr_writer_room(&et->w, p), &any);
+		p = json_comma(xsr_writer_room(&et->w, p), &any);
 		p = put_lit(p, "{\"name\":");
 		p = comms ? put_lit(stpcpy(put_lit(p, "\""), comms), "\"") :
 			    xsr_writer_name(&et->w, walk.ev.producer, arg.key, p);
@@ -135,7 +127,7 @@ static char *put_text_attrs(struct et *et, const struct xsr_walk *from, char *p)
 	for (i = 0; i < 3; i++) {
 		if (there[i])
 			continue;
-		p = stpcpy(put_lit(comma(p, &any), "{\"name\":\""), always[i]);
+		p = stpcpy(put_lit(json_comma(p, &any), "{\"name\":\""), always[i]);
 		p = put_lit(p, "\",\"type\":\"string\",\"value\":\"\"}");
 	}
 	return p;

@@ -16,9 +16,9 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/proc.h"
 #include "ondemand/dynolog.h"
 #include "ondemand/kineto-env.h"
@@ -255,20 +255,12 @@ static int receive(struct xsp_dynolog *d, struct header *h, void *data, size_t r
 	return 0;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
-}
-
 /* Waits for a message of this type. Return: 0; -ETIMEDOUT; the error of a message that came. */
 static int await(struct xsp_dynolog *d, const char *type, struct header *h, void *data,
 		 size_t room)
 {
 	struct pollfd p = { .fd = d->fd, .events = POLLIN };
-	int64_t until = now_ms() + XSP_DYNOLOG_WAIT_MS, left;
+	int64_t until = xsp_clock_ms(CLOCK_MONOTONIC) + XSP_DYNOLOG_WAIT_MS, left;
 	int err, why = -ETIMEDOUT;
 
 	for (unsigned int stray = 0; stray < STRAY_MAX;) {
@@ -282,7 +274,7 @@ static int await(struct xsp_dynolog *d, const char *type, struct header *h, void
 			stray++;
 			continue;
 		}
-		left = until - now_ms();
+		left = until - xsp_clock_ms(CLOCK_MONOTONIC);
 		if (left <= 0)
 			break;
 		if (poll(&p, 1, left) < 0 && errno != EINTR)

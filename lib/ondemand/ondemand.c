@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "ondemand/bell.h"
 #include "ondemand/client.h"
 #include "ondemand/dynolog.h"
@@ -53,14 +54,6 @@ static struct {
 
 static uint32_t orphan;	/* a forked child that must start listening */
 static uint32_t own_steps;	/* the program makes steps itself */
-
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
-}
 
 static void tell(const char *what, int err)
 {
@@ -176,7 +169,7 @@ static bool is_set(const bool *flag)
 
 static void *run(void *unused)
 {
-	int64_t interval = interval_ms(), next = now_ms(), due, now;
+	int64_t interval = interval_ms(), next = xsp_clock_ms(CLOCK_MONOTONIC), due, now;
 
 	(void)unused;
 	for (;;) {
@@ -187,15 +180,15 @@ static void *run(void *unused)
 			break;
 		if (__atomic_exchange_n(&od.check, false, __ATOMIC_ACQ_REL))
 			xsp_listen_check();
-		if (is_set(&od.asks) && now_ms() >= next) {
+		if (is_set(&od.asks) && xsp_clock_ms(CLOCK_MONOTONIC) >= next) {
 			xsp_listen_check();
 			ask();
-			next = now_ms() + interval;
+			next = xsp_clock_ms(CLOCK_MONOTONIC) + interval;
 		}
 		xsp_listen_run();
 		due = xsp_request_run();
 		xsp_listen_tell();
-		now = now_ms();
+		now = xsp_clock_ms(CLOCK_MONOTONIC);
 		if (is_set(&od.asks) && due > next - now)
 			due = next - now;
 		if (due > 0)

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <xsprof/profiler.h>
 
+#include "base/clock.h"
 #include "ondemand/client.h"
 #include "ondemand/kineto-env.h"
 #include "ondemand/request.h"
@@ -36,7 +36,6 @@ static int default_file(struct xsp_request_plan *p)
 static const char *when(struct xsp_request_plan *p)
 {
 	const struct xsp_kineto_config *c = &p->config;
-	struct timespec ts;
 	int64_t now;
 	int err;
 
@@ -45,8 +44,7 @@ static const char *when(struct xsp_request_plan *p)
 	if (c->duration_ms > XSP_KINETO_DAY_MS || c->snapshot_ms > XSP_KINETO_DAY_MS ||
 	    c->warmup_ms > XSP_KINETO_DAY_MS)
 		return "its duration is more than a day";
-	clock_gettime(CLOCK_REALTIME, &ts);
-	now = ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
+	now = xsp_clock_ms(CLOCK_REALTIME);
 	p->start = now;
 	/* A request for this process only starts now. */
 	if (p->from == XSP_DEMAND_BY_CTL && !c->start_ms)

@@ -17,9 +17,9 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "ondemand/bell.h"
 #include "ondemand/client.h"
 #include "ondemand/request.h"
@@ -34,14 +34,6 @@ struct xsp_request xsp_rq = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int64_t iteration;	/* current iteration of the program; 0 before its first step */
 static uint32_t by_steps;	/* a request waits for steps: tested by each step */
-
-static int64_t clock_ms(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
-}
 
 /* Called with the lock held, as all functions below unless stated otherwise. */
 void xsp_request_enter(uint32_t state)
@@ -96,7 +88,7 @@ static void collect(void)
 		over("the trace could not begin", err);
 		return;
 	}
-	xsp_rq.until = clock_ms(CLOCK_MONOTONIC) + xsp_rq.plan.config.duration_ms;
+	xsp_rq.until = xsp_clock_ms(CLOCK_MONOTONIC) + xsp_rq.plan.config.duration_ms;
 	xsp_rq.last = xsp_rq.first + xsp_rq.plan.config.iterations;
 	xsp_request_enter(COLLECT);
 	xsp_log(XSP_LOG_STAGE, "on-demand: the trace begins");
@@ -120,7 +112,7 @@ static void snapshot(void)
 		over("memory could not be recorded", err);
 		return;
 	}
-	xsp_rq.until = clock_ms(CLOCK_MONOTONIC) + xsp_rq.plan.config.snapshot_ms;
+	xsp_rq.until = xsp_clock_ms(CLOCK_MONOTONIC) + xsp_rq.plan.config.snapshot_ms;
 	xsp_request_enter(SNAPSHOT);
 }
 
@@ -143,7 +135,7 @@ static int take(const char *text, size_t len, uint32_t from, char *why)
 	if (err)
 		return err;
 	xsp_rq.plan = plan;
-	xsp_rq.begun = clock_ms(CLOCK_MONOTONIC);
+	xsp_rq.begun = xsp_clock_ms(CLOCK_MONOTONIC);
 	__atomic_store_n(&xsp_rq.owner, getpid(), __ATOMIC_RELAXED);
 	xsp_rq.first = plan.config.start_iteration < 0 ? 0 : plan.config.start_iteration;
 	if (!++xsp_rq.number)
@@ -204,7 +196,7 @@ int xsp_request_cancel(void)
 /* Does what is due. Return: true if more is due at once. */
 static bool move_on(int64_t *wait)
 {
-	int64_t real = clock_ms(CLOCK_REALTIME), mono = clock_ms(CLOCK_MONOTONIC), left;
+	int64_t real = xsp_clock_ms(CLOCK_REALTIME), mono = xsp_clock_ms(CLOCK_MONOTONIC), left;
 	uint32_t was = xsp_rq.state;
 
 	*wait = INT64_MAX;

@@ -20,6 +20,15 @@ static inline char *json_string(char *p, const char *s, size_t len, bool *altere
 	return p;
 }
 
+/* A comma before all elements of a list but the first one. @any: there was one */
+static inline char *json_comma(char *p, bool *any)
+{
+	if (*any)
+		*p++ = ',';
+	*any = true;
+	return p;
+}
+
 /* JSON has no NaN and infinity: they become "NaN", "Infinity", "-Infinity". */
 char *xsp_json_double(char *p, double v);
 /* A number if a double represents it exactly, else a string of digits. */

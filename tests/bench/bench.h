@@ -99,7 +99,9 @@ void bench_quiet(const char *id, struct bench_side *sides);
 void session_enter(char **argv, const char *ring_size);
 void session_leave(char **argv);
 void session_open(void);
+void session_begin(char **argv);
 void session_drain(void);
+void session_check_drops(const char *figure);
 uint64_t session_dropped(void);
 uint64_t session_ring_slots(void);
 

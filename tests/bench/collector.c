@@ -73,10 +73,7 @@ int bench_collector_run(char **argv, const char *pair, void (*open)(void),
 			bench_add(&ratio[s], sides[s].ns / sides[0].ns);
 		}
 	}
-	if (session_dropped()) {
-		fprintf(stderr, "bench: %s: records were dropped\n", pair);
-		return 1;
-	}
+	session_check_drops(pair);
 	bench_print(pair, "ns", &ns[0]);
 	for (int s = 1; s <= nr; s++) {
 		bench_print(calls[s - 1].id, "ns", &ns[s]);

@@ -6,16 +6,7 @@
 #include <stdio.h>
 
 #include "bench.h"
-
-static xsprof_name_t name;
-
-static void markers(long n)
-{
-	for (long i = 0; i < n; i += 2) {
-		xsprof_begin(name);
-		xsprof_end();
-	}
-}
+#include "markers.h"
 
 static uint64_t published(void)
 {
@@ -44,12 +35,8 @@ int main(int argc, char **argv)
 	uint64_t before;
 
 	(void)argc;
-	session_enter(argv, "2M");
-	session_open();
+	session_begin(argv);
 	name = xsprof_name("bench");
-	bench_pin(bench_cpu(0));
-	bench_hush_start();
-	bench_realtime(true);
 	fill();
 	before = published();
 	bench_quiet("drop", sides);

@@ -4,8 +4,6 @@
  * own rseq.h in the caller's loop, the rest of the library linked in statically (a build in which
  * the sequence does not read the clock).
  */
-#include <stdio.h>
-
 #include "ring/rseq.h"
 
 #include "bench.h"
@@ -38,16 +36,9 @@ int main(int argc, char **argv)
 	};
 
 	(void)argc;
-	session_enter(argv, "2M");
-	session_open();
+	session_begin(argv);
 	name = xsprof_name("bench");
-	bench_pin(bench_cpu(0));
-	bench_hush_start();
-	bench_realtime(true);
 	bench_quiet("noclock_inline", sides);
-	if (session_dropped()) {
-		fprintf(stderr, "bench: inline markers: some were dropped\n");
-		return 1;
-	}
+	session_check_drops("inline markers");
 	return 0;
 }

@@ -4,11 +4,9 @@
  * sequence inline; and the memory used by markers. Linked with the shared library, and once more
  * (BENCH_ARCHIVE) with the static one.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "bench.h"
 #include "marker.h"
+#include "markers.h"
 
 #ifdef BENCH_ARCHIVE
 #define ID(name)	"archive_" name
@@ -17,16 +15,6 @@
 #endif
 
 #define EVENTS	60000	/* with the warm-up fewer than a ring of 2 MiB has slots */
-
-static xsprof_name_t name;
-
-static void markers(long n)
-{
-	for (long i = 0; i < n; i += 2) {
-		xsprof_begin(name);
-		xsprof_end();
-	}
-}
 
 #ifndef BENCH_ARCHIVE
 static uint64_t slots(void)
@@ -79,10 +67,7 @@ static void enabled(void)
 			bench_add(&ratio[i], sides[1 + i].ns / sides[0].ns);
 		}
 	}
-	if (session_dropped()) {
-		fprintf(stderr, "bench: markers: some were dropped\n");
-		exit(1);
-	}
+	session_check_drops("markers");
 	bench_print(ID("counter"), "ns", &bare);
 	bench_print(ID("marker"), "ns", &cost[0]);
 	bench_print(ID("marker_ratio"), "ratio", &ratio[0]);
@@ -92,14 +77,9 @@ static void enabled(void)
 
 int main(int argc, char **argv)
 {
-	session_enter(argv, "2M");
-	session_open();
+	session_begin(argv);
 	name = xsprof_name("bench");
 	bench_inline_name = name;
-	bench_pin(bench_cpu(0));
-	bench_hush_start();
-	if (!bench_realtime(true))
-		fprintf(stderr, "bench: no right to real-time priority: more noise\n");
 	(void)argc;
 #ifndef BENCH_ARCHIVE
 	bytes();

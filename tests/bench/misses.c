@@ -109,14 +109,10 @@ int main(int argc, char **argv)
 	struct bench_series ours = { 0 }, theirs = { 0 }, ratio = { 0 };
 
 	(void)argc;
-	session_enter(argv, "2M");
-	session_open();
+	session_begin(argv);
 	area = memory(AREA);
 	own.slot = memory(RING_SLOTS * sizeof(*own.slot));
 	name = xsprof_name("bench");
-	bench_pin(bench_cpu(0));
-	bench_hush_start();
-	bench_realtime(true);
 	bench_run(sides, 3);
 	for (int r = 0; r < BENCH_RUNS; r++) {
 		bench_run(sides, 3);
@@ -124,10 +120,7 @@ int main(int argc, char **argv)
 		bench_add(&ours, sides[2].ns - sides[0].ns);
 		bench_add(&ratio, (sides[2].ns - sides[0].ns) / (sides[1].ns - sides[0].ns));
 	}
-	if (session_dropped()) {
-		fprintf(stderr, "bench: markers between stores: some were dropped\n");
-		return 1;
-	}
+	session_check_drops("markers between stores");
 	bench_print("miss_own", "ns", &theirs);
 	bench_print("miss_marker", "ns", &ours);
 	bench_print("miss_ratio", "ratio", &ratio);

@@ -3,19 +3,8 @@
  * Measures the cost of a marker through the shared library without the clock, which otherwise
  * dominates: linked with a build of the library whose sequence does not read it.
  */
-#include <stdio.h>
-
 #include "bench.h"
-
-static xsprof_name_t name;
-
-static void markers(long n)
-{
-	for (long i = 0; i < n; i += 2) {
-		xsprof_begin(name);
-		xsprof_end();
-	}
-}
+#include "markers.h"
 
 int main(int argc, char **argv)
 {
@@ -25,16 +14,9 @@ int main(int argc, char **argv)
 	};
 
 	(void)argc;
-	session_enter(argv, "2M");
-	session_open();
+	session_begin(argv);
 	name = xsprof_name("bench");
-	bench_pin(bench_cpu(0));
-	bench_hush_start();
-	bench_realtime(true);
 	bench_quiet("noclock_so", sides);
-	if (session_dropped()) {
-		fprintf(stderr, "bench: markers without the clock: some were dropped\n");
-		return 1;
-	}
+	session_check_drops("markers without the clock");
 	return 0;
 }

@@ -82,14 +82,6 @@ static void make_ops(void)
 	with_strides.inputs = input[1];
 }
 
-static void check_drops(const char *what)
-{
-	if (!session_dropped())
-		return;
-	fprintf(stderr, "bench: %s: some were dropped\n", what);
-	exit(1);
-}
-
 /* ---- beside markers, and beside libkineto --------------------------------------------------- */
 
 enum { COUNTER, PAIR, PLAIN, DIMS, STRIDES, KINETO, SIDES };
@@ -144,7 +136,7 @@ static void beside(void)
 		if (n == SIDES)
 			bench_add(&kineto, sides[PLAIN].ns / sides[KINETO].ns);
 	}
-	check_drops("ops");
+	session_check_drops("ops");
 	for (int s = 0; s < n; s++)
 		bench_print(ids[s], "ns", &ns[s]);
 	bench_print("op_ratio", "ratio", &ratio[PLAIN]);
@@ -241,7 +233,7 @@ static void stacks(void)
 		bench_run(side, 2);
 		bench_add(&cost, side[1].ns - side[0].ns);
 	}
-	check_drops("stacks");
+	session_check_drops("stacks");
 	if (reached < FRAMES) {
 		fprintf(stderr, "bench: stacks: %d frames of %d\n", reached, FRAMES);
 		exit(1);
@@ -253,13 +245,8 @@ static void stacks(void)
 int main(int argc, char **argv)
 {
 	(void)argc;
-	session_enter(argv, "2M");
-	session_open();
+	session_begin(argv);
 	make_ops();
-	bench_pin(bench_cpu(0));
-	bench_hush_start();
-	if (!bench_realtime(true))
-		fprintf(stderr, "bench: no right to real-time priority: more noise\n");
 	beside();
 	/* The thread that the library starts for a session has its own, ordinary priority. */
 	bench_realtime(false);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A session in which a benchmark program is its own reader: it finds its ring file by the ABI and
- * moves the tails itself between slices, so that a ring is never full while it is timed, and no
- * other process adds to the figure.
+ * A session in which a benchmark program is its own reader: it finds its ring file and moves the
+ * tails itself between slices, so that no ring is full while it is timed, and no other process adds
+ * to the figure.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -33,7 +33,7 @@ static void again(char **argv)
  * @argv: its arguments
  * @ring_size: bytes of a CPU's ring, as XSPROF_BUFFER_SIZE has it
  *
- * Returns in the second life of the program, and there before any marker.
+ * Executes the program again, and returns in that one, before any marker.
  */
 void session_enter(char **argv, const char *ring_size)
 {
@@ -47,7 +47,7 @@ void session_enter(char **argv, const char *ring_size)
 	if (!mkdtemp(path))
 		bench_die(path, errno);
 	snprintf(lock, sizeof(lock), "%s/lock", path);
-	/* Not closed by exec: the lock says that a recorder lives. */
+	/* Not closed by exec: the lock says that a recorder is running. */
 	fd = open(lock, O_CREAT | O_EXCL | O_WRONLY, 0600);
 	if (fd < 0 || flock(fd, LOCK_EX))
 		bench_die(lock, errno);
@@ -124,7 +124,7 @@ void session_open(void)
 	if (base == MAP_FAILED)
 		bench_die("mmap", errno);
 	ctl = (const struct xsprof_ctl *)base;
-	/* The descriptor stays open: closing it would let go of the producer's own lock. */
+	/* The descriptor stays open: closing it would release the producer's own lock. */
 }
 
 static struct xsprof_ring_writer *ring(uint32_t k)
@@ -142,7 +142,7 @@ static bool ready(uint32_t k)
 	return ctl->ready[k / 64] >> (k % 64) & 1;
 }
 
-/* All that was published is read. Several threads may do this: an old tail is only too low. */
+/* Marks all published records as read. For several threads: an old tail is only too low. */
 void session_drain(void)
 {
 	for (uint32_t k = 0; k < nr_rings(); k++) {
@@ -167,4 +167,24 @@ uint64_t session_dropped(void)
 
 	xsprof_get_stats(&st);
 	return st.lost;
+}
+
+/* Ends the program if markers were dropped: the figure is wrong then. */
+void session_check_drops(const char *figure)
+{
+	if (!session_dropped())
+		return;
+	fprintf(stderr, "bench: %s: some records were dropped\n", figure);
+	exit(1);
+}
+
+/* As session_enter() and session_open(); ready to measure on the first CPU. */
+void session_begin(char **argv)
+{
+	session_enter(argv, "2M");
+	session_open();
+	bench_pin(bench_cpu(0));
+	bench_hush_start();
+	if (!bench_realtime(true))
+		fprintf(stderr, "bench: no right to real-time priority: more noise\n");
 }

@@ -12,20 +12,11 @@
 #include <time.h>
 
 #include "bench.h"
+#include "markers.h"
 
 #define EVENTS		60000
 #define CROWD		64
 #define CROWD_EVENTS	500000	/* a thread's: some milliseconds, so that it is preempted */
-
-static xsprof_name_t name;
-
-static void markers(long n)
-{
-	for (long i = 0; i < n; i += 2) {
-		xsprof_begin(name);
-		xsprof_end();
-	}
-}
 
 static void start(pthread_t *t, void *(*fn)(void *), void *arg)
 {
@@ -245,10 +236,7 @@ int main(int argc, char **argv)
 	session_open();
 	name = xsprof_name("bench");
 	two();
-	if (session_dropped()) {
-		fprintf(stderr, "bench: two threads: some markers were dropped\n");
-		return 1;
-	}
+	session_check_drops("two threads");
 	crowd();
 	return 0;
 }

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs of OpenCL that a collector may get wrong: what each did is printed as opencl.c does, and
- * lines of "result ..." say what became of it, which must be the same when it is recorded.
+ * Uses of OpenCL that a collector may get wrong. Prints what each one did like opencl.c, and its
+ * outcome as lines "result ...", which must be the same when it is recorded.
  *
  *	opencl-hostile buffers N	a command buffer with two kernels, enqueued N times
  *	opencl-hostile chain		commands that wait for a user event that is set to an error
- *	opencl-hostile never		commands that wait for one that is never set, and others
- *					that do not; nothing is released
- *	opencl-hostile outstanding N	a queue and all else is released with N kernels under way
+ *	opencl-hostile never		commands that wait for an event that is never set, and
+ *					commands that do not; nothing is released
+ *	opencl-hostile outstanding N	a queue and all else is released with N kernels in flight
  *	opencl-hostile callbacks N	callbacks of N commands release their event and its buffer,
  *					and enqueue another command
  */
-#define CL_TARGET_OPENCL_VERSION 300
-#include <CL/cl.h>
-#include <CL/cl_ext.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "opencl-setup.h"
+#include <CL/cl_ext.h>
 
 #define ITEMS	16u
 #define SIZE	(ITEMS * sizeof(float))
@@ -29,76 +26,6 @@ static const char source[] =
 	"__kernel void twice(__global float *x) { x[get_global_id(0)] *= 2; }\n";
 
 static const size_t global = ITEMS;
-static cl_platform_id platform;
-static cl_context context;
-static cl_device_id device;
-static cl_program program;
-static cl_mem buffer;
-
-static void must(cl_int err, const char *what)
-{
-	if (!err)
-		return;
-	fprintf(stderr, "%s: %d\n", what, err);
-	exit(99);
-}
-
-#define MUST(call)	must(call, #call)
-
-static cl_mem new_buffer(void)
-{
-	float zero[ITEMS] = { 0 };
-	cl_int err;
-	cl_mem made = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, SIZE, zero,
-				     &err);
-
-	must(err, "clCreateBuffer");
-	return made;
-}
-
-static void setup(void)
-{
-	const char *text = source;
-	cl_int err;
-
-	MUST(clGetPlatformIDs(1, &platform, NULL));
-	MUST(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
-	context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
-	must(err, "clCreateContext");
-	program = clCreateProgramWithSource(context, 1, &text, NULL, &err);
-	must(err, "clCreateProgramWithSource");
-	MUST(clBuildProgram(program, 0, NULL, "", NULL, NULL));
-	buffer = new_buffer();
-	puts("call clBuildProgram 1");
-}
-
-static cl_kernel kernel(const char *name)
-{
-	cl_int err;
-	cl_kernel k = clCreateKernel(program, name, &err);
-
-	must(err, "clCreateKernel");
-	MUST(clSetKernelArg(k, 0, sizeof(buffer), &buffer));
-	return k;
-}
-
-static cl_command_queue queue(void)
-{
-	cl_int err;
-	cl_command_queue q = clCreateCommandQueueWithProperties(context, device, NULL, &err);
-
-	must(err, "clCreateCommandQueueWithProperties");
-	return q;
-}
-
-static cl_event user_event(void)
-{
-	cl_int err;
-	cl_event event = clCreateUserEvent(context, &err);
-
-	must(err, "clCreateUserEvent");
-	return event;
-}
 
 static cl_int status_of(cl_event event)
 {
@@ -133,13 +60,13 @@ static void buffers(int n)
 	cl_event event;
 	cl_int err;
 
-	setup();
+	setup(source, SIZE);
 	EXTENSION(clCreateCommandBuffer);
 	EXTENSION(clCommandNDRangeKernel);
 	EXTENSION(clFinalizeCommandBuffer);
 	EXTENSION(clEnqueueCommandBuffer);
 	EXTENSION(clReleaseCommandBuffer);
-	q = queue();
+	q = queue(0);
 	plus = kernel("plus");
 	twice = kernel("twice");
 	recorded = clCreateCommandBuffer(1, &q, NULL, &err);
@@ -149,7 +76,7 @@ static void buffers(int n)
 	MUST(clCommandNDRangeKernel(recorded, NULL, NULL, twice, 1, NULL, &global, NULL, 1, &after,
 				    NULL, NULL));
 	MUST(clFinalizeCommandBuffer(recorded));
-	/* With a queue and without, with an event and without; one is refused. */
+	/* Once with an event, then with a queue each; the last one is refused. */
 	MUST(clEnqueueCommandBuffer(0, NULL, recorded, 0, NULL, &event));
 	MUST(clWaitForEvents(1, &event));
 	MUST(clReleaseEvent(event));
@@ -174,9 +101,9 @@ static void chain(void)
 	cl_kernel k;
 	cl_int waited;
 
-	setup();
-	q = queue();
-	other = queue();
+	setup(source, SIZE);
+	q = queue(0);
+	other = queue(0);
 	k = kernel("plus");
 	user = user_event();
 	MUST(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, NULL, 1, &user, &first));
@@ -198,9 +125,9 @@ static void never(void)
 	cl_event user, stuck;
 	cl_kernel k;
 
-	setup();
-	q = queue();
-	other = queue();
+	setup(source, SIZE);
+	q = queue(0);
+	other = queue(0);
 	k = kernel("plus");
 	user = user_event();
 	for (int i = 0; i < 3; i++)
@@ -221,8 +148,8 @@ static void outstanding(int n)
 	cl_event user, last;
 	cl_kernel k;
 
-	setup();
-	q = queue();
+	setup(source, SIZE);
+	q = queue(0);
 	k = kernel("plus");
 	user = user_event();
 	for (int i = 0; i < n; i++)
@@ -272,11 +199,11 @@ static void callbacks(int n)
 	cl_event event;
 
 	n = n < MANY ? n : MANY;
-	setup();
-	q = queue();
-	other = queue();
+	setup(source, SIZE);
+	q = queue(0);
+	other = queue(0);
 	for (int i = 0; i < n; i++) {
-		jobs[i] = (struct job){ .mem = new_buffer(), .other = other };
+		jobs[i] = (struct job){ .mem = new_buffer(SIZE), .other = other };
 		MUST(clEnqueueWriteBuffer(q, jobs[i].mem, CL_FALSE, 0, SIZE, x, 0, NULL, &event));
 		MUST(clSetEventCallback(event, CL_COMPLETE, completed, &jobs[i]));
 	}

@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that uses OpenCL, without xsprof, and prints what it did: lines of "call NAME COUNT",
+ * A program that uses OpenCL, without xsprof, and prints what it did: lines "call NAME COUNT",
  * "work KIND COUNT BYTES", "kernel NAME COUNT NS", and "queues N".
  *
- *	opencl all			each kind of call; times are the runtime's own
+ *	opencl all			each kind of call; times are those of the runtime
  *	opencl threads N M		N threads with a queue each run M kernels
  *	opencl storm M			M kernels in one queue, and one wait
  *	opencl fail			a command that ends with an error
  *	opencl endless			a command that never begins
- *	opencl fork			"all" in a child; its parent only looked for platforms
- *	opencl queues			more queues than are told apart, one after the other; the
- *					last one is out of order
+ *	opencl fork			"all" in a child; its parent only lists platforms
+ *	opencl queues			more queues than the collector's limit, one after the
+ *					other; the last one is out of order
  *	opencl callback			the context ends with a callback that needs a stack
  */
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "opencl-setup.h"
 
 #define SIZE	4096u
 
@@ -29,62 +25,13 @@ static const char source[] =
 	"__kernel void scale(__global float *x, float by) { x[get_global_id(0)] *= by; }\n"
 	"__kernel void plus(__global float *x) { x[get_global_id(0)] += 1; }\n";
 
-static cl_context context;
-static cl_device_id device;
-static cl_program program;
 static cl_mem a, b;
 
-static void must(cl_int err, const char *what)
+static void prepare(void)
 {
-	if (!err)
-		return;
-	fprintf(stderr, "%s: %d\n", what, err);
-	exit(99);
-}
-
-#define MUST(call)	must(call, #call)
-
-static void setup(void)
-{
-	const char *text = source;
-	cl_platform_id platform;
-	cl_int err;
-
-	MUST(clGetPlatformIDs(1, &platform, NULL));
-	MUST(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
-	context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
-	must(err, "clCreateContext");
-	program = clCreateProgramWithSource(context, 1, &text, NULL, &err);
-	must(err, "clCreateProgramWithSource");
-	MUST(clBuildProgram(program, 0, NULL, "", NULL, NULL));
-	a = clCreateBuffer(context, CL_MEM_READ_WRITE, SIZE, NULL, &err);
-	must(err, "clCreateBuffer");
-	b = clCreateBuffer(context, CL_MEM_READ_WRITE, SIZE, NULL, &err);
-	must(err, "clCreateBuffer");
-}
-
-static cl_kernel kernel(const char *name)
-{
-	float by = 2;
-	cl_int err;
-	cl_kernel k = clCreateKernel(program, name, &err);
-
-	must(err, "clCreateKernel");
-	MUST(clSetKernelArg(k, 0, sizeof(a), &a));
-	if (!strcmp(name, "scale"))
-		MUST(clSetKernelArg(k, 1, sizeof(by), &by));
-	return k;
-}
-
-static cl_command_queue queue(cl_command_queue_properties properties)
-{
-	cl_queue_properties list[] = { CL_QUEUE_PROPERTIES, properties, 0 };
-	cl_int err;
-	cl_command_queue q = clCreateCommandQueueWithProperties(context, device,
-								properties ? list : NULL, &err);
-
-	must(err, "clCreateCommandQueueWithProperties");
-	return q;
+	setup(source, SIZE);
+	a = buffer;
+	b = new_buffer(SIZE);
 }
 
 /* ---- each kind of call ----------------------------------------------------------------------- */
@@ -112,7 +59,7 @@ static void buffers(cl_command_queue q)
 	mapped = clEnqueueMapBuffer(q, a, CL_TRUE, CL_MAP_WRITE, 0, 256, 0, NULL, NULL, &err);
 	must(err, "clEnqueueMapBuffer");
 	MUST(clEnqueueUnmapMemObject(q, a, mapped, 0, NULL, NULL));
-	/* Without a place for the error, too. */
+	/* Also without a pointer for the error. */
 	mapped = clEnqueueMapBuffer(q, a, CL_TRUE, CL_MAP_READ, 0, 256, 0, NULL, NULL, NULL);
 	MUST(clEnqueueUnmapMemObject(q, a, mapped, 0, NULL, NULL));
 	MUST(clEnqueueMigrateMemObjects(q, 1, &a, 0, 0, NULL, NULL));
@@ -181,7 +128,7 @@ static void shared_memory(cl_command_queue q)
 	     "call clEnqueueSVMUnmap 1\ncall clFinish 1\nwork memset 1 128\nwork memcpy 3 96");
 }
 
-/* The runtime's own times of a kernel, which the program had asked for. */
+/* Prints the runtime's own times of a kernel. */
 static void timed(cl_command_queue q, cl_kernel k, const char *name)
 {
 	const size_t global = SIZE / sizeof(float), local = 64;
@@ -201,11 +148,12 @@ static void all(void)
 {
 	cl_command_queue q, timing, any, old;
 	cl_kernel scale, plus, copy;
+	float by = 2;
 	cl_int err;
 
-	setup();
-	puts("call clBuildProgram 1");
+	prepare();
 	scale = kernel("scale");
+	MUST(clSetKernelArg(scale, 1, sizeof(by), &by));
 	plus = kernel("plus");
 	q = queue(0);
 	timing = queue(CL_QUEUE_PROFILING_ENABLE);
@@ -227,7 +175,7 @@ static void all(void)
 	MUST(clFlush(any));
 	MUST(clFinish(any));
 	MUST(clFinish(old));
-	/* One that is refused gives a device nothing to do. */
+	/* A refused call starts no work. */
 	if (!clEnqueueReadBuffer(q, NULL, CL_TRUE, 0, 1, &err, 0, NULL, NULL))
 		exit(98);
 	puts("call clEnqueueTask 1\ncall clEnqueueMarkerWithWaitList 1\n"
@@ -258,43 +206,40 @@ static void threads(int n, int m)
 {
 	pthread_t list[64];
 
-	setup();
+	prepare();
 	each = m;
 	for (int i = 0; i < n; i++)
 		must(pthread_create(&list[i], NULL, one_thread, NULL), "pthread_create");
 	for (int i = 0; i < n; i++)
 		pthread_join(list[i], NULL);
-	printf("call clBuildProgram 1\ncall clEnqueueNDRangeKernel %d\ncall clFinish %d\n"
+	printf("call clEnqueueNDRangeKernel %d\ncall clFinish %d\n"
 	       "kernel plus %d 0\nqueues %d\n", n * m, n, n * m, n);
 }
 
-/* @error: the event that the command waits for ends with one; else it never ends. */
+/* @error: the event that the command waits for ends with an error; else it never ends. */
 static void waiting(int error)
 {
 	const size_t global = 16;
 	cl_command_queue q;
 	cl_event event;
 	cl_kernel k;
-	cl_int err;
 
-	setup();
+	prepare();
 	q = queue(0);
 	k = kernel("plus");
-	event = clCreateUserEvent(context, &err);
-	must(err, "clCreateUserEvent");
+	event = user_event();
 	MUST(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, NULL, 1, &event, NULL));
 	MUST(clFlush(q));
 	if (error)
 		MUST(clSetUserEventStatus(event, -1));
 	usleep(100000);
-	puts("call clBuildProgram 1\ncall clEnqueueNDRangeKernel 1\ncall clFlush 1");
+	puts("call clEnqueueNDRangeKernel 1\ncall clFlush 1");
 }
 
 /* ---- ends and beginnings --------------------------------------------------------------------- */
 
 static int forked(void)
 {
-	cl_platform_id platform;
 	int status;
 	pid_t pid;
 
@@ -315,21 +260,19 @@ static void queues(void)
 	static char host[64];
 	cl_event event, over;
 	cl_command_queue q;
-	cl_int err;
 
-	setup();
+	prepare();
 	for (int i = 0; i < MANY; i++)
 		MUST(clReleaseCommandQueue(queue(0)));
 	q = queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-	event = clCreateUserEvent(context, &err);
-	must(err, "clCreateUserEvent");
+	event = user_event();
 	MUST(clEnqueueWriteBuffer(q, a, CL_FALSE, 0, 64, host, 1, &event, NULL));
 	for (int i = 0; i < 10; i++) {
 		MUST(clEnqueueWriteBuffer(q, b, CL_FALSE, 0, 64, host, 0, NULL, &over));
 		MUST(clWaitForEvents(1, &over));
 		MUST(clReleaseEvent(over));
 	}
-	puts("call clBuildProgram 1\ncall clEnqueueWriteBuffer 11\ncall clWaitForEvents 10\n"
+	puts("call clEnqueueWriteBuffer 11\ncall clWaitForEvents 10\n"
 	     "work memcpy 10 640");
 }
 
@@ -350,7 +293,7 @@ static void callback(void)
 	cl_command_queue q;
 	static char host[64];
 
-	setup();
+	prepare();
 	MUST(clSetContextDestructorCallback(context, deep, NULL));
 	q = queue(0);
 	MUST(clEnqueueWriteBuffer(q, a, CL_TRUE, 0, 64, host, 0, NULL, NULL));
@@ -359,7 +302,7 @@ static void callback(void)
 	MUST(clReleaseProgram(program));
 	MUST(clReleaseCommandQueue(q));
 	MUST(clReleaseContext(context));
-	puts("call clBuildProgram 1\ncall clEnqueueWriteBuffer 1\nwork memcpy 1 64");
+	puts("call clEnqueueWriteBuffer 1\nwork memcpy 1 64");
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Compares a field of ours with that in CUPTI's headers; and CUPTI's result without a driver.
+ * Compares a field of our declarations with that of CUPTI's headers; CUPTI's result without a
+ * driver.
  */
 #ifndef ORACLE_SAME_H
 #define ORACLE_SAME_H

@@ -1,51 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our view of CUPTI's functions that measure kernels against its own headers, and which metrics of
- * kernels the collector chooses of chips, asked of CUPTI itself: as metrics-oracle.c.
+ * Compares our declarations of CUPTI's functions that measure kernels with CUPTI's headers, and
+ * asks CUPTI whether chips have the metrics of kernels that the collector chooses: as
+ * metrics-oracle.c.
  */
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <cupti_activity.h>
 #include <cupti_callbacks.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
-#include <cupti_version.h>
 
-#include "gpu/cupti/local.h"
-
-#define NO_DRIVER	999
-
-#define SAME(ours, field, theirs, their_field) \
-	_Static_assert(offsetof(struct ours, field) == offsetof(theirs, their_field) && \
-		       sizeof(((struct ours *)0)->field) == sizeof(((theirs *)0)->their_field), \
-		       #ours "." #field)
-/* The size of what the collector knows is that of 12.6, the first. */
-#define WHOLE(ours, last, theirs) \
-	_Static_assert(CUPTI_SIZE(ours, last) == theirs##_STRUCT_SIZE, #ours)
-#define PART(ours, last, theirs) \
-	_Static_assert(VERSION > 1206 ? CUPTI_SIZE(ours, last) <= theirs##_STRUCT_SIZE : \
-		       CUPTI_SIZE(ours, last) == theirs##_STRUCT_SIZE, #ours)
+#include "tests/gpu/oracle-counters.h"
 
 typedef CUpti_Profiler_GetCounterAvailability_Params available_t;
-SAME(cupti_range_available, context, available_t, ctx);
-SAME(cupti_range_available, bytes, available_t, counterAvailabilityImageSize);
-SAME(cupti_range_available, image, available_t, pCounterAvailabilityImage);
-PART(cupti_range_available, image, CUpti_Profiler_GetCounterAvailability_Params);
+SAME(cupti_pm_available, of, available_t, ctx);
+SAME(cupti_pm_available, bytes, available_t, counterAvailabilityImageSize);
+SAME(cupti_pm_available, image, available_t, pCounterAvailabilityImage);
+PART(cupti_pm_available, image, CUpti_Profiler_GetCounterAvailability_Params);
 
 typedef CUpti_RangeProfiler_Enable_Params enable_t;
-SAME(cupti_range_enable, context, enable_t, ctx);
-SAME(cupti_range_enable, profiler, enable_t, pRangeProfilerObject);
-PART(cupti_range_enable, profiler, CUpti_RangeProfiler_Enable_Params);
+SAME(cupti_pm_enable, of, enable_t, ctx);
+SAME(cupti_pm_enable, object, enable_t, pRangeProfilerObject);
+PART(cupti_pm_enable, object, CUpti_RangeProfiler_Enable_Params);
 
-SAME(cupti_range_run, profiler, CUpti_RangeProfiler_Start_Params, pRangeProfilerObject);
-WHOLE(cupti_range_run, profiler, CUpti_RangeProfiler_Start_Params);
-SAME(cupti_range_run, profiler, CUpti_RangeProfiler_Disable_Params, pRangeProfilerObject);
-WHOLE(cupti_range_run, profiler, CUpti_RangeProfiler_Disable_Params);
+SAME(cupti_pm_object, object, CUpti_RangeProfiler_Start_Params, pRangeProfilerObject);
+WHOLE(cupti_pm_object, object, CUpti_RangeProfiler_Start_Params);
+SAME(cupti_pm_object, object, CUpti_RangeProfiler_Disable_Params, pRangeProfilerObject);
+WHOLE(cupti_pm_object, object, CUpti_RangeProfiler_Disable_Params);
 
 typedef CUpti_RangeProfiler_Stop_Params stop_t;
 SAME(cupti_range_stop, profiler, stop_t, pRangeProfilerObject);
@@ -86,10 +67,10 @@ SAME(cupti_range_data_size, bytes, data_size_t, counterDataSize);
 WHOLE(cupti_range_data_size, bytes, CUpti_RangeProfiler_GetCounterDataSize_Params);
 
 typedef CUpti_RangeProfiler_CounterDataImage_Initialize_Params data_init_t;
-SAME(cupti_range_data_init, profiler, data_init_t, pRangeProfilerObject);
-SAME(cupti_range_data_init, bytes, data_init_t, counterDataSize);
-SAME(cupti_range_data_init, image, data_init_t, pCounterData);
-WHOLE(cupti_range_data_init, image, CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
+SAME(cupti_pm_data_init, object, data_init_t, pRangeProfilerObject);
+SAME(cupti_pm_data_init, bytes, data_init_t, counterDataSize);
+SAME(cupti_pm_data_init, image, data_init_t, pCounterData);
+WHOLE(cupti_pm_data_init, image, CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
 
 typedef CUpti_RangeProfiler_GetCounterDataInfo_Params data_info_t;
 SAME(cupti_range_data_info, image, data_info_t, pCounterDataImage);
@@ -97,7 +78,7 @@ SAME(cupti_range_data_info, bytes, data_info_t, counterDataImageSize);
 SAME(cupti_range_data_info, ranges, data_info_t, numTotalRanges);
 WHOLE(cupti_range_data_info, ranges, CUpti_RangeProfiler_GetCounterDataInfo_Params);
 
-/* What callbacks are told, of which ranges need more than others. */
+/* Callbacks' data, of which measuring kernels uses more than the rest. */
 SAME(cupti_callback, site, CUpti_CallbackData, callbackSite);
 SAME(cupti_callback, result, CUpti_CallbackData, functionReturnValue);
 SAME(cupti_callback, symbol, CUpti_CallbackData, symbolName);
@@ -106,44 +87,16 @@ SAME(cupti_callback, context_id, CUpti_CallbackData, contextUid);
 SAME(cupti_callback, correlation, CUpti_CallbackData, correlationId);
 _Static_assert(CUPTI_CONTEXT_ENDS == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, "callback");
 
-/* 12.6 has no word for it. */
+/* 12.6 does not define it. */
 #if VERSION >= 1208
 _Static_assert(CUPTI_NO_CONFIDENTIAL == CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, "result");
 #endif
-
-/* ---- what the collector calls ---------------------------------------------------------------- */
-
-static uint32_t said;
-
-void xsprof_say(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vprintf(fmt, args);
-	va_end(args);
-	putchar('\n');
-	said++;
-}
-
-xsprof_name_t xsprof_name(const char *text)
-{
-	return text ? 1 : 0;
-}
-
-/* ---- what it chooses ------------------------------------------------------------------------- */
-
-#define PERCENT	".avg.pct_of_peak_sustained_elapsed"
 
 #define WARPS	"sm__warps_active.avg.pct_of_peak_sustained_active"
 #define HITS	"lts__t_sector_hit_rate.pct"
 #define OF_DRAM	".sum.pct_of_peak_sustained_elapsed"
 
-/* The default, in one pass. */
-static const struct {
-	const char	*chip;
-	const char	*names[7];
-} chips[] = {
+static const struct expected chips[] = {
 	{ "GH100", {
 		"sm__cycles_active" PERCENT, WARPS, "sm__pipe_tensor_cycles_active" PERCENT,
 		"dram__bytes_read" OF_DRAM, "dram__bytes_write" OF_DRAM,
@@ -159,27 +112,14 @@ static const struct {
 		"dram__bytes_read" OF_DRAM, "dram__bytes_write" OF_DRAM,
 		"sm__inst_executed" PERCENT,
 	} },
-	/* Its memory does not fit. */
+	/* Metrics of memory need a second pass. */
 	{ "TU102", {
 		"sm__cycles_active" PERCENT, WARPS, "sm__pipe_tensor_cycles_active" PERCENT,
 		"sm__inst_executed" PERCENT,
 	} },
 };
 
-static bool is_default(const char *const *names, const struct cupti_chip *chip)
-{
-	bool good = chip->passes == 1;
-	uint32_t n = 0;
-
-	printf("%s: %u metrics in %u passes\n", chip->name, chip->nr, chip->passes);
-	for (; n < chip->nr; n++) {
-		good = good && names[n] && !strcmp(chip->names[n], names[n]);
-		printf("  %s\n", chip->names[n]);
-	}
-	return good && !names[n];
-}
-
-/* What was named comes after that, and takes another pass where it needs one. */
+/* A metric that the user named comes last, and may need a second pass. */
 static bool is_named(const char *const *names, const struct cupti_chip *chip)
 {
 	uint32_t n = 0;
@@ -191,38 +131,13 @@ static bool is_named(const char *const *names, const struct cupti_chip *chip)
 	       (chip->passes == 2 || strcmp(chip->name, "GH100"));
 }
 
-static bool choose_all(bool (*is_good)(const char *const *names, const struct cupti_chip *chip))
-{
-	bool all = true;
-
-	for (size_t i = 0; i < ARRAY_SIZE(chips); i++) {
-		struct cupti_chip chip = { .type = CUPTI_RANGES, .name = chips[i].chip };
-		int err = cupti_chip_choose(&chip, 0);
-
-		if (err)
-			printf("%s: %d\n", chips[i].chip, err);
-		all = !err && is_good(chips[i].names, &chip) && all;
-		cupti_chip_close(&chip);
-	}
-	return all;
-}
-
 int main(void)
 {
-	struct cupti_chip chip = { .type = CUPTI_RANGES, .name = "GH100" };
-
-	setenv("XSPROF_METRICS", "default", 1);
 	setenv("XSPROF_METRICS_BY", "kernel", 1);
-	/* Newer ones say nothing where there is no driver. */
-	if (cupti_open() || !cupti_ranges_open())
-		return 3;
-	cupti_metrics_init();
-	if (cupti_chip_choose(&chip, 0) == NO_DRIVER)
-		return 3;
-	cupti_chip_close(&chip);
-	if (!choose_all(is_default) || said)
+	ask(CUPTI_RANGES, cupti_ranges_open);
+	if (!choose_all(CUPTI_RANGES, chips, ARRAY_SIZE(chips), is_default) || said)
 		return 1;
 	setenv("XSPROF_METRICS", HITS, 1);
 	cupti_metrics_init();
-	return choose_all(is_named) && !said ? 0 : 1;
+	return choose_all(CUPTI_RANGES, chips, ARRAY_SIZE(chips), is_named) && !said ? 0 : 1;
 }

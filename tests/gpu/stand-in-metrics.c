@@ -78,7 +78,7 @@ EXPORT int cuptiProfilerInitialize(struct cupti_pm_init *p);
 EXPORT int cuptiDeviceGetChipName(struct cupti_pm_chip *p);
 EXPORT int cuptiPmSamplingGetCounterAvailability(struct cupti_pm_available *p);
 EXPORT int cuptiProfilerHostInitialize(struct cupti_pm_host *p);
-EXPORT int cuptiProfilerHostDeinitialize(struct cupti_pm_host_end *p);
+EXPORT int cuptiProfilerHostDeinitialize(struct cupti_pm_object *p);
 EXPORT int cuptiProfilerHostConfigAddMetrics(struct cupti_pm_add *p);
 EXPORT int cuptiProfilerHostGetConfigImageSize(struct cupti_pm_config_size *p);
 EXPORT int cuptiProfilerHostGetConfigImage(struct cupti_pm_config_image *p);
@@ -86,8 +86,8 @@ EXPORT int cuptiProfilerHostGetNumOfPasses(struct cupti_pm_passes *p);
 EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct cupti_pm_values *p);
 EXPORT int cuptiPmSamplingEnable(struct cupti_pm_enable *p);
 EXPORT int cuptiPmSamplingSetConfig(struct cupti_pm_config *p);
-EXPORT int cuptiPmSamplingStart(struct cupti_pm_run *p);
-EXPORT int cuptiPmSamplingStop(struct cupti_pm_run *p);
+EXPORT int cuptiPmSamplingStart(struct cupti_pm_object *p);
+EXPORT int cuptiPmSamplingStop(struct cupti_pm_object *p);
 EXPORT int cuptiPmSamplingDecodeData(struct cupti_pm_decode *p);
 EXPORT int cuptiPmSamplingGetCounterDataSize(struct cupti_pm_data_size *p);
 EXPORT int cuptiPmSamplingCounterDataImageInitialize(struct cupti_pm_data_init *p);
@@ -139,10 +139,10 @@ int cuptiProfilerHostInitialize(struct cupti_pm_host *p)
 	return 0;
 }
 
-int cuptiProfilerHostDeinitialize(struct cupti_pm_host_end *p)
+int cuptiProfilerHostDeinitialize(struct cupti_pm_object *p)
 {
-	free(p->host);
-	return p->host ? 0 : INVALID;
+	free(p->object);
+	return p->object ? 0 : INVALID;
 }
 
 static const struct known *known_of(const struct host *host)
@@ -242,9 +242,9 @@ static uint64_t now(void)
 
 int cuptiPmSamplingEnable(struct cupti_pm_enable *p)
 {
-	if (p->size != CUPTI_SIZE(cupti_pm_enable, sampling) || p->device >= 8)
+	if (p->size != CUPTI_SIZE(cupti_pm_enable, object) || p->of >= 8)
 		return INVALID;
-	p->sampling = &samplings[p->device];
+	p->object = &samplings[p->of];
 	return 0;
 }
 
@@ -265,11 +265,11 @@ int cuptiPmSamplingSetConfig(struct cupti_pm_config *p)
 	return 0;
 }
 
-int cuptiPmSamplingStart(struct cupti_pm_run *p)
+int cuptiPmSamplingStart(struct cupti_pm_object *p)
 {
-	struct sampling *s = p->sampling;
+	struct sampling *s = p->object;
 
-	if (p->size != CUPTI_SIZE(cupti_pm_run, sampling) || s->on || !s->interval)
+	if (p->size != CUPTI_SIZE(cupti_pm_object, object) || s->on || !s->interval)
 		return FAILED;
 	s->on = true;
 	s->full = false;
@@ -279,11 +279,11 @@ int cuptiPmSamplingStart(struct cupti_pm_run *p)
 	return 0;
 }
 
-int cuptiPmSamplingStop(struct cupti_pm_run *p)
+int cuptiPmSamplingStop(struct cupti_pm_object *p)
 {
-	struct sampling *s = p->sampling;
+	struct sampling *s = p->object;
 
-	if (p->size != CUPTI_SIZE(cupti_pm_run, sampling) || !s->on)
+	if (p->size != CUPTI_SIZE(cupti_pm_object, object) || !s->on)
 		return FAILED;
 	s->on = false;
 	stand_in_unsampled++;

@@ -38,16 +38,16 @@ static bool capturing;
 
 EXPORT struct stand_in_ranges stand_in_ranges;
 
-EXPORT int cuptiProfilerGetCounterAvailability(struct cupti_range_available *p);
+EXPORT int cuptiProfilerGetCounterAvailability(struct cupti_pm_available *p);
 EXPORT int cuptiGetDeviceId(void *context, uint32_t *device);
-EXPORT int cuptiRangeProfilerEnable(struct cupti_range_enable *p);
-EXPORT int cuptiRangeProfilerDisable(struct cupti_range_run *p);
+EXPORT int cuptiRangeProfilerEnable(struct cupti_pm_enable *p);
+EXPORT int cuptiRangeProfilerDisable(struct cupti_pm_object *p);
 EXPORT int cuptiRangeProfilerSetConfig(struct cupti_range_config *p);
-EXPORT int cuptiRangeProfilerStart(struct cupti_range_run *p);
+EXPORT int cuptiRangeProfilerStart(struct cupti_pm_object *p);
 EXPORT int cuptiRangeProfilerStop(struct cupti_range_stop *p);
 EXPORT int cuptiRangeProfilerDecodeData(struct cupti_range_decode *p);
 EXPORT int cuptiRangeProfilerGetCounterDataSize(struct cupti_range_data_size *p);
-EXPORT int cuptiRangeProfilerCounterDataImageInitialize(struct cupti_range_data_init *p);
+EXPORT int cuptiRangeProfilerCounterDataImageInitialize(struct cupti_pm_data_init *p);
 EXPORT int cuptiRangeProfilerGetCounterDataInfo(struct cupti_range_data_info *p);
 
 /* Counts a call that CUPTI refuses, and that the collector should not have made. */
@@ -65,9 +65,9 @@ int cuptiGetDeviceId(void *context, uint32_t *device)
 	return context ? 0 : INVALID;
 }
 
-int cuptiProfilerGetCounterAvailability(struct cupti_range_available *p)
+int cuptiProfilerGetCounterAvailability(struct cupti_pm_available *p)
 {
-	if (p->size != CUPTI_SIZE(cupti_range_available, image) || !p->context)
+	if (p->size != CUPTI_SIZE(cupti_pm_available, image) || !p->of)
 		return INVALID;
 	if (stand_in_ranges.available)
 		return stand_in_ranges.available;
@@ -77,24 +77,24 @@ int cuptiProfilerGetCounterAvailability(struct cupti_range_available *p)
 	return 0;
 }
 
-int cuptiRangeProfilerEnable(struct cupti_range_enable *p)
+int cuptiRangeProfilerEnable(struct cupti_pm_enable *p)
 {
-	struct context *c = p->context;
+	struct context *c = (struct context *)p->of;
 
-	if (p->size != CUPTI_SIZE(cupti_range_enable, profiler) || c < contexts ||
+	if (p->size != CUPTI_SIZE(cupti_pm_enable, object) || c < contexts ||
 	    c >= contexts + CONTEXTS || c->enabled)
 		return wrong();
 	c->enabled = true;
 	__atomic_fetch_add(&stand_in_ranges.enabled, 1, __ATOMIC_RELAXED);
-	p->profiler = c;
+	p->object = c;
 	return 0;
 }
 
-int cuptiRangeProfilerDisable(struct cupti_range_run *p)
+int cuptiRangeProfilerDisable(struct cupti_pm_object *p)
 {
-	struct context *c = p->profiler;
+	struct context *c = p->object;
 
-	if (p->size != CUPTI_SIZE(cupti_range_run, profiler) || !c->enabled || c->started)
+	if (p->size != CUPTI_SIZE(cupti_pm_object, object) || !c->enabled || c->started)
 		return wrong();
 	c->enabled = c->configured = false;
 	__atomic_fetch_add(&stand_in_ranges.disabled, 1, __ATOMIC_RELAXED);
@@ -110,9 +110,9 @@ int cuptiRangeProfilerGetCounterDataSize(struct cupti_range_data_size *p)
 	return 0;
 }
 
-int cuptiRangeProfilerCounterDataImageInitialize(struct cupti_range_data_init *p)
+int cuptiRangeProfilerCounterDataImageInitialize(struct cupti_pm_data_init *p)
 {
-	if (p->size != CUPTI_SIZE(cupti_range_data_init, image) || p->bytes != IMAGE_BYTES)
+	if (p->size != CUPTI_SIZE(cupti_pm_data_init, image) || p->bytes != IMAGE_BYTES)
 		return wrong();
 	*(struct image *)p->image = (struct image){ .room = 1 };
 	return 0;
@@ -132,11 +132,11 @@ int cuptiRangeProfilerSetConfig(struct cupti_range_config *p)
 	return c->configured ? 0 : wrong();
 }
 
-int cuptiRangeProfilerStart(struct cupti_range_run *p)
+int cuptiRangeProfilerStart(struct cupti_pm_object *p)
 {
-	struct context *c = p->profiler;
+	struct context *c = p->object;
 
-	if (p->size != CUPTI_SIZE(cupti_range_run, profiler) || !c->configured || c->started ||
+	if (p->size != CUPTI_SIZE(cupti_pm_object, object) || !c->configured || c->started ||
 	    __atomic_load_n(&capturing, __ATOMIC_RELAXED))
 		return wrong();
 	if (stand_in_ranges.start)

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/proc.h"
 #include "base/regular.h"
 #include "cli/tool.h"
@@ -24,14 +25,6 @@
 #define END_SLICE_MS	1000
 #define TRIES		100
 #define SEALS		(F_SEAL_SHRINK | F_SEAL_GROW)
-
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
-}
 
 /* ---- finding it ---- */
 
@@ -246,7 +239,7 @@ static int lock_page(const struct ctl_page *cp, int64_t until)
 	while (flock(cp->fd, LOCK_EX | LOCK_NB)) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
-		if (now_ms() >= until)
+		if (xsp_clock_ms(CLOCK_MONOTONIC) >= until)
 			return -EAGAIN;
 		nanosleep(&pause, NULL);
 	}
@@ -308,10 +301,10 @@ static int wait_answer(struct ctl_page *cp, uint32_t n, int64_t until)
 
 	while (!answered(cp, n, &seen)) {
 		taken |= __atomic_load_n(&cp->page->taken, __ATOMIC_ACQUIRE) == n;
-		if (!taken && now_ms() >= until)
+		if (!taken && xsp_clock_ms(CLOCK_MONOTONIC) >= until)
 			return -ETIMEDOUT;
 		xsp_demand_wait(&cp->page->answered, seen, SLICE_MS);
-		if (taken && !told && now_ms() >= until)
+		if (taken && !told && xsp_clock_ms(CLOCK_MONOTONIC) >= until)
 			told = tell_stopped(cp);
 		err = gone(cp);
 		/* It may have answered just before. */
@@ -324,7 +317,7 @@ static int wait_answer(struct ctl_page *cp, uint32_t n, int64_t until)
 int ctl_ask(struct ctl_page *cp, uint32_t verb, const char *text, int64_t timeout_ms,
 	    struct ctl_answer *answer)
 {
-	int64_t until = now_ms() + timeout_ms;
+	int64_t until = xsp_clock_ms(CLOCK_MONOTONIC) + timeout_ms;
 	int err;
 
 	if (strlen(text) > XSP_DEMAND_TEXT)

@@ -94,7 +94,7 @@ int gpu_captured(struct gpu_report *gpu)
 	if (!ret && !gpu->captured)
 		ret = -ENOMEM;
 	if (!ret)
-		ret = idle_read(gpu, read_event, &r);
+		ret = report_read_again(gpu->report, UINT64_MAX, read_event, &r);
 	if (!ret && gpu->nr_captured)
 		qsort(gpu->captured, gpu->nr_captured, sizeof(*gpu->captured), by_time);
 	gpu->unknown_nodes = r.nodes.left_out;

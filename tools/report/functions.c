@@ -12,8 +12,6 @@
 #include "report/functions.h"
 #include "result/frames.h"
 
-#define BATCH	256u
-
 /* Return: NULL: no memory. */
 static struct function *row_of(struct functions *f, uint32_t word)
 {
@@ -125,30 +123,12 @@ static void take_hz(struct functions *f, uint32_t producer)
 		f->hz = hz;
 }
 
-static int read_all(struct functions *f)
+static int one(void *data, const struct xsprof_event *ev)
 {
-	static struct xsprof_event evs[BATCH];
-	struct report *report = f->report;
-	bool first = true;
-	int n, ret = 0;
+	struct functions *f = data;
 
-	while (!ret && (n = xsprof_trace_next_batch(report->source.trace, evs, BATCH)) != 0) {
-		if (n < 0)
-			return xsp_source_error(&report->source, n);
-		if (first) {
-			ret = report_start(report, &evs[0]);
-			if (ret)
-				return ret;
-			first = false;
-		}
-		for (int i = 0; i < n && !ret; i++)
-			if (evs[i].type == XSPROF_REC_SAMPLE &&
-			    xsp_filter_time(&report->filter, evs[i].ns))
-				ret = add(f, &evs[i]);
-		if (ret)
-			return tool_error("%s: %s", report->source.path, strerror(-ret));
-	}
-	return 0;
+	return ev->type == XSPROF_REC_SAMPLE && xsp_filter_time(&f->report->filter, ev->ns) ?
+	       add(f, ev) : 0;
 }
 
 int functions_run(struct report *report)
@@ -159,7 +139,7 @@ int functions_run(struct report *report)
 
 	if (xsp_groups_new(report->source.trace, false, false, &report->groups))
 		return tool_error("%s", strerror(ENOMEM));
-	status = read_all(&f);
+	status = report_read(report, true, one, &f);
 	(void)xsprof_trace_get_info(report->source.trace, &info);
 	for (uint32_t i = 0; i < info.producers; i++)
 		take_hz(&f, i);

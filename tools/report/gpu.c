@@ -12,10 +12,9 @@
 #include "format/common/out.h"
 #include "report/gpu.h"
 
-#define BATCH	256u
 #define BITS	16u	/* of calls, and of activities whose call is not yet known */
 
-/* Whichever of the two comes first waits here for the other. */
+/* A call or an activity whose counterpart has not been read yet. */
 struct waiting {
 	uint64_t	key;
 	uint64_t	begin;
@@ -31,7 +30,7 @@ struct reader {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* By its name, as other tools have it: ncclDevKernel_AllReduce_..., void ncclKernel_... */
+/* Known by its name, as in other tools: ncclDevKernel_AllReduce_..., void ncclKernel_... */
 static bool is_collective(const struct gpu_report *gpu, const struct xsp_group *group)
 {
 	size_t len;
@@ -59,7 +58,7 @@ static struct gpu_row *new_row(struct gpu_report *gpu, struct xsp_group *group, 
 	return &gpu->rows[gpu->nr++];
 }
 
-/* A row is of a kind and a name, whichever process it was. */
+/* A row is of a kind and a name, of all processes. */
 static struct gpu_row *row_of(struct reader *r, const struct xsprof_event *ev, uint32_t kind)
 {
 	struct report *report = r->gpu.report;
@@ -221,7 +220,7 @@ static uint64_t unrecorded(const struct gpu_report *gpu, uint32_t device)
 	return 0;
 }
 
-/* What the options choose, of a time that is in the window. */
+/* Do the filters select the activity, and is any of its time in the window? */
 static bool is_wanted(struct reader *r, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
@@ -249,7 +248,7 @@ static void measured(struct reader *r, const struct xsprof_event *ev)
 static void one(struct reader *r, const struct xsprof_event *ev)
 {
 	const struct xsp_filter *filter = &r->gpu.report->filter;
-	/* As elsewhere, what was in the window of it. */
+	/* Only its time in the window counts. */
 	uint64_t begin = ev->begin_ns > filter->from_ns ? ev->begin_ns : filter->from_ns;
 	uint64_t end = ev->end_ns < filter->to_ns ? ev->end_ns : filter->to_ns;
 	struct gpu_row *row;
@@ -271,34 +270,20 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 		match(r, ev, gpu_is_call(ev->aux) ? 0 : (uint32_t)(row - r->gpu.rows) + 1);
 }
 
-/* To the end of the file: activities are told of late. */
-static int read_all(struct reader *r)
+static int event(void *data, const struct xsprof_event *ev)
 {
-	static struct xsprof_event evs[BATCH];
-	struct report *report = r->gpu.report;
-	bool first = true;
-	int n, ret;
+	struct reader *r = data;
 
-	while ((n = xsprof_trace_next_batch(report->source.trace, evs, BATCH)) > 0) {
-		if (first) {
-			ret = report_start(report, &evs[0]);
-			if (ret)
-				return ret;
-			first = false;
-		}
-		for (int i = 0; i < n; i++)
-			if (fmt_gpu_of_kernel(&evs[i]) && evs[i].type == XSPROF_REC_GPU)
-				measured(r, &evs[i]);
-			else if (evs[i].type == XSPROF_REC_GPU && evs[i].aux == XSPROF_GPU_METRICS)
-				r->gpu.sampled = true;
-			else if (evs[i].type == XSPROF_REC_GPU)
-				one(r, &evs[i]);
-			else
-				missed_event(&r->gpu.missed, report->source.trace, &evs[i]);
-		report->last_ns = evs[n - 1].ns;
-	}
-	missed_facts(&r->gpu.missed, report->source.trace);
-	return n < 0 ? xsp_source_error(&report->source, n) : 0;
+	if (ev->type != XSPROF_REC_GPU)
+		missed_event(&r->gpu.missed, r->gpu.report->source.trace, ev);
+	else if (fmt_gpu_of_kernel(ev))
+		measured(r, ev);
+	else if (ev->aux == XSPROF_GPU_METRICS)
+		r->gpu.sampled = true;
+	else
+		one(r, ev);
+	r->gpu.report->last_ns = ev->ns;
+	return 0;
 }
 
 static uint64_t busy_sum(const struct gpu_report *gpu)
@@ -357,7 +342,8 @@ int gpu_run(struct report *report)
 		return tool_error("%s", strerror(ENOMEM));
 	}
 	r->gpu.report = report;
-	status = read_all(r);
+	status = report_read(report, true, event, r);
+	missed_facts(&r->gpu.missed, report->source.trace);
 	if (!status && !r->gpu.events && !xsp_filter_given(&report->filter))
 		status = tool_error("%s: has no GPU events: it was not recorded with --gpu, or no "
 				    "process used CUDA (a CPU build of PyTorch, no driver), "
@@ -366,7 +352,7 @@ int gpu_run(struct report *report)
 		status = tool_error("%s: no GPU event matches the filters: leave out --name, "
 				    "--category, --pid, --tid, --from or --to",
 				    report->source.path);
-	/* Of some threads or names alone it would not be known when a device was idle. */
+	/* With activities of some threads or names only, idle times would be wrong. */
 	if (!status && !report->filter.any) {
 		ret = gpu_idle(&r->gpu);
 		if (!ret && r->gpu.graphs)

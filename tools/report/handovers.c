@@ -14,7 +14,6 @@
 #include "cli/tool.h"
 #include "report/handovers.h"
 
-#define BATCH	256u
 #define LOCKS	4096u
 #define THREADS	65536u
 #define PAIRS	262144u
@@ -281,24 +280,28 @@ static int holds(struct handovers *h, const struct xsprof_event *ev, enum gil_re
 }
 
 /*
- *  Events after --to: a thread that waits then waited until --to; who held the lock is in later
- * events.
+ * Handles the first event after --to: waits end there. Later events still tell which thread held
+ * the lock.
  */
-static int behind(struct handovers *h, struct xsprof_pairer *pairer)
+static int behind(struct handovers *h)
 {
 	if (h->report->show.window)
 		return 0;
 	h->report->show.window = true;
-	xsprof_pairer_pass(pairer, h->report->filter.to_ns);
-	return xsprof_pairer_finish(pairer);
+	xsprof_pairer_pass(h->pairer, h->report->filter.to_ns);
+	return xsprof_pairer_finish(h->pairer);
 }
 
-static int one(struct handovers *h, struct xsprof_pairer *pairer, const struct xsprof_event *ev)
+static int one(void *data, const struct xsprof_event *ev)
 {
-	bool later = ev->ns > h->report->filter.to_ns;
 	enum gil_record what = GIL_OTHER;
-	int ret = later ? behind(h, pairer) : 0;
+	struct handovers *h = data;
+	bool later = ev->ns > h->report->filter.to_ns;
+	int ret;
 
+	if (ev->producer == XSPROF_NO_PRODUCER)
+		return 0;
+	ret = later ? behind(h) : 0;
 	if (ret || (later && ev->type != XSPROF_REC_SPAN))
 		return ret;
 	if (ev->name && (ev->type == XSPROF_REC_BEGIN || ev->type == XSPROF_REC_INSTANT ||
@@ -314,37 +317,17 @@ static int one(struct handovers *h, struct xsprof_pairer *pairer, const struct x
 		h->left_out++;
 		ret = 0;
 	}
-	return ret || later ? ret : xsprof_pairer_event(pairer, ev);
+	return ret || later ? ret : xsprof_pairer_event(h->pairer, ev);
 }
 
-/* ---- the trace ------------------------------------------------------------------------------- */
-
-static int read_all(struct handovers *h, struct xsprof_pairer *pairer)
+static int read_all(struct handovers *h)
 {
-	static struct xsprof_event evs[BATCH];
-	struct report *report = h->report;
-	bool first = true;
-	int n, ret;
+	int ret, status = report_read(h->report, true, one, h);
 
-	while ((n = xsprof_trace_next_batch(report->source.trace, evs, BATCH)) > 0) {
-		if (first) {
-			ret = report_start(report, &evs[0]);
-			if (ret)
-				return ret;
-			first = false;
-		}
-		for (int i = 0; i < n; i++) {
-			if (evs[i].producer == XSPROF_NO_PRODUCER)
-				continue;
-			ret = one(h, pairer, &evs[i]);
-			if (ret < 0)
-				return tool_error("%s: %s", report->source.path, strerror(-ret));
-		}
-	}
-	if (n < 0)
-		return xsp_source_error(&report->source, n);
-	ret = report->show.window ? 0 : xsprof_pairer_finish(pairer);
-	return ret ? tool_error("%s: %s", report->source.path, strerror(-ret)) : 0;
+	if (status)
+		return status;
+	ret = h->report->show.window ? 0 : xsprof_pairer_finish(h->pairer);
+	return ret ? tool_error("%s: %s", h->report->source.path, strerror(-ret)) : 0;
 }
 
 static bool any(const struct handovers *h)
@@ -358,15 +341,14 @@ static bool any(const struct handovers *h)
 int handovers_run(struct report *report)
 {
 	struct handovers *h = calloc(1, sizeof(*h));
-	struct xsprof_pairer *pairer = NULL;
 	int status, ret;
 
-	if (!h || xsprof_pairer_new(report->source.trace, range, h, &pairer)) {
+	if (!h || xsprof_pairer_new(report->source.trace, range, h, &h->pairer)) {
 		free(h);
 		return tool_error("%s", strerror(ENOMEM));
 	}
 	h->report = report;
-	status = read_all(h, pairer);
+	status = read_all(h);
 	if (!status && !any(h))
 		status = tool_error(xsp_filter_given(&report->filter) ?
 				    "%s: no wait for the GIL matches the filters: leave out --pid, "
@@ -378,7 +360,7 @@ int handovers_run(struct report *report)
 		ret = report->json ? handovers_print_json(h) : handovers_print(h);
 		status = ret ? tool_error("%s", strerror(-ret)) : tool_finish(0);
 	}
-	xsprof_pairer_free(pairer);
+	xsprof_pairer_free(h->pairer);
 	xsp_map_free(&h->thread_at);
 	xsp_map_free(&h->pair_at);
 	xsp_map_free(&h->lock_at);

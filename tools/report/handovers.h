@@ -92,6 +92,7 @@ struct handover_lock {
 /**
  * struct handovers - the result
  * @report: the report that it is part of
+ * @pairer: pairs begins and ends of waits
  * @names: which names are of the lock
  * @threads: rows
  * @nr_threads: how many
@@ -111,6 +112,7 @@ struct handover_lock {
  */
 struct handovers {
 	struct report		*report;
+	struct xsprof_pairer	*pairer;
 	struct gil_names	names;
 	struct handover_thread	*threads;
 	uint32_t		nr_threads;

@@ -280,7 +280,7 @@ static int watch(struct host *h)
 	for (uint32_t i = 0; i < h->n; i++)
 		h->late[i]->task = cause_reader_key(h->reader, h->late[i]->producer,
 						    h->late[i]->tid);
-	ret = idle_read(h->idle->gpu, host_event, h);
+	ret = report_read_again(h->idle->gpu->report, UINT64_MAX, host_event, h);
 	advance(h, UINT64_MAX);
 	return ret ? ret : h->idle->err;
 }
@@ -299,7 +299,7 @@ int idle_host(struct idle *idle)
 			h.late[h.n++] = &idle->v[i];
 	if (h.n) {
 		qsort(h.late, h.n, sizeof(*h.late), by_thread);
-		ret = idle_read(idle->gpu, call_event, &h);
+		ret = report_read_again(idle->gpu->report, UINT64_MAX, call_event, &h);
 		ret = ret ? ret : watch(&h);
 	}
 	cause_reader_free(h.reader);

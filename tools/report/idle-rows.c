@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rows of reasons why devices were idle, by device; and reads the trace once more to find them.
+ * Rows of reasons why devices were idle, by device.
  */
 #include "report/idle.h"
-
-#define BATCH	256u
 
 void idle_add(struct idle *idle, const struct idle_time *t, enum gpu_idle_why why, uint32_t class,
 	      uint32_t word, uint64_t ns)
@@ -32,23 +30,4 @@ void idle_add(struct idle *idle, const struct idle_time *t, enum gpu_idle_why wh
 	row->count += row->latest != number;
 	row->latest = number;
 	row->ns += ns;
-}
-
-int idle_read(struct gpu_report *gpu, void (*event)(void *data, const struct xsprof_event *ev),
-	      void *data)
-{
-	static struct xsprof_event evs[BATCH];
-	struct xsp_source *source = &gpu->report->source;
-	bool quiet = source->quiet;
-	int n = xsprof_trace_rewind(source->trace);
-
-	/* Warnings were printed in the first pass. */
-	source->quiet = true;
-	while (!n && (n = xsprof_trace_next_batch(source->trace, evs, BATCH)) > 0) {
-		for (int i = 0; i < n; i++)
-			event(data, &evs[i]);
-		n = 0;
-	}
-	source->quiet = quiet;
-	return n;
 }

@@ -241,7 +241,7 @@ int gpu_idle(struct gpu_report *gpu)
 	s->idle.v = calloc(2 * IDLE_TIMES, sizeof(*s->idle.v));
 	if (s->idle.v && !copies_new(gpu, &s->copies)) {
 		find_longest(s);
-		ret = idle_read(gpu, search_event, s);
+		ret = report_read_again(gpu->report, UINT64_MAX, search_event, s);
 		ret = ret ? ret : s->idle.err;
 	}
 	if (!ret) {

@@ -99,9 +99,6 @@ static inline uint32_t idle_thread(const struct xsprof_event *ev, const struct x
 /* idle-rows.c: adds to a row. @class: enum cause_class, or 0. */
 void idle_add(struct idle *idle, const struct idle_time *t, enum gpu_idle_why why, uint32_t class,
 	      uint32_t word, uint64_t ns);
-/* Reads the trace once more. Return: 0 or -errno. */
-int idle_read(struct gpu_report *gpu, void (*event)(void *data, const struct xsprof_event *ev),
-	      void *data);
 
 /* idle-host.c.  Return: 0 or -errno. */
 int idle_host(struct idle *idle);

@@ -152,9 +152,10 @@ struct report_width {
 	size_t	module;
 };
 
-/* ---- print.c -------------------------------------------------------------------------------- */
+/* ---- print.c, print-json.c ------------------------------------------------------------------ */
 
 void report_print(struct report *report);
+void report_print_json(struct report *report);
 /* All rows, sorted; the first @ranges of them are of ranges. */
 struct xsp_group **report_sort(const struct report *report, size_t *n, size_t *ranges);
 /* The duration that is shown: from --from to --to, or to the end. */
@@ -178,14 +179,17 @@ void report_range(void *data, const struct xsprof_range *range);
 /* Called for each whole range. */
 void report_whole(void *data, const struct report_part *part);
 
-/* ---- print-json.c --------------------------------------------------------------------------- */
+/* ---- read.c --------------------------------------------------------------------------------- */
 
-void report_print_json(struct report *report);
-
-/* ---- start.c -------------------------------------------------------------------------------- */
-
-/* @first: first event of the trace. Return: 0, or the exit status after a message. */
-int report_start(struct report *report, const struct xsprof_event *first);
+/*
+ * Calls @event with each event: of those after --to, unless @whole, only with activities of
+ * devices, and sets @show.window. Return: 0, or an exit status after a message.
+ */
+int report_read(struct report *report, bool whole,
+		int (*event)(void *data, const struct xsprof_event *ev), void *data);
+/* Calls @event again, with each event up to @to_ns. Return: 0 or -errno. */
+int report_read_again(struct report *report, uint64_t to_ns,
+		      void (*event)(void *data, const struct xsprof_event *ev), void *data);
 
 /* ---- options.c ------------------------------------------------------------------------------ */
 
@@ -195,8 +199,7 @@ int report_options(struct report *report, int argc, char **argv);
 
 /* ---- cover.c ------------------------------------------------------------------------------- */
 
-/* How many separate covered times are kept for each thread. */
-#define REPORT_COVERED	64u
+#define REPORT_COVERED	64u	/* separate covered times that are kept of a thread */
 
 struct report_piece {
 	uint64_t	begin;
@@ -244,8 +247,7 @@ static inline size_t report_max(size_t a, size_t b)
 /* @range: name or pattern of the ranges that are steps; NULL: see xsprof-report(1). */
 int report_steps_new(struct report *report, const char *range, struct report_steps **steps);
 void report_steps_free(struct report_steps *steps);
-/* Handles an event of a program, after the pairer has. */
-/* @rest: it begins the continuation of a range in parts. */
+/* Handles an event of a program, after the pairer has. @rest: it continues a range in parts. */
 void report_steps_event(struct report_steps *steps, const struct xsprof_event *ev, bool rest);
 /* Handles a range that the pairer ended. */
 void report_steps_range(struct report_steps *steps, const struct xsprof_range *range);
@@ -374,8 +376,6 @@ void report_usage_add_around(struct xsp_group *row, const struct report_used *us
 
 /* ---- usage-print.c -------------------------------------------------------------------------- */
 
-/* "-1.5 kB"; "-" for 0. */
-const char *report_bytes(char *buf, size_t size, int64_t bytes);
 /* Prints a table with the same rows as that of times; nothing if all is 0. */
 void report_print_usage(const struct report *report, struct xsp_group **rows, size_t n,
 			const struct report_width *width);

@@ -69,7 +69,7 @@ static void read_event(void *data, const struct xsprof_event *ev)
 
 int gpu_metrics(struct gpu_report *gpu)
 {
-	return idle_read(gpu, read_event, gpu);
+	return report_read_again(gpu->report, UINT64_MAX, read_event, gpu);
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */

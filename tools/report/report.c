@@ -18,7 +18,10 @@
 #include "report/local.h"
 #include "report/why-local.h"
 
-#define BATCH	256u
+struct pass {
+	struct report		*report;
+	struct xsprof_pairer	*pairer;
+};
 
 static void add_value(struct xsp_group *group, double value)
 {
@@ -71,94 +74,59 @@ static void add_event(struct report *report, const struct xsprof_event *ev)
 		report_waits_add(group, waited);
 }
 
-/*
- * Handles events after --to. Activities of devices are written late: if there are any, some of the
- * time shown may follow. Return: true when no more of them can follow.
- */
-static bool behind(struct report *report, struct xsprof_pairer *pairer,
-		   const struct xsprof_event *ev)
+static int one(void *data, const struct xsprof_event *ev)
 {
-	if (!report->show.window) {
-		report->show.window = true;
-		/* Also if the time shown has no event, threads ran. */
-		report_threads_count(report, ev->ns);
-	}
-	if (ev->type == XSPROF_REC_GPU && xsp_filter_time(&report->filter, ev->end_ns)) {
+	struct pass *pass = data;
+	struct report *report = pass->report;
+	bool rest;
+	int ret;
+
+	if (ev->ns > report->filter.to_ns) {
+		/* An activity of a device, which may belong to the time shown. */
+		if (!xsp_filter_time(&report->filter, ev->end_ns))
+			return 0;
 		add_event(report, ev);
-		(void)xsprof_pairer_event(pairer, ev);
+		return xsprof_pairer_event(pass->pairer, ev);
 	}
-	return !report->devices;
+	/* --from is known from the first event on. */
+	xst_pairer_clip(pass->pairer, report->filter.from_ns);
+	report->last_ns = ev->ns;
+	report_threads_event(report, ev);
+	cause_reader_event(report->reader, ev);
+	/* Events of the kernel's tracer are not of a program. */
+	if (ev->producer == XSPROF_NO_PRODUCER)
+		return 0;
+	report->lossy_ns = xst_losses_until(ev, report->lossy_ns);
+	add_event(report, ev);
+	rest = report_join_event(report->join, ev);
+	ret = open_ranges_event(&report->open, pass->pairer, ev);
+	if (ret < 0)
+		return ret;
+	report_usage_event(report->usage, ev);
+	if (report->steps)
+		report_steps_event(report->steps, ev, rest);
+	if (report->shapes)
+		report_shapes_event(report->shapes, ev);
+	return 0;
 }
 
-static int read_all(struct report *report, struct xsprof_pairer *pairer)
+static void place(void *data, const struct xsprof_event *ev)
 {
-	static struct xsprof_event evs[BATCH];
-	bool first = true, rest;
-	int n, i, ret;
+	struct report *report = data;
 
-	while ((n = xsprof_trace_next_batch(report->source.trace, evs, BATCH)) > 0) {
-		if (first) {
-			ret = report_start(report, &evs[0]);
-			if (ret)
-				return ret;
-			xst_pairer_clip(pairer, report->filter.from_ns);
-			report->devices = xsp_trace_has_devices(report->source.trace);
-			first = false;
-		}
-		for (i = 0; i < n; i++) {
-			if (evs[i].ns > report->filter.to_ns) {
-				if (behind(report, pairer, &evs[i]))
-					return 0;
-				continue;
-			}
-			report->devices |= evs[i].type == XSPROF_REC_GPU;
-			report->last_ns = evs[i].ns;
-			report_threads_event(report, &evs[i]);
-			cause_reader_event(report->reader, &evs[i]);
-			/* Events of the kernel's tracer are not of a program. */
-			if (evs[i].producer == XSPROF_NO_PRODUCER)
-				continue;
-			report->lossy_ns = xst_losses_until(&evs[i], report->lossy_ns);
-			add_event(report, &evs[i]);
-			rest = report_join_event(report->join, &evs[i]);
-			ret = open_ranges_event(&report->open, pairer, &evs[i]);
-			if (ret < 0)
-				return tool_error("%s: %s", report->source.path, strerror(-ret));
-			report_usage_event(report->usage, &evs[i]);
-			if (report->steps)
-				report_steps_event(report->steps, &evs[i], rest);
-			if (report->shapes)
-				report_shapes_event(report->shapes, &evs[i]);
-		}
-	}
-	return n < 0 ? xsp_source_error(&report->source, n) : 0;
+	if (ev->producer != XSPROF_NO_PRODUCER)
+		report_places_event(report->open.places, ev);
 }
 
 /* Finds where ranges open at the end were called: their begins say so. */
 static int place_open(struct report *report)
 {
-	static struct xsprof_event evs[BATCH];
-	bool quiet = report->source.quiet;
-	int n, ret;
+	int ret;
 
 	if (!report->open.nr || report->no_open || !report_usage_said(report->usage))
 		return 0;
 	ret = open_ranges_ask(&report->open);
-	if (!ret)
-		ret = xsprof_trace_rewind(report->source.trace);
-	/* Warnings were printed in the first pass. */
-	report->source.quiet = true;
-	while (!ret && (n = xsprof_trace_next_batch(report->source.trace, evs, BATCH)) != 0) {
-		if (n < 0)
-			ret = n;
-		for (int i = 0; i < n && evs[i].ns <= report->filter.to_ns; i++)
-			if (evs[i].producer != XSPROF_NO_PRODUCER)
-				report_places_event(report->open.places, &evs[i]);
-		if (n > 0 && evs[n - 1].ns > report->filter.to_ns)
-			break;
-	}
-	report->source.quiet = quiet;
-	return ret;
+	return ret ? ret : report_read_again(report, report->filter.to_ns, place, report);
 }
 
 static bool wants_thread(const void *data, uint32_t pid, uint32_t tid)
@@ -168,7 +136,7 @@ static bool wants_thread(const void *data, uint32_t pid, uint32_t tid)
 
 static int run(struct report *report)
 {
-	struct xsprof_pairer *pairer = NULL;
+	struct pass pass = { .report = report };
 	int status, ret;
 
 	report->open.trace = report->source.trace;
@@ -193,22 +161,24 @@ static int run(struct report *report)
 	if (!ret)
 		ret = report_join_new(report_whole, report, &report->join);
 	if (!ret)
-		ret = xsprof_pairer_new(report->source.trace, report_range, report, &pairer);
+		ret = xsprof_pairer_new(report->source.trace, report_range, report, &pass.pairer);
 	if (!ret)
-		ret = report_usage_new(report, pairer, !report->by_step, &report->usage);
+		ret = report_usage_new(report, pass.pairer, !report->by_step, &report->usage);
 	if (ret) {
 		status = tool_error("%s", strerror(-ret));
 		goto out;
 	}
 	report_threads_begin(report);
-	status = read_all(report, pairer);
+	status = report_read(report, false, one, &pass);
 	if (!status) {
 		/* Ranges open at --to count as open until then. */
 		if (report->show.window) {
+			/* Threads ran also if the time shown has no event. */
+			report_threads_count(report, report->filter.to_ns);
 			cause_reader_end(report->reader, report->filter.to_ns);
-			xsprof_pairer_pass(pairer, report->filter.to_ns);
+			xsprof_pairer_pass(pass.pairer, report->filter.to_ns);
 		}
-		ret = xsprof_pairer_finish(pairer);
+		ret = xsprof_pairer_finish(pass.pairer);
 		report_join_finish(report->join);
 		if (!ret)
 			ret = open_ranges_finish(&report->open);
@@ -218,7 +188,7 @@ static int run(struct report *report)
 			status = tool_error("%s: %s", report->source.path, strerror(-ret));
 	}
 	if (!status) {
-		xsprof_pairer_get_stats(pairer, &report->pairs);
+		xsprof_pairer_get_stats(pass.pairer, &report->pairs);
 		if (report->steps)
 			report_steps_finish(report->steps);
 		ret = report_split(report);
@@ -233,7 +203,7 @@ static int run(struct report *report)
 			status = TOOL_FAILED;
 	}
 out:
-	xsprof_pairer_free(pairer);
+	xsprof_pairer_free(pass.pairer);
 	report_usage_free(report->usage);
 	cause_reader_free(report->reader);
 	cause_free(report->cause);

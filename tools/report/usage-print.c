@@ -24,7 +24,8 @@ static const struct {
 	[FLOPS]	      = { "FLOPs",	     "flops" },
 };
 
-const char *report_bytes(char *buf, size_t size, int64_t bytes)
+/* "-1.5 kB"; "-" for 0. */
+static const char *report_bytes(char *buf, size_t size, int64_t bytes)
 {
 	uint64_t n = bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes;
 

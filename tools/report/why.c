@@ -14,7 +14,6 @@
 #include "report/join.h"
 #include "report/why-local.h"
 
-#define BATCH	256u
 #define DEFAULT	5u
 
 struct choice {
@@ -25,7 +24,7 @@ struct choice {
 
 /* ---- the slowest ---------------------------------------------------------------------------- */
 
-/* The least stands first: the heap's order. */
+/* Order of the heap: the shortest comes first. */
 static bool less(const struct why_window *a, const struct why_window *b)
 {
 	uint64_t wa = why_wall(a), wb = why_wall(b);
@@ -140,41 +139,6 @@ static void choose(void *data, const struct xsprof_range *range)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Calls @event with each event of interest.  Return: 0, or an exit status. */
-static int read_all(struct why *why, int (*event)(void *data, const struct xsprof_event *ev),
-		    void *data)
-{
-	static struct xsprof_event evs[BATCH];
-	struct xsp_source *source = &why->report->source;
-	bool first = true;
-	int n, ret;
-
-	while ((n = xsprof_trace_next_batch(source->trace, evs, BATCH)) > 0) {
-		if (first) {
-			ret = report_start(why->report, &evs[0]);
-			if (ret)
-				return ret;
-			why->report->devices = xsp_trace_has_devices(source->trace);
-			first = false;
-		}
-		for (int i = 0; i < n; i++) {
-			why->report->devices |= evs[i].type == XSPROF_REC_GPU;
-			if (evs[i].ns > why->report->filter.to_ns) {
-				why->report->show.window = true;
-				/* Activities of devices are reported late. */
-				if (!why->report->devices)
-					return 0;
-				if (evs[i].type != XSPROF_REC_GPU)
-					continue;
-			}
-			ret = event(data, &evs[i]);
-			if (ret < 0)
-				return tool_error("%s: %s", source->path, strerror(-ret));
-		}
-	}
-	return n < 0 ? xsp_source_error(source, n) : 0;
-}
-
 struct first_pass {
 	struct xsprof_pairer	*pairer;
 	struct choice		*choice;
@@ -209,7 +173,7 @@ static int choose_all(struct why *why)
 	if (!ret)
 		ret = xsprof_pairer_new(report->source.trace, choose, &choice, &pass.pairer);
 	if (!ret)
-		status = read_all(why, pair_event, &pass);
+		status = report_read(report, false, pair_event, &pass);
 	if (!ret && !status && report->show.window)
 		xsprof_pairer_pass(pass.pairer, report->filter.to_ns);
 	if (!ret && !status)
@@ -285,7 +249,7 @@ static int ask_places(struct why *why)
 	return 0;
 }
 
-/* The second time, with what happened in the windows. */
+/* Reads the trace again for what happened in the windows. */
 static int watch_all(struct why *why)
 {
 	struct xsprof_trace *trace = why->report->source.trace;
@@ -311,7 +275,7 @@ static int watch_all(struct why *why)
 		why->windows[i].key = cause_reader_key(why->reader, why->windows[i].producer,
 						       why->windows[i].tid);
 	cause_hook(why->cause, why_segment, why);
-	status = read_all(why, watch_event, why);
+	status = report_read(why->report, false, watch_event, why);
 	if (status)
 		return status;
 	if (why->report->show.window)

@@ -7,15 +7,7 @@
 
 #include "format/chrome/local.h"
 
-static char *comma(char *p, bool *any)
-{
-	if (*any)
-		*p++ = ',';
-	*any = true;
-	return p;
-}
-
-#define ARG(p, any, key, put, value)	put(put_lit(comma(p, any), "\"" key "\":"), value)
+#define ARG(p, any, key, put, value)	put(put_lit(json_comma(p, any), "\"" key "\":"), value)
 
 static char *put_word(char *p, const char *word)
 {
@@ -65,7 +57,7 @@ static char *put_key(struct xsp_out *out, const char *key, size_t len, char *p, 
 {
 	uint32_t number = xsp_keys_take(&((struct chrome *)out->priv)->keys, key, len);
 
-	out->buf.p = comma(p, any);
+	out->buf.p = json_comma(p, any);
 	xsp_buf_put(&out->buf, key, len - 2);
 	p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
 	return xsp_keys_number(put_lit(p, "\":"), number);
@@ -162,7 +154,7 @@ static bool note_arg(struct xsp_out *out, const struct xsprof_event *ev, struct 
 		return xsp_tracks_note(out->tracks, range, 1, out->scratch,
 				       (size_t)(p - out->scratch));
 	}
-	p = comma(out->scratch, &any);
+	p = json_comma(out->scratch, &any);
 	key = xsp_names_get(out->keys, ev->producer, arg->key);
 	memcpy(p, key->text, key->len);
 	p = put_value(out, ev, arg, p + key->len);
@@ -210,7 +202,7 @@ static char *put_gpu(struct xsp_out *out, const struct xsprof_event *ev, char *p
 		p = ARG(p, any, "graph id", xsp_json_safe_u64, gpu->graph);
 	if (gpu->graph_node)
 		p = ARG(p, any, "graph node id", xsp_json_safe_u64, gpu->graph_node);
-	return in ? put_name(out, ev, in, put_lit(comma(p, any), "\"captured in\":")) : p;
+	return in ? put_name(out, ev, in, put_lit(json_comma(p, any), "\"captured in\":")) : p;
 }
 
 static char *put_frames(const struct xsprof_event *ev, char *p, bool *any)
@@ -221,7 +213,7 @@ static char *put_frames(const struct xsprof_event *ev, char *p, bool *any)
 	uint64_t frame;
 
 	p = ARG(p, any, "kind", xsp_json_safe_u64, ev->value);
-	p = put_lit(comma(p, any), "\"frames\":\"");
+	p = put_lit(json_comma(p, any), "\"frames\":\"");
 	for (i = 0; i < n && i < ev->aux; i++) {
 		memcpy(&frame, frames + i * sizeof(frame), sizeof(frame));
 		if (i)
@@ -275,15 +267,17 @@ static char *put_sched(const struct xsprof_event *ev, char *p, bool *any)
 	if (ev->type == XSPROF_REC_SCHED_OUT) {
 		p = ARG(p, any, "state", put_word, state);
 		if (ev->aux & XSPROF_SCHED_PREEMPTED)
-			p = put_lit(comma(p, any), "\"preempted\":true");
+			p = put_lit(json_comma(p, any), "\"preempted\":true");
 	} else if (ev->aux & XSPROF_SCHED_NEW) {
-		p = put_lit(comma(p, any), "\"new\":true");
+		p = put_lit(json_comma(p, any), "\"new\":true");
 	}
 	p = ARG(p, any, "other", put_word, xsp_word_sched(ev->aux & XSPROF_SCHED_WHO));
 	if ((uint32_t)ev->value)
 		p = ARG(p, any, "other_tid", put_u32, (uint32_t)ev->value);
 	comm = fmt_sched_comm(ev, &len);
-	return comm ? json_string(put_lit(comma(p, any), "\"other_comm\":"), comm, len, NULL) : p;
+	if (comm)
+		p = json_string(put_lit(json_comma(p, any), "\"other_comm\":"), comm, len, NULL);
+	return p;
 }
 
 /* Keys are those of PyTorch's profiler. */
@@ -364,7 +358,7 @@ char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char
 		       ARG(p, any, "records", xsp_json_safe_u64, ev->value);
 	case XSPROF_EV_PRODUCER:
 		exe = xsprof_trace_fact(out->trace, ev->producer, "exe");
-		return exe ? json_string(put_lit(comma(p, any), "\"exe\":"), exe,
+		return exe ? json_string(put_lit(json_comma(p, any), "\"exe\":"), exe,
 					 strnlen(exe, XSPROF_TEXT_MAX), NULL) : p;
 	case XSPROF_EV_EXIT:
 		return put_exit(out, ev, p, any);

@@ -100,78 +100,18 @@ static void put_metric(struct xsp_out *out, const struct xsp_view *view, uint32_
 	out->buf.p = put_lit(p, "}}");
 }
 
-/* Counters, each at the time from which it is the mean; that of a kernel ends with it. */
-static void put_metrics(struct xsp_out *out, const struct xsp_view *view)
-{
-	struct xsprof_trace_arg arg;
-	size_t pos = 0;
-
-	while (fmt_gpu_metric(view->ev, &pos, &arg)) {
-		put_metric(out, view, arg.key, view->ev->begin_ns, arg.u.f64);
-		if (fmt_gpu_of_kernel(view->ev))
-			put_metric(out, view, arg.key, view->ev->end_ns, 0);
-	}
-}
-
-static char scope_of(const struct xsprof_event *ev)
+static void instant(struct xsp_out *out, const struct xsp_view *view, uint32_t scope,
+		    const struct xsp_range *noted)
 {
 	static const char scopes[] = { 't', 'p', 'g' };
 
-	return ev->aux < 3 ? scopes[ev->aux] : 't';
+	chrome_instant(out, view, scope < 3 ? scopes[scope] : 't', NULL, noted);
 }
 
-/* What has its own times. */
-static void put_timed(struct xsp_out *out, const struct xsp_view *view)
-{
-	const struct xsprof_event *ev = view->ev;
-
-	/* Its kernels show it as "captured in". */
-	if (ev->type == XSPROF_REC_GPU && ev->aux == XSPROF_GPU_NODE) {
-		out->merged++;
-		return;
-	}
-	if (ev->type == XSPROF_REC_GPU && ev->aux == XSPROF_GPU_METRICS) {
-		put_metrics(out, view);
-		return;
-	}
-	if (ev->type == XSPROF_REC_GPU &&
-	    (ev->aux == XSPROF_GPU_ALLOC || ev->aux == XSPROF_GPU_FREE))
-		put_in_use(out, view);
-	chrome_put_range(out, view);
-}
-
-/* Records that waited for their continuation are complete. */
-static void put_held(struct xsp_out *out, struct xsp_track *thread)
-{
-	struct fmt_held *held = fmt_held_take(thread);
-	struct xsp_view view = { .thread = thread };
-
-	if (!held)
-		return;
-	view.ev = &held->ev;
-	view.name = held->name;
-	if (held->ev.rec)
-		put_timed(out, &view);
-	else
-		chrome_instant(out, &view, scope_of(&held->ev), NULL, &held->range);
-	fmt_held_done(out, held);
-}
-
-/* Arguments after their record: added to the record's range while it is open. */
-static void put_args(struct xsp_out *out, const struct xsp_view *view)
-{
-	struct xsp_range *range = xsp_stack_top(&view->thread->opens.stack);
-	bool whole, added = fmt_held_add(out, view, chrome_note_args, &whole);
-
-	if (whole)
-		put_held(out, view->thread);
-	if (!added && view->thread->note_to_top && range)
-		added = chrome_note_args(out, view->ev, range);
-	if (added)
-		out->merged++;
-	else
-		chrome_instant(out, view, 't', NULL, NULL);
-}
+static const struct fmt_drawing drawing = {
+	.range = chrome_put_range, .instant = instant, .metric = put_metric,
+	.in_use = put_in_use, .note = chrome_note_args,
+};
 
 static void put_mem(struct xsp_out *out, const struct xsp_view *view)
 {
@@ -207,8 +147,8 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 {
 	chrome_kernel_marker(out, view->ev);
 	chrome_flow_done(out, view->thread, view->ev->ns);
-	if (view->ev->type != XSPROF_REC_ARGS)
-		put_held(out, view->thread);
+	if (fmt_draw(out, &drawing, view))
+		return;
 	switch (view->ev->type) {
 	case XSPROF_REC_BEGIN:
 		chrome_put_begin(out, view);
@@ -216,32 +156,15 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 	case XSPROF_REC_END:
 		chrome_put_end(out, view);
 		break;
-	case XSPROF_REC_GPU:
-	case XSPROF_REC_COMPLETE:
-	case XSPROF_REC_SPAN:
-		if (!fmt_hold_range(view))
-			put_timed(out, view);
-		break;
-	case XSPROF_REC_INSTANT:
-		if (!fmt_hold(out, view, chrome_note_args))
-			chrome_instant(out, view, scope_of(view->ev), NULL, NULL);
-		break;
 	case XSPROF_REC_COUNTER_I64:
 	case XSPROF_REC_COUNTER_F64:
 		put_counter(out, view);
 		break;
-	case XSPROF_REC_ASYNC_BEGIN:
-	case XSPROF_REC_ASYNC_INSTANT:
-	case XSPROF_REC_ASYNC_END:
+	case XSPROF_REC_ASYNC_BEGIN ... XSPROF_REC_ASYNC_END:
 		chrome_put_async(out, view);
 		break;
-	case XSPROF_REC_FLOW_START:
-	case XSPROF_REC_FLOW_STEP:
-	case XSPROF_REC_FLOW_END:
+	case XSPROF_REC_FLOW_START ... XSPROF_REC_FLOW_END:
 		chrome_put_flow(out, view);
-		break;
-	case XSPROF_REC_ARGS:
-		put_args(out, view);
 		break;
 	case XSPROF_REC_ALLOC:
 	case XSPROF_REC_FREE:
@@ -269,7 +192,7 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 static void chrome_gone(void *data, struct xsp_track *thread)
 {
 	chrome_flow_done(data, thread, UINT64_MAX);
-	put_held(data, thread);
+	fmt_draw_held(data, &drawing, thread);
 	fmt_held_free(thread);
 	chrome_empty_forget(data, thread);
 	chrome_thread_name(data, thread);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The fields of activities, samples, ops, memory events and ends of processes: see fields.h.
+ * The fields of records, see fields.h.
  */
 #include "format/common/fields.h"
 
@@ -29,6 +29,17 @@ static void add_word(struct list *l, const char *key, const char *word)
 	add(l, key, key, FMT_WORD, 0)->word = word;
 }
 
+/* A number that NDJSON has elsewhere. */
+static struct fmt_field *add_text(struct list *l, const char *text, uint32_t kind, uint64_t value)
+{
+	return add(l, NULL, text, kind, value);
+}
+
+static void add_range(struct list *l, const struct xsprof_event *ev)
+{
+	add(l, "", "", FMT_RANGE, ev->begin_ns)->end = ev->end_ns;
+}
+
 static void add_gpu(struct list *l, struct xsp_out *out, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
@@ -37,9 +48,8 @@ static void add_gpu(struct list *l, struct xsp_out *out, const struct xsprof_eve
 	size_t len;
 
 	add_word(l, "kind", xsp_word_gpu(ev->aux));
-	add(l, "", "", FMT_RANGE, ev->begin_ns)->end = ev->end_ns;
-	/* NDJSON has it as the record's value. */
-	add(l, NULL, "corr", FMT_U64, ev->value);
+	add_range(l, ev);
+	add_text(l, "corr", FMT_U64, ev->value);
 	if (!gpu)
 		return;
 	add(l, "start", NULL, FMT_U64, gpu->start);
@@ -94,8 +104,7 @@ static void add_mem(struct list *l, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec_mem *mem = xsp_record(ev, struct xsprof_rec_mem);
 
-	/* NDJSON has it as the record's value. */
-	add(l, NULL, "addr", FMT_HEX, ev->value);
+	add_text(l, "addr", FMT_HEX, ev->value);
 	if (mem) {
 		add(l, "bytes", "bytes", FMT_U64, mem->bytes);
 		add_some(l, "total_allocated", "allocated", mem->total_allocated);
@@ -109,6 +118,8 @@ static void add_exit(struct list *l, const struct xsp_out *out, const struct xsp
 	uint64_t after = fmt_exit_after(out, ev);
 	uint32_t how = (uint32_t)(ev->value >> 32);
 
+	add_text(l, "producer", FMT_U64, ev->producer);
+	add_text(l, "pid", FMT_U64, ev->pid);
 	add_word(l, "how", xsp_word_how(how));
 	if (how == XSPROF_HOW_KILLED)
 		add(l, "signal", "signal", FMT_U64, (uint32_t)ev->value);
@@ -116,6 +127,50 @@ static void add_exit(struct list *l, const struct xsp_out *out, const struct xsp
 		add(l, "status", "status", FMT_I64, (uint64_t)(int64_t)(int32_t)ev->value);
 	if (after)
 		add(l, "ended_after_ns", "ended_after", FMT_TIME, after);
+}
+
+static void add_span(struct list *l, const struct xsprof_event *ev)
+{
+	const struct xsprof_rec_span *span = xsp_record(ev, struct xsprof_rec_span);
+
+	add_range(l, ev);
+	add_text(l, "id", FMT_HEX, ev->value)->unset = !ev->value;
+	if (span) {
+		add(l, "begin_ticks", NULL, FMT_U64, span->begin);
+		add(l, "end_ticks", NULL, FMT_U64, span->end);
+		add(l, "parent", "parent", FMT_HEX, span->parent)->unset = !span->parent;
+	}
+	add_word(l, "scope", xsp_word_scope(ev->aux));
+}
+
+static void add_clock(struct list *l, const struct xsprof_event *ev)
+{
+	const struct xsprof_rec_clock *clock = xsp_record(ev, struct xsprof_rec_clock);
+
+	add_text(l, "clock", FMT_U64, ev->aux);
+	add_text(l, "value", FMT_U64, ev->value);
+	if (!clock)
+		return;
+	add(l, "clock_ticks", "ticks", FMT_U64, clock->ticks);
+	add(l, "window", "window", FMT_U64, clock->window);
+}
+
+static void add_relation(struct list *l, const struct xsprof_event *ev)
+{
+	const struct xsprof_rec_relation *relation = xsp_record(ev, struct xsprof_rec_relation);
+
+	add_text(l, "kind", FMT_U64, ev->aux);
+	add_text(l, "head", FMT_HEX, ev->value);
+	if (relation)
+		add(l, "tail", "tail", FMT_HEX, relation->tail);
+}
+
+static void add_lost(struct list *l, const struct xsprof_event *ev)
+{
+	const char *unit = ev->flags & XSPROF_EVF_SLOTS ? "slots" : "records";
+
+	add(l, "unit", NULL, FMT_WORD, 0)->word = unit;
+	add_text(l, unit, FMT_U64, ev->value);
 }
 
 size_t fmt_fields(struct xsp_out *out, const struct xsprof_event *ev,
@@ -137,9 +192,49 @@ size_t fmt_fields(struct xsp_out *out, const struct xsprof_event *ev,
 	case XSPROF_REC_SAMPLE:
 		add_sample(&l, ev);
 		break;
+	case XSPROF_REC_ASYNC_BEGIN ... XSPROF_REC_FLOW_END:
+		add_text(&l, "id", FMT_HEX, ev->value);
+		break;
+	case XSPROF_REC_CORR_PUSH:
+		add_text(&l, "kind", FMT_U64, ev->aux);
+		add_text(&l, "id", FMT_U64, ev->value);
+		break;
+	case XSPROF_REC_CORR_POP:
+		add_text(&l, "kind", FMT_U64, ev->aux);
+		break;
+	case XSPROF_REC_STEP:
+		add_text(&l, "step", FMT_U64, ev->value);
+		break;
+	case XSPROF_REC_SPAN:
+		add_span(&l, ev);
+		break;
+	case XSPROF_REC_SYNC:
+		add_word(&l, "op", xsp_word_sync(ev->aux));
+		add_text(&l, "object", FMT_HEX, ev->value);
+		break;
+	case XSPROF_REC_CLOCK:
+		add_clock(&l, ev);
+		break;
+	case XSPROF_REC_RELATION:
+		add_relation(&l, ev);
+		break;
+	case XSPROF_REC_SCHED_MIGRATE:
+		add(&l, "from", "from", FMT_U64, (uint32_t)ev->value);
+		add(&l, "to", "to", FMT_U64, ev->value >> 32);
+		break;
+	case XSPROF_EV_LOST:
+		add_lost(&l, ev);
+		break;
 	case XSPROF_EV_EXIT:
 		add_exit(&l, out, ev);
 		break;
+	case XSPROF_REC_ARGS:
+	case XSPROF_REC_SCHED_IN:
+		break;
+	default:
+		add_text(&l, "type", FMT_HEX, ev->type);
+		add_text(&l, "aux", FMT_U64, ev->aux);
+		add_text(&l, "value", FMT_HEX, ev->value);
 	}
 	return l.nr;
 }

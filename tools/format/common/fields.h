@@ -26,7 +26,7 @@ enum fmt_field_kind {
  * @json: its key in NDJSON, NULL: left out there
  * @text: its key in text, NULL: left out there
  * @kind: enum fmt_field_kind
- * @unset: it says nothing: text leaves it out
+ * @unset: it has no value: text leaves it out
  * @value: see @kind
  * @end: see @kind
  * @word: see @kind
@@ -41,7 +41,10 @@ struct fmt_field {
 	const char	*word;
 };
 
-/* Return: the number of fields; 0 also for records that formats write by themselves. */
+/*
+ * Return: the number of fields. Not for records that formats write by themselves, for speed or as
+ * they differ: ends, complete ranges, instants, counters, stacks, control, switches and producers.
+ */
 size_t fmt_fields(struct xsp_out *out, const struct xsprof_event *ev,
 		  struct fmt_field fields[FMT_FIELDS]);
 

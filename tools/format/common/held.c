@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events that wait for their arguments: see held.h.
+ * Events that wait for their arguments, and are drawn then: see held.h.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/common/held.h"
 
-#define ARG_ALIGN	16u	/* what is after an argument's head */
+#define ARG_ALIGN	16u	/* of the bytes after an argument's head */
 
 static bool goes_on(const struct xsprof_event *ev)
 {
@@ -22,7 +22,7 @@ static struct fmt_held *held_of(struct xsp_track *thread)
 	return thread->priv;
 }
 
-/* What waits is not there yet; the memory for its record stays. */
+/* Nothing waits; the memory for a record is kept. */
 static void empty(struct fmt_held *held)
 {
 	*held = (struct fmt_held){ .record = held->record, .room = held->room };
@@ -37,7 +37,8 @@ static void take(struct fmt_held *held, const struct xsp_view *view)
 	held->used = true;
 }
 
-bool fmt_hold(struct xsp_out *out, const struct xsp_view *view, fmt_note note)
+/* Keeps an instant. Return: false: write it now. */
+static bool hold(struct xsp_out *out, const struct xsp_view *view, fmt_note note)
 {
 	struct fmt_held *held = goes_on(view->ev) ? held_of(view->thread) : NULL;
 
@@ -93,7 +94,7 @@ static size_t end_of_args(const struct xsprof_event *ev)
 	return pos;
 }
 
-/* What is before the arguments, of those that fmt_hold_range() is for. */
+/* Size of the record before its arguments, of types that hold_range() keeps. */
 static size_t head(uint32_t type)
 {
 	switch (type) {
@@ -106,7 +107,8 @@ static size_t head(uint32_t type)
 	}
 }
 
-bool fmt_hold_range(const struct xsp_view *view)
+/* Keeps an event with its own times. Return: false: write it now. */
+static bool hold_range(const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
 	struct fmt_held *held = goes_on(ev) ? held_of(view->thread) : NULL;
@@ -163,7 +165,11 @@ static bool add_record(struct fmt_held *held, const struct xsprof_event *ev)
 	return append(held, (const char *)ev->rec + from, end - from);
 }
 
-bool fmt_held_add(struct xsp_out *out, const struct xsp_view *view, fmt_note note, bool *whole)
+/*
+ * Adds late arguments. Return: true: they belong to the event that waits; @whole is set if no more
+ * follow.
+ */
+static bool held_add(struct xsp_out *out, const struct xsp_view *view, fmt_note note, bool *whole)
 {
 	struct fmt_held *held = view->thread->priv;
 	bool added;
@@ -199,4 +205,97 @@ void fmt_held_free(struct xsp_track *thread)
 		free(held->record);
 	free(held);
 	thread->priv = NULL;
+}
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+/* Counters, each at the time from which it is the mean; that of a kernel ends with it. */
+static void draw_metrics(struct xsp_out *out, const struct fmt_drawing *d,
+			 const struct xsp_view *view)
+{
+	struct xsprof_trace_arg arg;
+	size_t pos = 0;
+
+	while (fmt_gpu_metric(view->ev, &pos, &arg)) {
+		d->metric(out, view, arg.key, view->ev->begin_ns, arg.u.f64);
+		if (fmt_gpu_of_kernel(view->ev))
+			d->metric(out, view, arg.key, view->ev->end_ns, 0);
+	}
+}
+
+/* An event with its own times. */
+static void draw_timed(struct xsp_out *out, const struct fmt_drawing *d,
+		       const struct xsp_view *view)
+{
+	const struct xsprof_event *ev = view->ev;
+
+	/* Its kernels show it as "captured in". */
+	if (ev->type == XSPROF_REC_GPU && ev->aux == XSPROF_GPU_NODE) {
+		out->merged++;
+		return;
+	}
+	if (ev->type == XSPROF_REC_GPU && ev->aux == XSPROF_GPU_METRICS) {
+		draw_metrics(out, d, view);
+		return;
+	}
+	if (ev->type == XSPROF_REC_GPU &&
+	    (ev->aux == XSPROF_GPU_ALLOC || ev->aux == XSPROF_GPU_FREE))
+		d->in_use(out, view);
+	d->range(out, view);
+}
+
+void fmt_draw_held(struct xsp_out *out, const struct fmt_drawing *d, struct xsp_track *thread)
+{
+	struct fmt_held *held = fmt_held_take(thread);
+	struct xsp_view view = { .thread = thread };
+
+	if (!held)
+		return;
+	view.ev = &held->ev;
+	view.name = held->name;
+	if (held->ev.rec)
+		draw_timed(out, d, &view);
+	else
+		d->instant(out, &view, held->ev.aux, &held->range);
+	fmt_held_done(out, held);
+}
+
+/* Arguments after their record: added to the record's range while it is open. */
+static void draw_args(struct xsp_out *out, const struct fmt_drawing *d,
+		      const struct xsp_view *view)
+{
+	struct xsp_range *range = xsp_stack_top(&view->thread->opens.stack);
+	bool whole, added = held_add(out, view, d->note, &whole);
+
+	if (whole)
+		fmt_draw_held(out, d, view->thread);
+	if (!added && view->thread->note_to_top && range)
+		added = d->note(out, view->ev, range);
+	if (added)
+		out->merged++;
+	else
+		d->instant(out, view, XSPROF_SCOPE_THREAD, NULL);
+}
+
+bool fmt_draw(struct xsp_out *out, const struct fmt_drawing *d, const struct xsp_view *view)
+{
+	if (view->ev->type != XSPROF_REC_ARGS)
+		fmt_draw_held(out, d, view->thread);
+	switch (view->ev->type) {
+	case XSPROF_REC_GPU:
+	case XSPROF_REC_COMPLETE:
+	case XSPROF_REC_SPAN:
+		if (!hold_range(view))
+			draw_timed(out, d, view);
+		return true;
+	case XSPROF_REC_INSTANT:
+		if (!hold(out, view, d->note))
+			d->instant(out, view, view->ev->aux, NULL);
+		return true;
+	case XSPROF_REC_ARGS:
+		draw_args(out, d, view);
+		return true;
+	default:
+		return false;
+	}
 }

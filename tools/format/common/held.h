@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An event whose arguments continue in the next records of its thread. The arguments are
- * collected; then the output writes all of it.
+ * Events of formats that draw ranges and instants on tracks: if the arguments of an event continue
+ * in the next records of its thread, they are collected, and then the event is drawn.
  */
 #ifndef XSPROF_OUT_HELD_H
 #define XSPROF_OUT_HELD_H
@@ -30,20 +30,39 @@ struct fmt_held {
 typedef bool (*fmt_note)(struct xsp_out *out, const struct xsprof_event *ev,
 			 struct xsp_range *range);
 
-/* An instant. Return: false: write it now. */
-bool fmt_hold(struct xsp_out *out, const struct xsp_view *view, fmt_note note);
-/* An event with its own times. Return: false: write it now. */
-bool fmt_hold_range(const struct xsp_view *view);
 /* An event without arguments that must wait for the next event. Return: false without memory. */
 bool fmt_hold_plain(const struct xsp_view *view);
-/*
- * Late arguments. Return: true: they belong to an event that waits; @whole is set if no more will
- * come.
- */
-bool fmt_held_add(struct xsp_out *out, const struct xsp_view *view, fmt_note note, bool *whole);
-/* To be written now, then call fmt_held_done(). Return: NULL: none waits. */
+/* Return: the event that waits, to be written, then given to fmt_held_done(); NULL: none. */
 struct fmt_held *fmt_held_take(struct xsp_track *thread);
 void fmt_held_done(struct xsp_out *out, struct fmt_held *held);
 void fmt_held_free(struct xsp_track *thread);
+
+/**
+ * struct fmt_drawing - functions of a format
+ * @range: writes an event with its own times
+ * @instant: writes an instant; @noted: its note has the arguments; NULL: the event has them
+ * @metric: writes the value of a device's counter from @ns on
+ * @in_use: writes the memory in use after an allocation or a free
+ * @note: see fmt_note
+ */
+struct fmt_drawing {
+	void		(*range)(struct xsp_out *out, const struct xsp_view *view);
+	void		(*instant)(struct xsp_out *out, const struct xsp_view *view,
+				   uint32_t scope, const struct xsp_range *noted);
+	void		(*metric)(struct xsp_out *out, const struct xsp_view *view, uint32_t key,
+				  uint64_t ns, double value);
+	void		(*in_use)(struct xsp_out *out, const struct xsp_view *view);
+	fmt_note	note;
+};
+
+/* Writes the event of @thread that waits, if there is one. */
+void fmt_draw_held(struct xsp_out *out, const struct fmt_drawing *drawing,
+		   struct xsp_track *thread);
+/*
+ * Writes an instant or an event with its own times, or keeps it until its arguments are complete.
+ * Return: false: other events, which the format writes.
+ */
+bool fmt_draw(struct xsp_out *out, const struct fmt_drawing *drawing,
+	      const struct xsp_view *view);
 
 #endif /* XSPROF_OUT_HELD_H */

@@ -97,7 +97,7 @@ static char *put_listed(struct xsp_out *out, const struct xsprof_event *ev, char
 	return p;
 }
 
-/* The frames of samples have names; others are addresses. */
+/* Frames of samples have names; others are addresses. */
 static char *put_stack(struct xsp_out *out, const struct xsprof_event *ev, uint32_t stack,
 		       char *p)
 {
@@ -142,30 +142,11 @@ static char *put_sample(struct xsp_out *out, const struct xsprof_event *ev, char
 	return put_stack(out, ev, sample.stack, p);
 }
 
-static char *put_span_record(const struct xsprof_event *ev, char *p)
-{
-	const struct xsprof_rec_span *span = xsp_record(ev, struct xsprof_rec_span);
-
-	p = put_range(ev, p);
-	if (span) {
-		p = FIELD(p, "begin_ticks", put_u64, span->begin);
-		p = FIELD(p, "end_ticks", put_u64, span->end);
-		p = FIELD(p, "parent", put_u64, span->parent);
-	}
-	return FIELD(p, "scope", ndjson_put_word, xsp_word_scope(ev->aux));
-}
-
 static char *put_sched(const struct xsprof_event *ev, char *p)
 {
 	const char *comm;
 	size_t len;
 
-	if (ev->type == XSPROF_REC_SCHED_IN)
-		return p;
-	if (ev->type == XSPROF_REC_SCHED_MIGRATE) {
-		p = FIELD(p, "from", put_u32, (uint32_t)ev->value);
-		return FIELD(p, "to", put_u32, (uint32_t)(ev->value >> 32));
-	}
 	if (ev->type == XSPROF_REC_SCHED_OUT) {
 		p = put_lit(p, ",\"state\":\"");
 		*p++ = fmt_sched_state(ev->aux);
@@ -180,12 +161,6 @@ static char *put_sched(const struct xsprof_event *ev, char *p)
 		p = FIELD(p, "other_tid", put_u32, (uint32_t)ev->value);
 	comm = fmt_sched_comm(ev, &len);
 	return comm ? xsp_json_field(put_lit(p, ","), "other_comm", comm, len) : p;
-}
-
-static char *put_lost(const struct xsprof_event *ev, char *p)
-{
-	return ev->flags & XSPROF_EVF_SLOTS ? put_lit(p, ",\"unit\":\"slots\"") :
-					      put_lit(p, ",\"unit\":\"records\"");
 }
 
 static char *put_producer(struct xsp_out *out, const struct xsprof_event *ev, char *p)
@@ -210,17 +185,9 @@ static char *put_control(struct xsp_out *out, const struct xsprof_event *ev, cha
 char *ndjson_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 {
 	const struct xsprof_event *ev = view->ev;
-	const struct xsprof_rec_relation *relation;
-	const struct xsprof_rec_clock *clock;
 	double f64;
 
 	switch (ev->type) {
-	case XSPROF_REC_BEGIN:
-	case XSPROF_REC_ALLOC:
-	case XSPROF_REC_FREE:
-	case XSPROF_REC_GPU:
-	case XSPROF_EV_EXIT:
-		return put_listed(out, ev, p);
 	case XSPROF_REC_END:
 		if (ev->aux & XSPROF_END_CONTINUED && !view->earlier)
 			p = put_lit(p, ",\"continued\":true");
@@ -238,32 +205,18 @@ char *ndjson_put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 	case XSPROF_REC_COUNTER_F64:
 		f64 = xsp_bits_double(ev->value);
 		return FIELD(p, "f64", xsp_json_double, f64);
-	case XSPROF_REC_SPAN:
-		return put_span_record(ev, p);
-	case XSPROF_REC_SYNC:
-		return FIELD(p, "op", ndjson_put_word, xsp_word_sync(ev->aux));
 	case XSPROF_REC_CONTROL:
 		return put_control(out, ev, p);
-	case XSPROF_REC_CLOCK:
-		clock = xsp_record(ev, struct xsprof_rec_clock);
-		if (!clock)
-			return p;
-		p = FIELD(p, "clock_ticks", put_u64, clock->ticks);
-		return FIELD(p, "window", put_u64, clock->window);
 	case XSPROF_REC_STACK:
 		return put_frames(ev, p);
-	case XSPROF_REC_RELATION:
-		relation = xsp_record(ev, struct xsprof_rec_relation);
-		return relation ? FIELD(p, "tail", put_u64, relation->tail) : p;
 	case XSPROF_REC_SAMPLE:
 		return put_sample(out, ev, p);
-	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
+	case XSPROF_REC_SCHED_OUT:
+	case XSPROF_REC_SCHED_WAKE:
 		return put_sched(ev, p);
-	case XSPROF_EV_LOST:
-		return put_lost(ev, p);
 	case XSPROF_EV_PRODUCER:
 		return put_producer(out, ev, p);
 	default:
-		return p;
+		return put_listed(out, ev, p);
 	}
 }

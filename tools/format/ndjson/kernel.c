@@ -95,8 +95,6 @@ static void put_bytes(struct xsp_out *out, const struct xsprof_event *ev)
 	xsp_buf_puts(&out->buf, "\"");
 }
 
-#define FIELD(p, key, put, value)	put(put_lit(p, ",\"" key "\":"), value)
-
 static void put_lost(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
 	p = FIELD(p, "cpu", put_i64, ev->cpu);

@@ -70,8 +70,9 @@ static void put_counter(struct xsp_out *out, const struct xsp_view *view)
 }
 
 /* The memory of a device in use: a counter in addition to the allocation itself. */
-static void put_in_use(struct xsp_out *out, const struct xsprof_event *ev)
+static void put_in_use(struct xsp_out *out, const struct xsp_view *view)
 {
+	const struct xsprof_event *ev = view->ev;
 	struct pf_packet pkt;
 	uint64_t bytes, uuid;
 	char *p;
@@ -83,27 +84,14 @@ static void put_in_use(struct xsp_out *out, const struct xsprof_event *ev)
 	pf_close(out, &pkt, wire_i64(p, PF_COUNTER_I64, (int64_t)bytes));
 }
 
-static void put_metric(struct xsp_out *out, uint64_t track, uint64_t ns, double value)
+static void put_metric(struct xsp_out *out, const struct xsp_view *view, uint32_t key, uint64_t ns,
+		       double value)
 {
+	uint64_t track = pf_metric_track(out, view->ev, key);
 	struct pf_packet pkt;
 	char *p = pf_open_uuid(out, &pkt, ns, PF_COUNTER, track);
 
 	pf_close(out, &pkt, wire_double(p, PF_COUNTER_F64, value));
-}
-
-/* Counters, each at the time from which it is the mean; that of a kernel ends with it. */
-static void put_metrics(struct xsp_out *out, const struct xsprof_event *ev)
-{
-	struct xsprof_trace_arg arg;
-	uint64_t track;
-	size_t pos = 0;
-
-	while (fmt_gpu_metric(ev, &pos, &arg)) {
-		track = pf_metric_track(out, ev, arg.key);
-		put_metric(out, track, ev->begin_ns, arg.u.f64);
-		if (fmt_gpu_of_kernel(ev))
-			put_metric(out, track, ev->end_ns, 0);
-	}
 }
 
 /* The track of an instant, if it is not its thread's; 0: it is. */
@@ -116,58 +104,16 @@ static uint64_t scope_track(struct xsp_out *out, const struct xsprof_event *ev, 
 	return 0;
 }
 
-/* What has its own times. */
-static void put_timed(struct xsp_out *out, const struct xsp_view *view)
+static void instant(struct xsp_out *out, const struct xsp_view *view, uint32_t scope,
+		    const struct xsp_range *noted)
 {
-	const struct xsprof_event *ev = view->ev;
-
-	/* Its kernels show it as "captured in". */
-	if (ev->type == XSPROF_REC_GPU && ev->aux == XSPROF_GPU_NODE) {
-		out->merged++;
-		return;
-	}
-	if (ev->type == XSPROF_REC_GPU && ev->aux == XSPROF_GPU_METRICS) {
-		put_metrics(out, ev);
-		return;
-	}
-	if (ev->type == XSPROF_REC_GPU &&
-	    (ev->aux == XSPROF_GPU_ALLOC || ev->aux == XSPROF_GPU_FREE))
-		put_in_use(out, ev);
-	pf_put_range(out, view);
+	pf_instant(out, view, scope_track(out, view->ev, scope), noted ? noted->note : NULL);
 }
 
-/* Records that waited for their continuation are complete. */
-static void put_held(struct xsp_out *out, struct xsp_track *thread)
-{
-	struct fmt_held *held = fmt_held_take(thread);
-	struct xsp_view view = { .thread = thread };
-
-	if (!held)
-		return;
-	view.ev = &held->ev;
-	view.name = held->name;
-	if (held->ev.rec)
-		put_timed(out, &view);
-	else
-		pf_instant(out, &view, scope_track(out, view.ev, view.ev->aux), held->range.note);
-	fmt_held_done(out, held);
-}
-
-/* Arguments after their record: added to the record's range while it is open. */
-static void put_args(struct xsp_out *out, const struct xsp_view *view)
-{
-	struct xsp_range *range = xsp_stack_top(&view->thread->opens.stack);
-	bool whole, added = fmt_held_add(out, view, pf_note_args, &whole);
-
-	if (whole)
-		put_held(out, view->thread);
-	if (!added && view->thread->note_to_top && range)
-		added = pf_note_args(out, view->ev, range);
-	if (added)
-		out->merged++;
-	else
-		pf_instant(out, view, 0, NULL);
-}
+static const struct fmt_drawing drawing = {
+	.range = pf_put_range, .instant = instant, .metric = put_metric, .in_use = put_in_use,
+	.note = pf_note_args,
+};
 
 static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 {
@@ -175,24 +121,14 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 
 	pf_event_at(out, ev->ns);
 	pf_running_marker(out, ev);
-	if (ev->type != XSPROF_REC_ARGS)
-		put_held(out, view->thread);
+	if (fmt_draw(out, &drawing, view))
+		return;
 	switch (ev->type) {
 	case XSPROF_REC_BEGIN:
 		pf_put_begin(out, view);
 		break;
 	case XSPROF_REC_END:
 		pf_put_end(out, view);
-		break;
-	case XSPROF_REC_GPU:
-	case XSPROF_REC_COMPLETE:
-	case XSPROF_REC_SPAN:
-		if (!fmt_hold_range(view))
-			put_timed(out, view);
-		break;
-	case XSPROF_REC_INSTANT:
-		if (!fmt_hold(out, view, pf_note_args))
-			pf_instant(out, view, scope_track(out, ev, ev->aux), NULL);
 		break;
 	case XSPROF_REC_COUNTER_I64:
 	case XSPROF_REC_COUNTER_F64:
@@ -203,9 +139,6 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 		break;
 	case XSPROF_REC_FLOW_START ... XSPROF_REC_FLOW_END:
 		put_flow(out, view);
-		break;
-	case XSPROF_REC_ARGS:
-		put_args(out, view);
 		break;
 	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
 		if (!pf_sched_event(out, ev))
@@ -221,13 +154,13 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 		pf_lost(out, ev);
 		break;
 	case XSPROF_EV_EXIT:
-		pf_instant(out, view, scope_track(out, ev, XSPROF_SCOPE_PROCESS), NULL);
+		instant(out, view, XSPROF_SCOPE_PROCESS, NULL);
 		pf_end_program(out, ev);
 		break;
 	case XSPROF_REC_STEP:
 	case XSPROF_REC_CONTROL:
 	case XSPROF_EV_PRODUCER:
-		pf_instant(out, view, scope_track(out, ev, XSPROF_SCOPE_PROCESS), NULL);
+		instant(out, view, XSPROF_SCOPE_PROCESS, NULL);
 		break;
 	default:
 		pf_instant(out, view, 0, NULL);
@@ -259,7 +192,7 @@ static void perfetto_window(struct xsp_out *out, uint64_t ns)
 
 static void perfetto_gone(void *data, struct xsp_track *thread)
 {
-	put_held(data, thread);
+	fmt_draw_held(data, &drawing, thread);
 	fmt_held_free(thread);
 	pf_thread_gone(data, thread);
 }

@@ -95,19 +95,6 @@ static char *put_frames(const struct xsprof_event *ev, char *p)
 	return p;
 }
 
-static char *put_clock(const struct xsprof_event *ev, char *p)
-{
-	const struct xsprof_rec_clock *clock = xsp_record(ev, struct xsprof_rec_clock);
-
-	p = FIELD(p, "clock", put_u32, ev->aux);
-	p = FIELD(p, "value", put_u64, ev->value);
-	if (clock) {
-		p = FIELD(p, "ticks", put_u64, clock->ticks);
-		p = FIELD(p, "window", put_u64, clock->window);
-	}
-	return p;
-}
-
 static char *put_producer(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
 	const char *exe = xsprof_trace_fact(out->trace, ev->producer, "exe");
@@ -115,13 +102,6 @@ static char *put_producer(struct xsp_out *out, const struct xsprof_event *ev, ch
 	p = FIELD(p, "producer", put_u32, ev->producer);
 	p = FIELD(p, "pid", put_u32, ev->pid);
 	return exe ? text_put_quoted(put_lit(p, " exe="), exe, strnlen(exe, 4096)) : p;
-}
-
-static char *put_exit(struct xsp_out *out, const struct xsprof_event *ev, char *p)
-{
-	p = FIELD(p, "producer", put_u32, ev->producer);
-	p = FIELD(p, "pid", put_u32, ev->pid);
-	return put_listed(out, ev, p);
 }
 
 /* The other task, as far as the reader may know it. */
@@ -139,23 +119,16 @@ static char *put_who(const struct xsprof_event *ev, char *p)
 
 static char *put_sched(const struct xsprof_event *ev, char *p)
 {
-	switch (ev->type) {
-	case XSPROF_REC_SCHED_OUT:
-		p = put_lit(p, " state=");
-		*p++ = fmt_sched_state(ev->aux);
-		if (ev->aux & XSPROF_SCHED_PREEMPTED)
-			p = put_lit(p, " preempted");
-		return put_who(ev, put_lit(p, " next="));
-	case XSPROF_REC_SCHED_WAKE:
+	if (ev->type == XSPROF_REC_SCHED_WAKE) {
 		if (ev->aux & XSPROF_SCHED_NEW)
 			p = put_lit(p, " new");
 		return put_who(ev, put_lit(p, " by="));
-	case XSPROF_REC_SCHED_MIGRATE:
-		p = FIELD(p, "from", put_u32, (uint32_t)ev->value);
-		return FIELD(p, "to", put_u32, (uint32_t)(ev->value >> 32));
-	default:
-		return p;
 	}
+	p = put_lit(p, " state=");
+	*p++ = fmt_sched_state(ev->aux);
+	if (ev->aux & XSPROF_SCHED_PREEMPTED)
+		p = put_lit(p, " preempted");
+	return put_who(ev, put_lit(p, " next="));
 }
 
 static char *put_control(struct xsp_out *out, const struct xsprof_event *ev, char *p)
@@ -170,8 +143,6 @@ static char *put_control(struct xsp_out *out, const struct xsprof_event *ev, cha
 char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 {
 	const struct xsprof_event *ev = view->ev;
-	const struct xsprof_rec_relation *relation;
-	const struct xsprof_rec_span *span;
 
 	switch (ev->type) {
 	case XSPROF_REC_END:
@@ -190,58 +161,16 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 		return FIELD(p, "value", put_i64, (int64_t)ev->value);
 	case XSPROF_REC_COUNTER_F64:
 		return FIELD(p, "value", xsp_put_double, xsp_bits_double(ev->value));
-	case XSPROF_REC_BEGIN:
-	case XSPROF_REC_ALLOC:
-	case XSPROF_REC_FREE:
-	case XSPROF_REC_GPU:
-	case XSPROF_REC_SAMPLE:
-		return put_listed(out, ev, p);
-	case XSPROF_REC_ASYNC_BEGIN ... XSPROF_REC_FLOW_END:
-		return FIELD(p, "id", put_hex, ev->value);
-	case XSPROF_REC_CORR_PUSH:
-		p = FIELD(p, "kind", put_u32, ev->aux);
-		return FIELD(p, "id", put_u64, ev->value);
-	case XSPROF_REC_CORR_POP:
-		return FIELD(p, "kind", put_u32, ev->aux);
-	case XSPROF_REC_STEP:
-		return FIELD(p, "step", put_u64, ev->value);
-	case XSPROF_REC_SPAN:
-		p = put_span(ev->begin_ns, ev->end_ns, p);
-		span = xsp_record(ev, struct xsprof_rec_span);
-		if (ev->value)
-			p = FIELD(p, "id", put_hex, ev->value);
-		if (span && span->parent)
-			p = FIELD(p, "parent", put_hex, span->parent);
-		return FIELD(p, "scope", put_word, xsp_word_scope(ev->aux));
-	case XSPROF_REC_SYNC:
-		p = FIELD(p, "op", put_word, xsp_word_sync(ev->aux));
-		return FIELD(p, "object", put_hex, ev->value);
 	case XSPROF_REC_CONTROL:
 		return put_control(out, ev, p);
-	case XSPROF_REC_CLOCK:
-		return put_clock(ev, p);
 	case XSPROF_REC_STACK:
 		return put_frames(ev, p);
-	case XSPROF_REC_RELATION:
-		relation = xsp_record(ev, struct xsprof_rec_relation);
-		p = FIELD(p, "kind", put_u32, ev->aux);
-		p = FIELD(p, "head", put_hex, ev->value);
-		return relation ? FIELD(p, "tail", put_hex, relation->tail) : p;
-	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
+	case XSPROF_REC_SCHED_OUT:
+	case XSPROF_REC_SCHED_WAKE:
 		return put_sched(ev, p);
-	case XSPROF_EV_LOST:
-		if (ev->flags & XSPROF_EVF_SLOTS)
-			return FIELD(p, "slots", put_u64, ev->value);
-		return FIELD(p, "records", put_u64, ev->value);
 	case XSPROF_EV_PRODUCER:
 		return put_producer(out, ev, p);
-	case XSPROF_EV_EXIT:
-		return put_exit(out, ev, p);
-	case XSPROF_REC_ARGS:
-		return p;
 	default:
-		p = FIELD(p, "type", put_hex, ev->type);
-		p = FIELD(p, "aux", put_u32, ev->aux);
-		return FIELD(p, "value", put_hex, ev->value);
+		return put_listed(out, ev, p);
 	}
 }
