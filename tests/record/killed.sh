@@ -99,6 +99,9 @@ run "$xsprof" recover --list
 has "$name: and the session stays" out "$session: recorder is dead"
 run "$xsprof" recover -o saved.data "$session"
 is "$name: status" $rc 0
+has "$name: what was copied" err \
+	"^xsprof: saved.data: 100 events copied from $dir/k2.data; the new ones follow\$"
+has "$name: and what is new" err 'recover: 100 events .*, added to what was in saved.data \]$'
 "$inspect" saved.data >seen
 ok "$name: the file is sound" test $? = 0
 has "$name: and whole" seen '^total records 200 producers 1 end 1'
