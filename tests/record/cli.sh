@@ -12,9 +12,13 @@ has "stderr passes through" err '^to-err$'
 has "a summary line" err \
 	'^\[ xsprof record: 0 events from 0 processes, .*, 0 lost, wrote xsprof.data \]$'
 has "nothing recorded, and why" err \
-	'nothing was recorded: no process of the command with libxsprof-user, PyTorch, ITT or NVTX'
-has "where the environment was cleared as well" err \
-	'reached the recorder .*; env -i and sudo clear LD_PRELOAD and other variables .* need; '
+	'^xsprof: nothing was recorded: no process of the command had markers$'
+has "and what markers are" err \
+	"^xsprof: markers are those of libxsprof-user, PyTorch's ops, ITT calls .*, NVTX calls\$"
+has "where the environment was cleared as well" err ': .*; env -i and sudo clear variables'
+is "in short lines, and first what records any program" \
+	"$(grep -A 1 'nothing was recorded' err | tail -n 1; awk 'length > 110' err)" \
+	"xsprof: 'sudo xsprof record -e sched' shows where the time of any program's threads goes"
 ok "the capture is there" test -s xsprof.data
 echo 'int main(void) { return 0; }' >plain.c
 if gcc -static -o static plain.c 2>err; then
