@@ -56,6 +56,7 @@ rm -f "$shm"/kept.data*
 run "$xsprof" record true
 run "$xsprof" report xsprof.data
 has "a report of none says so" out '^\.\.\. nothing was recorded: '
+hasnt "and has no error of times" out 'clock error'
 run "$xsprof" info xsprof.data.old
 has "and is not pushed out by those without" out '^command  .*marker 10'
 run "$xsprof" record -o quiet.data true
