@@ -55,6 +55,10 @@ dry=
 if [ "${XSPROF_INSTALL:-yes}" = no ]; then
 	dry=1
 fi
+if [ "${1:-}" = --help ]; then
+	usage
+	exit 0
+fi
 while getopts nh opt; do
 	case $opt in
 	n) dry=1 ;;

@@ -196,6 +196,19 @@ is "each of them is in the stream" \
 		awk '{ n += $1 } END { print n + 0 }')" "$lost"
 has "and on stderr" err "lost $lost kernel events"
 
+# Many events: how to get a smaller trace
+run "$xsprof" record -e sched --syscalls --trace-buffer 64M -o l.data -- \
+	dd if=/dev/zero of=/dev/null bs=1 count=400000
+large=" MB of kernel events: to convert a part, 'xsprof dump' with --from and --to; "
+large+="to record less, "
+has "many events: what makes the trace smaller" err "$large--duration, --filter-tree "
+run "$xsprof" record -e sched --syscalls --filter-tree --trace-buffer 64M -o l.data -- \
+	dd if=/dev/zero of=/dev/null bs=1 count=400000
+has "and with --filter-tree" err "$large--duration, or fewer events \\(-e\\)\$"
+run "$xsprof" record -e sched -o l.data -- true
+hasnt "of few there is no word" err 'to convert a part'
+rm -f l.data*
+
 # Only the command's events
 run "$xsprof" record -q -e sched --syscalls --filter-tree -o f.data -- \
 	sh -c 'sleep 0.02; (sleep 0.02); true'

@@ -144,7 +144,8 @@ prints "process $pid .*: waiting, asked for by xsprof ctl, into $dir/steps.json"
 tell steps 8
 until_there steps.json
 holds steps.json work0=3
-ctl 0 start -p "$pid" -n 3 -o never.json
+ctl 0 start -p "$pid" -n 1 -o never.json
+says "process $pid \(ctl-program\): will record 1 iteration into $dir/never.json"
 ctl 1 stop -p "$pid"
 says "process $pid: it had not started: nothing was recorded"
 ctl 0 start -p "$pid" -n 1000000 -o cut.json

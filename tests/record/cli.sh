@@ -12,9 +12,13 @@ has "stderr passes through" err '^to-err$'
 has "a summary line" err \
 	'^\[ xsprof record: 0 events from 0 processes, .*, 0 lost, wrote xsprof.data \]$'
 has "nothing recorded, and why" err \
-	'nothing was recorded: no process of the command with libxsprof-user, PyTorch, ITT or NVTX'
-has "where the environment was cleared as well" err \
-	'reached the recorder .*; env -i and sudo clear LD_PRELOAD and other variables .* need; '
+	'^xsprof: nothing was recorded: no process of the command had markers$'
+has "and what markers are" err \
+	"^xsprof: markers are those of libxsprof-user, PyTorch's ops, ITT calls .*, NVTX calls\$"
+has "where the environment was cleared as well" err ': .*; env -i and sudo clear variables'
+is "in short lines, and first what records any program" \
+	"$(grep -A 1 'nothing was recorded' err | tail -n 1; awk 'length > 110' err)" \
+	"xsprof: 'sudo xsprof record -e sched' shows where the time of any program's threads goes"
 ok "the capture is there" test -s xsprof.data
 echo 'int main(void) { return 0; }' >plain.c
 if gcc -static -o static plain.c 2>err; then
@@ -52,6 +56,7 @@ rm -f "$shm"/kept.data*
 run "$xsprof" record true
 run "$xsprof" report xsprof.data
 has "a report of none says so" out '^\.\.\. nothing was recorded: '
+hasnt "and has no error of times" out 'clock error'
 run "$xsprof" info xsprof.data.old
 has "and is not pushed out by those without" out '^command  .*marker 10'
 run "$xsprof" record -o quiet.data true
@@ -344,7 +349,9 @@ wait_for test -s held
 kill -KILL $pid
 wait $pid
 run "$xsprof" record -o b.data -- true
-has "what one left is told of" err 'left by a recorder that was killed, or a profiled program'
+session=$(basename "$("$xsprof" list | sed -nE 's/^(.*): recorder is dead, .*/\1/p')")
+left="^xsprof: an earlier recording was not finished, and its records are in memory: $actor"
+has "what one left is told of" err "$left.*, into $dir/dead.data: 'xsprof recover $session' saves "
 run "$xsprof" record -q -o b.data -- true
 is "--quiet says nothing of it" "$(cat err)" ""
 kill -KILL "$(cat held)"

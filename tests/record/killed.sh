@@ -40,7 +40,7 @@ is "$name: the first sync points were stored as they were taken" \
 run "$xsprof" list
 has "$name: list shows it" out 'recorder is dead'
 run "$xsprof" record -o other.data -- true
-has "$name: the next recorder tells of it" err "'xsprof recover' saves"
+has "$name: the next recorder tells of it" err "'xsprof recover s\.[^ ]*' saves"
 wait_for ended held
 cp k.data cut.data
 run "$xsprof" recover
@@ -105,6 +105,9 @@ run "$xsprof" recover --list
 has "$name: and the session stays" out "$session: recorder is dead"
 run "$xsprof" recover -o saved.data "$session"
 is "$name: status" $rc 0
+has "$name: what was copied" err \
+	"^xsprof: saved.data: 100 events copied from $dir/k2.data; the new ones follow\$"
+has "$name: and what is new" err 'recover: 100 events .*, added to what was in saved.data \]$'
 "$inspect" saved.data >seen
 ok "$name: the file is sound" test $? = 0
 has "$name: and whole" seen '^total records 200 producers 1 end 1'
@@ -362,7 +365,7 @@ sleep 1.5
 kill -KILL $pid
 wait $pid 2>/dev/null
 run "$xsprof" record -o other.data -- true
-has "$name, killed while idle: the next recorder tells of it" err "'xsprof recover' saves"
+has "$name, killed while idle: the next recorder tells of it" err "'xsprof recover s\.[^ ]*' saves"
 run "$xsprof" recover
 is "$name, killed while idle: recover" $rc 0
 "$inspect" idle.data >seen

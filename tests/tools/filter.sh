@@ -55,6 +55,7 @@ filter 'name == "loss" or e["type"] in nameless' --name loss
 filter 'cat == "math" and "name" in e or e["type"] in nameless' --category 'm*h'
 filter 'name in ("load", "frame") or e["type"] in nameless' --name 'fra?e' --name load
 filter 'e["pid"] == 100' --pid 100
+filter 'e["pid"] == 100' -p 100
 "$dump" --allow-lost -n 7 "$dir/all.data" 2>/dev/null | cmp -s - <(head -n 7 "$dir/all.txt")
 result "limit" $?
 "$dump" --allow-lost -f chrome -n 12 "$dir/all.data" -o "$dir/part.json" 2>/dev/null &&

@@ -236,7 +236,8 @@ wait_for wrote "f.data.1.stall-$program" rec.err
 result "watch: one that stays open makes a file that says so" $?
 ! "$xsprof" report "f.data.1.stall-$program" 2>log | grep 'not counted in any row' >>log
 result "watch: its process lives at that moment, which is exact" $?
-grep -q "flight: thread $program of process $program has been in nccl:all_reduce for" rec.err
+stalled="has been in nccl:all_reduce for at least [0-9.]* m\?s: "
+grep -q "flight: thread $program of process $program $stalled" rec.err
 result "watch: a line tells which" $?
 sleep 1
 [ "$(ls f.data.*)" = "f.data.1.stall-$program" ]

@@ -212,7 +212,7 @@ pid=$(cat job/pid.0)
 [ $status = 0 ] && "$xsprof" report "flight.1.stall-$pid" >table 2>>log &&
 	grep -q "^Open at the end of process $pid (.*), rank 0:" table &&
 	grep -qE ' was in gloo:all_reduce for [^ ]+ s when the snapshot was taken' table &&
-	grep -qE "thread [0-9]+ of process $pid has been in gloo:all_reduce for" log &&
+	grep -qE "thread [0-9]+ of process $pid has been in gloo:all_reduce for at least " log &&
 	[ "$(ls flight.*stall*)" = "flight.1.stall-$pid" ] || ! cat out table >>log
 result "a hung all_reduce: who waits, in which rank, and a capture of it" $?
 finish

@@ -20,6 +20,7 @@
 #include "cli/tool.h"
 #include "read/leftover.h"
 #include "read/ring-device.h"
+#include "text/escape.h"
 
 #define KEEP_SECONDS	(24 * 3600)
 /* A session being created has no lock yet. */
@@ -198,10 +199,34 @@ int session_each(int (*visit)(void *data, struct session_seen *seen), void *data
 	return err;
 }
 
+/**
+ * struct cleaning - what session_clean() finds
+ * @left: sessions with records
+ * @name: of the first of these
+ * @recorded: its command and capture
+ */
 struct cleaning {
-	bool		quiet;
 	unsigned int	left;
+	char		name[256];
+	char		recorded[512];
 };
+
+/* "COMMAND, into FILE", as in `xsprof list`; a program that profiles itself has no file. */
+static void describe(struct cleaning *c, const struct session_seen *seen)
+{
+	char command[2048] = "?", output[PATH_MAX] = "memory", shown[2][XSP_ESCAPE_MAX * 64];
+	size_t len;
+
+	xsp_recording_fact(&seen->s, "command", command, sizeof(command));
+	xsp_recording_fact(&seen->s, "output", output, sizeof(output));
+	*xsp_escape_text(shown[0], command, strnlen(command, 63)) = '\0';
+	/* The end of a long path says more than its begin. */
+	len = strlen(output);
+	*xsp_escape_text(shown[1], output + (len > 63 ? len - 63 : 0), len > 63 ? 63 : len) = '\0';
+	snprintf(c->name, sizeof(c->name), "%s", seen->name);
+	snprintf(c->recorded, sizeof(c->recorded), "%.200s, into %s%.250s", shown[0],
+		 len > 63 ? "..." : "", shown[1]);
+}
 
 static int clean_one(void *data, struct session_seen *seen)
 {
@@ -224,21 +249,24 @@ static int clean_one(void *data, struct session_seen *seen)
 			xsp_recording_remove(&seen->s);
 		return 0;
 	}
-	if (!c->left && !c->quiet)
-		tool_note("%s: left by a recorder that was killed, or a profiled program that was "
-			  "killed or called _exit(): 'xsprof recover' saves what it holds, "
-			  "'xsprof recover --delete' removes it", seen->name);
-	c->left++;
+	if (!c->left++)
+		describe(c, seen);
 	return 0;
 }
 
 void session_clean(bool quiet)
 {
-	struct cleaning c = { .quiet = quiet };
+	struct cleaning c = { 0 };
+	char more[64] = "";
 
 	/* Recordings of programs themselves can still be completed: they are reported. */
 	xsp_leftover_free(false);
 	session_each(clean_one, &c);
-	if (c.left > 1 && !quiet)
-		tool_note("%u more such recordings: 'xsprof list' shows them", c.left - 1);
+	if (!c.left || quiet)
+		return;
+	if (c.left > 1)
+		snprintf(more, sizeof(more), "; %u more: 'xsprof list'", c.left - 1);
+	tool_note("an earlier recording was not finished, and its records are in memory: %s: "
+		  "'xsprof recover %s' saves them, with --delete removes them%s", c.recorded,
+		  c.name, more);
 }

@@ -156,8 +156,9 @@ static bool ends_by_itself(const struct ctl_asked *a)
 static void tell_begun(const struct ctl_asked *a, const struct ctl_page *cp, const char *file)
 {
 	if (a->iterations)
-		tool_note("process %d (%s): will record %" PRIu64 " iterations into %s",
-			  (int)a->pid, cp->comm, a->iterations, file);
+		tool_note("process %d (%s): will record %" PRIu64 " iteration%s into %s",
+			  (int)a->pid, cp->comm, a->iterations, a->iterations == 1 ? "" : "s",
+			  file);
 	else if (a->duration_ns)
 		tool_note("process %d (%s): records for %g s into %s", (int)a->pid, cp->comm,
 			  (double)a->duration_ns / 1e9, file);

@@ -107,7 +107,7 @@ static int nobody(const struct attach *a, int err)
 			   "rings only in the module's device, "
 			   "and " XSPROF_DEVICE_PATH " %s", (int)a->pids[i],
 			   xsp_device_strerror(err));
-	return TOOL_USAGE;
+	return TOOL_FAILED;
 }
 
 static int add_device(struct live *live)
@@ -129,7 +129,7 @@ static int add_device(struct live *live)
 		close(fd);
 		err = attach_device(&live->attach, &fd, false);
 		if (err)
-			return err;
+			return TOOL_FAILED;
 	} else {
 		/* Processes in a session are found there. */
 		fd = xsp_device_open();

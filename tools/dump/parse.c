@@ -27,8 +27,8 @@ static void help(void)
 	      "                        ends\n"
 	      "      --live            read the rings of your running processes until Ctrl-C,\n"
 	      "                        without consuming records\n"
-	      "  -p PID[,PID...]       with --live: only these, until they end\n"
-	      "  -a                    with --live: all processes that you may read (needs the\n"
+	      "  -p PID[,PID...]       with --live: only these, until they end; else as --pid\n"
+	      "  -a, --all             with --live: all processes that you may read (needs the\n"
 	      "                        module)\n"
 	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
 	      "      --allow-lost      exit with status 0 if records were lost\n"
@@ -75,9 +75,9 @@ static int check_live(const struct dump *dump, int argc, char **argv)
 {
 	const struct attach *a = &dump->live.attach;
 
-	if (!dump->look_on && attach_on(a))
-		return tool_usage("dump", "-%c: only with --live; for a capture, --pid LIST "
-				  "selects processes", a->all ? 'a' : 'p');
+	if (!dump->look_on && a->all)
+		return tool_usage("dump", "-a: only with --live: all processes of a capture are "
+				  "shown, unless --pid selects some");
 	if (!dump->look_on)
 		return -1;
 	if (a->all && a->nr)
@@ -87,6 +87,22 @@ static int check_live(const struct dump *dump, int argc, char **argv)
 				  dump->reading.input ? dump->reading.input : argv[optind]);
 	if (dump->follow)
 		return tool_usage("dump", "--follow: is for files; --live always follows");
+	return -1;
+}
+
+/* Without --live, -p is --pid. Return: -1, or an exit status after a message. */
+static int filter_pids(struct dump *dump)
+{
+	const struct attach *a = &dump->live.attach;
+	char pid[16];
+	int ret;
+
+	for (uint32_t i = 0; !dump->look_on && i < a->nr; i++) {
+		snprintf(pid, sizeof(pid), "%d", (int)a->pids[i]);
+		ret = xsp_filter_option(&dump->filter, "dump", XSP_FILTER_PID, pid);
+		if (ret)
+			return ret;
+	}
 	return -1;
 }
 
@@ -137,6 +153,7 @@ int dump_parse(struct dump *dump, int argc, char **argv)
 		{ "reltime",	no_argument,	   NULL, 'r' },
 		{ "follow",	no_argument,	   NULL, 'F' },
 		{ "live",	no_argument,	   NULL, OPT_LIVE },
+		{ "all",	no_argument,	   NULL, 'a' },
 		XSP_FILTER_OPTIONS,
 		{ 0 },
 	};
@@ -181,6 +198,9 @@ int dump_parse(struct dump *dump, int argc, char **argv)
 				return ret;
 		}
 	}
+	ret = filter_pids(dump);
+	if (ret >= 0)
+		return ret;
 	ret = check_name(dump, given);
 	if (ret >= 0)
 		return ret;

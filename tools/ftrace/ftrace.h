@@ -137,12 +137,14 @@ void ftrace_drop(struct ftrace *ft);
  * struct ftrace_stats - statistics of a recording
  * @cpus: CPUs traced
  * @events: events stored, by the tracer's count
+ * @bytes: their size in the tracer's buffers
  * @lost: events overwritten or dropped by the tracer
  * @unsaved: bytes that could not be written to the file
  */
 struct ftrace_stats {
 	uint32_t	cpus;
 	uint64_t	events;
+	uint64_t	bytes;
 	uint64_t	lost;
 	uint64_t	unsaved;
 };

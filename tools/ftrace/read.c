@@ -260,6 +260,7 @@ void ftrace_write_ledgers(struct ftrace *ft, struct xsp_cap *cap, struct ftrace_
 		}
 		free(text);
 		stats->lost += ledger.drops + ledger.busy;
+		stats->bytes += ledger.read * SLOT;
 		stats->unsaved += ledger.unsaved * SLOT;
 		/* Try to write the counts even if the data did not fit. */
 		xsp_cap_retry(cap);

@@ -12,6 +12,20 @@
 #include "record/local.h"
 #include "record/program.h"
 
+/* No process joined. Most programs have no markers: first what records any program. */
+static void explain_nobody(const struct recording *r)
+{
+	tool_note("nothing was recorded: no process of the command had markers");
+	tool_note("'sudo xsprof record -e sched' shows where the time of any program's threads "
+		  "goes");
+	tool_note("markers are those of libxsprof-user%s%s%s",
+		  r->opts.torch && !strcmp(r->opts.torch, "off") ? "" : ", PyTorch's ops",
+		  r->opts.itt ? ", ITT calls (not in GNU's libgomp)" : "",
+		  r->opts.nvtx ? ", NVTX calls" : "");
+	tool_note("if it has some: containers need the recorder's /dev/shm; env -i and sudo clear "
+		  "variables");
+}
+
 void record_explain_nothing(const struct recording *r)
 {
 	const char *backend = r->opts.backend ? NULL : getenv("XSPROF_BACKEND");
@@ -37,14 +51,7 @@ void record_explain_nothing(const struct recording *r)
 		tool_note("nothing was recorded: XSPROF_BACKEND=none in the environment disables "
 			  "it: unset it, or use --backend");
 	else
-		tool_note("nothing was recorded: no process of the command with libxsprof-user%s%s "
-			  "reached the recorder (a container needs the recorder's /dev/shm; env -i "
-			  "and sudo clear LD_PRELOAD and other variables that collectors need; "
-			  "GNU's libgomp makes no ITT calls, LLVM's and Intel's OpenMP do); "
-			  "'record -e sched' shows where the time of any program's threads goes",
-			  r->opts.torch && !strcmp(r->opts.torch, "off") ? "" : ", PyTorch",
-			  r->opts.itt && r->opts.nvtx ? ", ITT or NVTX calls" :
-			  r->opts.itt ? " or ITT calls" : r->opts.nvtx ? " or NVTX calls" : "");
+		explain_nobody(r);
 }
 
 void record_explain_gpu(const struct recording *r)

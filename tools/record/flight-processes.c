@@ -365,8 +365,9 @@ static void stalled(void *data, const struct watch_stall *stall)
 	*xsp_escape_text(name, stall->name, strnlen(stall->name, 64)) = '\0';
 	if (stall->tid)
 		snprintf(thread, sizeof(thread), "thread %u of ", stall->tid);
-	snprintf(reason, sizeof(reason), "%sprocess %d has been in %.100s for %s%s", thread,
-		 (int)f->looking->p.pid, name,
+	/* Known from the look before; the file will show a longer time. */
+	snprintf(reason, sizeof(reason), "%sprocess %d has been in %.100s for at least %s%s",
+		 thread, (int)f->looking->p.pid, name,
 		 tool_format_time(time, sizeof(time), stall->open_ns),
 		 stall->unsure ? " (uncertain: some records were overwritten unseen)" : "");
 	flight_save_ask(f, "stall", f->looking->p.pid, reason);

@@ -30,6 +30,8 @@
 /* How long to wait for late GPU records. */
 #define GPU_LATE_NS	300000000u
 #define GRACE_NS	1000000000u
+/* Kernel events of this size make a JSON file of some times as much. */
+#define LARGE_BYTES	(32u << 20)
 /* End at this number of requests, whatever the command does. */
 #define ASKED_MAX	3
 
@@ -115,6 +117,20 @@ static void note_no_tracing(struct recording *r)
 		xsp_cap_note(&r->cap, ftrace_why_not());
 }
 
+/* Formats for viewers are several times larger: how to convert a part, and to record less. */
+static void explain_tracing(const struct recording *r, const struct ftrace_stats *stats)
+{
+	char bytes[32];
+
+	if (stats->bytes < LARGE_BYTES)
+		return;
+	tool_note("%s of kernel events: to convert a part, 'xsprof dump' with --from and --to; to "
+		  "record less, --duration, %sor fewer events (-e)",
+		  tool_format_bytes(bytes, sizeof(bytes), stats->bytes),
+		  r->opts.kernel.tree ? "" : "--filter-tree (without switches between other "
+		  "programs) ");
+}
+
 static void sum_up_tracing(const struct recording *r)
 {
 	const struct ftrace_stats *stats = ftrace_last_stats();
@@ -127,6 +143,7 @@ static void sum_up_tracing(const struct recording *r)
 	if (stats->lost)
 		tool_note("kernel events were lost: its buffers filled up before they were read: "
 			  "use a larger --trace-buffer (4M), fewer events (-e), or --filter-tree");
+	explain_tracing(r, stats);
 	if (stats->unsaved)
 		tool_note("%s of kernel events did not fit into the file",
 			  tool_format_bytes(unsaved, sizeof(unsaved), stats->unsaved));

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +14,12 @@
 #include "base/regular.h"
 #include "base/write-all.h"
 #include "capture/host.h"
+#include "cli/filter.h"
 #include "cli/output.h"
 #include "cli/tool.h"
 #include "recover/local.h"
+
+#define BATCH	256u
 
 /* Is this the capture into which the session was drained? */
 static bool belongs(const struct session_seen *seen, const struct scan *scan)
@@ -136,6 +140,40 @@ static int fill_output(struct scan *scan, struct xsp_cap *cap, int capture, cons
 	return TOOL_FAILED;
 }
 
+/* Events of a capture. Return: 0, or -errno. */
+static int count_events(int fd, uint64_t *events)
+{
+	static struct xsprof_event evs[BATCH];
+	struct xsprof_trace *trace;
+	char path[32];
+	int n, err;
+
+	*events = 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	err = xsprof_trace_open(path, NULL, &trace);
+	if (err < 0)
+		return err;
+	while ((n = xsprof_trace_next_batch(trace, evs, BATCH)) > 0)
+		for (int i = 0; i < n; i++)
+			*events += xsp_event_counts(&evs[i]);
+	xsprof_trace_close(trace);
+	return n;
+}
+
+/* The summary at the end counts only what was still in memory. */
+static void say_copied(const char *path, const char *from, int capture)
+{
+	uint64_t events;
+	int err = count_events(capture, &events);
+
+	if (err)
+		tool_note("%s: copied from %s, whose events cannot be counted: %s", path, from,
+			  strerror(-err));
+	else
+		tool_note("%s: %" PRIu64 " event%s copied from %s; the new ones follow", path,
+			  events, events == 1 ? "" : "s", from);
+}
+
 int recover_open_output(struct scan *scan, const char *output, const struct session_seen *seen,
 			struct xsp_cap *cap, char *path, size_t size, int *fd)
 {
@@ -161,6 +199,8 @@ int recover_open_output(struct scan *scan, const char *output, const struct sess
 	}
 	*fd = output_open(path);
 	err = *fd < 0 ? TOOL_FAILED : fill_output(scan, cap, capture, path, *fd);
+	if (!err && capture >= 0)
+		say_copied(path, old, capture);
 	if (capture >= 0)
 		close(capture);
 	return err;

@@ -80,8 +80,10 @@ void report_print_sources(const struct cause_stats *stats)
 		printf("# kernel events end %s before the program's events: times after that are "
 		       "unknown\n", tool_format_time(ns, sizeof(ns), stats->after));
 	if (stats->missed)
-		printf("# at least %" PRIu64 " switches were not recorded: the task on a CPU is "
-		       "then inferred from other events, or unknown\n", stats->missed);
+		printf("# at least %" PRIu64 " switches are missing: some kernels omit them, and "
+		       "do not count them as lost; --filter-tree leaves out those of other tasks\n"
+		       "# without a switch, the task on a CPU is inferred from other events, or "
+		       "unknown\n", stats->missed);
 	if (stats->forgotten)
 		printf("# the times of %" PRIu64 " ranges are unknown: they began before the "
 		       "kernel events kept in memory\n", stats->forgotten);

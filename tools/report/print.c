@@ -283,14 +283,17 @@ void report_print(struct report *report)
 		       from / 1000000000u, from % 1000000000u);
 	}
 	printf("# ranges: %" PRIu64 " ended, %" PRIu64 " cut, %" PRIu64 " open; %" PRIu64
-	       " ends without a begin, %" PRIu64 " begins too deep; clock error ",
+	       " ends without a begin, %" PRIu64 " begins too deep",
 	       report->ranges[XSPROF_RANGE_ENDED], report->ranges[XSPROF_RANGE_CUT],
 	       report->ranges[XSPROF_RANGE_OPEN], report->pairs.unmatched_ends,
 	       report->pairs.too_deep);
-	if (info.clock_error_ns == UINT64_MAX)
-		puts("unknown");
+	/* Without an event there is no time that it could be the error of. */
+	if (!report->events && xsprof_trace_get_kernel(report->source.trace, &kernel) < 0)
+		putchar('\n');
+	else if (info.clock_error_ns == UINT64_MAX)
+		puts("; clock error unknown");
 	else
-		printf("at most %" PRIu64 " ns\n", info.clock_error_ns);
+		printf("; clock error at most %" PRIu64 " ns\n", info.clock_error_ns);
 	if (report->nr_uncertain && !report->steps)
 		printf("# uncertain: %" PRIu64 " range%s, inside which records were lost: %s\n",
 		       report->nr_uncertain, report->nr_uncertain == 1 ? "" : "s",
