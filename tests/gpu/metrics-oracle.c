@@ -4,6 +4,9 @@
  * asks CUPTI whether chips have the metrics that the collector chooses: compiled once per version,
  * with its headers, and run with its library. Needs no GPU.
  */
+/* Some of these headers use bool. */
+#include <stdbool.h>
+
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>

@@ -4,6 +4,9 @@
  * asks CUPTI whether chips have the metrics of kernels that the collector chooses: as
  * metrics-oracle.c.
  */
+/* Some of these headers use bool. */
+#include <stdbool.h>
+
 #include <cupti_activity.h>
 #include <cupti_callbacks.h>
 #include <cupti_profiler_host.h>
