@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Waits for the GIL: lock: those that no row of a report has, as records were lost inside one, and
- * there are more locks than a report has room for; handover: of three threads. report.sh has the
+ * there are more locks than a report has room for; handover: of four threads. report.sh has the
  * numbers.
  */
 #include <xsprof/python-names.h>
@@ -110,8 +110,11 @@ void cap_make_lock(void)
 	cap_end(T(9041));
 }
 
-static void three(struct cap_ring *r)
+static void handovers(struct cap_ring *r)
 {
+	const uint32_t slept = 'S' << XSPROF_SCHED_STATE_SHIFT | XSPROF_SCHED_IDLE;
+
+	cap_event(r, T(9), XSPROF_REC_SCHED_IN, 1, 0, 0, 0);
 	cap_lock_wait(r, T(10), 2, 1, 0);
 	hold(r, T(10), T(30), 1, 0);
 	/* Thread 1 yields; 20 us after thread 2 took the lock it runs, and wants the lock back. */
@@ -119,11 +122,15 @@ static void three(struct cap_ring *r)
 	cap_event(r, T(31), XSPROF_REC_END, 2, 0, 0, 0);
 	untaken(r, T(51), 1);
 	cap_lock_wait(r, T(51), 1, 2, 0);
-	/* Two threads wait. */
+	cap_event(r, T(51), XSPROF_REC_SCHED_OUT, 1, 0, slept, 0);
+	/* Two threads wait, and one ends while it waits. */
 	cap_lock_wait(r, T(60), 3, 2, 0);
+	cap_lock_wait(r, T(62), 4, 2, 0);
+	untaken(r, T(70), 4);
 	hold(r, T(51), T(80), 2, 0);
 	cap_event(r, T(81), XSPROF_REC_END, 3, 0, 0, 0);
 	hold(r, T(81), T(90), 3, 0);
+	cap_event(r, T(91), XSPROF_REC_SCHED_IN, 1, 0, 0, 0);
 	cap_event(r, T(91), XSPROF_REC_END, 1, 0, 0, 0);
 	/* Thread 3 yields to thread 1, which has not waited, and does not want the lock back. */
 	cap_lock_wait(r, T(100), 3, 0, 0);
@@ -143,7 +150,7 @@ void cap_make_handover(void)
 	cap_lock_names();
 	cap_arena(0);
 	cap_ring_open(&r, 0, 0, 4096);
-	three(&r);
+	handovers(&r);
 	cap_ring_close(&r, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(190));
 	cap_end(T(191));

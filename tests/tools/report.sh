@@ -294,13 +294,22 @@ result "report --gil: lines that say so" $?
 		# While thread 2 held it, thread 3 waited 20 us, and thread 1 all that time too.
 		assert rows == {1: [2, 61000, 40000, 2, 65000, 45000],
 		                2: [2, 61000, 40000, 1, 49000, 49000],
-		                3: [2, 36000, 21000, 1, 9000, 9000]}, rows
+		                3: [2, 36000, 21000, 1, 9000, 9000],
+		                4: [1, 8000, 8000, 0, 0, 0]}, rows
 		assert pairs == {(1, 2): (1, 60000), (None, 2): (0, 1000),
 		                 (2, 1): (0, 49000), (3, 1): (1, 9000), (None, 1): (0, 3000),
-		                 (2, 3): (1, 20000), (1, 3): (0, 5000), (None, 3): (0, 11000)}
-		assert (r["waits"], r["open"]) == (6, 1), r
+		                 (2, 3): (1, 20000), (1, 3): (0, 5000), (None, 3): (0, 11000),
+		                 (2, 4): (0, 8000)}, pairs
+		assert (r["waits"], r["open"]) == (7, 1), r
 	END
 result "report --gil: a thread was waited for as long in both tables" $?
+"$xsprof" report --json --why 'GIL wait' -n 1 --tid 1 "$dir/handover.data" 2>"$dir/log" |
+	python3 -c '
+import json, sys
+(wait,) = json.load(sys.stdin)["ranges"]
+causes = {c["by"]["tid"]: c["ns"] for c in wait["causes"] if c["class"] == "gil" and c.get("by")}
+assert causes == {2: 29000, 3: 9000}, wait' 2>>"$dir/log"
+result "--why: a thread whose wait ends without the GIL is not its holder" $?
 "$make_capture" hostile "$dir/hostile.data"
 for verb in report info; do
 	"$xsprof" $verb "$dir/hostile.data" 2>"$dir/log" | LC_ALL=C tr -d '\n\200-\377' |
