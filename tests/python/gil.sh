@@ -20,6 +20,12 @@ while read -r version python; do
 	"$xsprof" report --gil --json data >table 2>>log &&
 		"$python" "$here/gil.py" table table events <said >>log 2>&1
 	result "$version: report --gil: waits, holds, and to whom the lock went" $?
+	rm -f killed
+	"$xsprof" record -q -o killed -- "$python" "$here/gil.py" yields >yields 2>log
+	"$dump" -q -f ndjson killed >events 2>>log &&
+		"$xsprof" report --open --json killed >json 2>>log &&
+		"$python" "$here/gil.py" yielded events json <yields >>log 2>&1
+	result "$version: a thread that yields waits until another has the lock, no longer" $?
 done < <(pythons)
 
 tid=$(sed -n '1s/.*"waiter": \([0-9]*\).*/\1/p' said)
@@ -101,8 +107,42 @@ if command -v cc >>log && flags=$(python3-config --embed --cflags --ldflags 2>>l
 		"$xsprof" record -q -o data -- ./embed >>log 2>&1 &&
 		"$xsprof" report data >out 2>>log && grep -q ' garbage collection$' out
 	result "a program that embeds Python" $?
+	# Finalization ends a thread that waits for the GIL.
+	cat >finalize.c <<-'END'
+		#include <Python.h>
+		#include <signal.h>
+		static const char program[] =
+			"import threading\n"
+			"def spin():\n"
+			"    print(threading.get_native_id(), flush=True)\n"
+			"    while True: pass\n"
+			"threading.Thread(target=spin, daemon=True).start()\n"
+			"for i in range(1000000): pass\n";
+		int main(void)
+		{
+			Py_Initialize();
+			if (PyRun_SimpleString(program) || Py_FinalizeEx())
+				return 1;
+			puts("final");
+			fflush(stdout);
+			usleep(100000);
+			return raise(SIGKILL);
+		}
+	END
+	# shellcheck disable=SC2086
+	cc -o finalize finalize.c $flags >log 2>&1
+	"$xsprof" record -q -o data -- ./finalize >said 2>>log
+	read -r tid <said
+	"$xsprof" report --open data >out 2>>log
+	rc=$?
+	cat said out >>log
+	"$dump" -q -f ndjson data >events 2>>log && [ $rc = 0 ] && grep -q '^final$' said &&
+		grep -q "\"tid\":$tid,.*\"GIL wait\"" events && ! grep -q 'in GIL wait' out
+	result "report --open: not a thread that finalization ended while it waited" $?
 else
 	skipped "a program that embeds Python" "no headers of Python here"
+	skipped "report --open: not a thread that finalization ended while it waited" \
+		"no headers of Python here"
 fi
 
 # The symbol versions needed are ones that today's programs are linked with.

@@ -24,7 +24,7 @@ static void lock(struct cap_ring *r)
 		.begin = T(30), .end = T(50),
 	};
 
-	cap_event(r, T(40), XSPROF_REC_BEGIN, 7, cap_lock_name(CAP_LOCK_WAIT), 0, 0);
+	cap_lock_wait(r, T(40), 7, 8, 0);
 	cap_record(r, &span, 2);
 	cap_event(r, T(51), XSPROF_REC_END, 7, cap_lock_name(CAP_LOCK_WAIT), 0, 0);
 	cap_event(r, T(52), XSPROF_REC_INSTANT, 8, cap_lock_name(CAP_LOCK_TAKEN), 0, 0);

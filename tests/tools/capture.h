@@ -74,10 +74,17 @@ void cap_make_waits(void);
 /* capture-hostile.c */
 void cap_make_hostile_lock(void);
 void cap_make_lock(void);
+void cap_make_handover(void);
 /* Names of the GIL's records, which capture-hostile.c uses too. */
-enum cap_lock_name { CAP_LOCK_WAIT = 1, CAP_LOCK_TAKEN, CAP_LOCK_HELD };
+enum cap_lock_name {
+	CAP_LOCK_WAIT = 1, CAP_LOCK_TAKEN, CAP_LOCK_HELD, CAP_LOCK_KEY_HOLDER, CAP_LOCK_KEY_LOCK,
+	CAP_LOCK_KEY_TAKEN,
+};
 uint32_t cap_lock_name(enum cap_lock_name name);
 void cap_lock_names(void);
+/* A thread begins to wait for lock @lock, which @holder has; 0: none. */
+void cap_lock_wait(struct cap_ring *r, uint64_t ticks, uint32_t tid, uint32_t holder,
+		   uint32_t lock);
 /* capture-args.c */
 void cap_make_long(void);
 void cap_make_empty(void);

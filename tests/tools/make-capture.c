@@ -10,6 +10,7 @@
  *	make-capture many FILE N	N threads, each with a range of its own name left open
  *	make-capture hostile-lock FILE	unusual names of threads that wait for the GIL
  *	make-capture lock FILE		waits for the GIL that are in no row
+ *	make-capture handover FILE	threads that wait at the same time, and that yield
  *	make-capture grow FILE MS	written in three parts with pauses
  *	make-capture tasks FILE		a name in two categories
  *	make-capture waits FILE		waits for two objects
@@ -296,6 +297,7 @@ static const struct kind {
 	{ "hung", .plain = cap_make_hung },
 	{ "hostile-lock", .plain = cap_make_hostile_lock },
 	{ "lock", .plain = cap_make_lock },
+	{ "handover", .plain = cap_make_handover },
 	{ "parts", .plain = cap_make_parts },
 	{ "usage", .plain = cap_make_usage },
 	{ "numbers", .plain = cap_make_numbers },

@@ -249,8 +249,8 @@ done
 	python3 - "$dir/out" 2>>"$dir/log" <<-'END'
 		import json, sys
 		r = json.load(open(sys.argv[1]))
-		assert (r["waits"], r["waited_ns"], r["open"]) == (3, 55000, 1), r["waits"]
-		assert (r["doubtful"], r["left_out"]) == (1, 3), (r["doubtful"], r["left_out"])
+		assert (r["waits"], r["waited_ns"], r["open"]) == (4098, 4150000, 1), r["waits"]
+		assert (r["doubtful"], r["left_out"]) == (1, 6), (r["doubtful"], r["left_out"])
 		rows = {(t["tid"], t["lock"]): t for t in r["threads"]}
 		assert (rows[7, 0]["waits"], rows[7, 0]["waited_ns"]) == (2, 15000), rows[7, 0]
 		nine = rows[9, 0]
@@ -270,16 +270,46 @@ assert (pair["waited_ns"], pair["longest_ns"]) == (7000, 5000), pair' 2>>"$dir/l
 	"$xsprof" report --gil --json --allow-lost --from @1000.0001005 --to @1000.0001025 \
 		"$dir/lock.data" 2>>"$dir/log" | python3 -c '
 import json, sys
-got = {t["lock"]: (t["holds"], t["held_ns"]) for t in json.load(sys.stdin)["threads"]}
+got = {t["lock"]: (t["holds"], t["held_ns"]) for t in json.load(sys.stdin)["threads"]
+       if t["tid"] == 8}
 assert got == {1: (1, 500), 2: (1, 1000), 3: (1, 500)}, got' 2>>"$dir/log"
 result "report --gil: the parts that lie between --from and --to" $?
 "$xsprof" report --gil --allow-lost -n 1 "$dir/lock.data" >"$dir/out" 2>"$dir/log" &&
-	grep -q "^# .*: threads waited for the GIL 3 times, 55.000 us in total; 1 waits had no\
+	grep -q "^# .*: threads waited for the GIL 4098 times, 4.150 ms in total; 1 waits had no\
  end$" \
 		"$dir/out" &&
 	grep -q '^# 1 waits are in no row: records were lost inside them$' "$dir/out" &&
-	grep -q '^# 3 records are in no row: too many threads or locks$' "$dir/out"
+	grep -q '^# 6 records are in no row: too many threads or locks$' "$dir/out"
 result "report --gil: lines that say so" $?
+"$make_capture" handover "$dir/handover.data"
+"$xsprof" report --gil --json "$dir/handover.data" >"$dir/out" 2>"$dir/log" &&
+	python3 - "$dir/out" 2>>"$dir/log" <<-'END'
+		import json, sys
+		r = json.load(open(sys.argv[1]))
+		keys = ("waits", "waited_ns", "longest_wait_ns", "holds", "held_ns",
+		        "longest_hold_ns")
+		rows = {t["tid"]: [t[k] for k in keys] for t in r["threads"]}
+		pairs = {(p["holder"], p["waiter"]): (p["handed"], p["waited_ns"])
+		         for p in r["pairs"]}
+		# While thread 2 held it, thread 3 waited 20 us, and thread 1 all that time too.
+		assert rows == {1: [2, 61000, 40000, 2, 65000, 45000],
+		                2: [2, 61000, 40000, 1, 49000, 49000],
+		                3: [2, 36000, 21000, 1, 9000, 9000],
+		                4: [1, 8000, 8000, 0, 0, 0]}, rows
+		assert pairs == {(1, 2): (1, 60000), (None, 2): (0, 1000),
+		                 (2, 1): (0, 49000), (3, 1): (1, 9000), (None, 1): (0, 3000),
+		                 (2, 3): (1, 20000), (1, 3): (0, 5000), (None, 3): (0, 11000),
+		                 (2, 4): (0, 8000)}, pairs
+		assert (r["waits"], r["open"]) == (7, 1), r
+	END
+result "report --gil: a thread was waited for as long in both tables" $?
+"$xsprof" report --json --why 'GIL wait' -n 1 --tid 1 "$dir/handover.data" 2>"$dir/log" |
+	python3 -c '
+import json, sys
+(wait,) = json.load(sys.stdin)["ranges"]
+causes = {c["by"]["tid"]: c["ns"] for c in wait["causes"] if c["class"] == "gil" and c.get("by")}
+assert causes == {2: 29000, 3: 9000}, wait' 2>>"$dir/log"
+result "--why: a thread whose wait ends without the GIL is not its holder" $?
 "$make_capture" hostile "$dir/hostile.data"
 for verb in report info; do
 	"$xsprof" $verb "$dir/hostile.data" 2>"$dir/log" | LC_ALL=C tr -d '\n\200-\377' |

@@ -51,3 +51,15 @@ uint64_t gil_record_lock(const struct xsprof_trace *trace, const struct xsprof_e
 	}
 	return (uint64_t)ev->producer << 32 | (uint32_t)number;
 }
+
+bool gil_record_untaken(const struct xsprof_trace *trace, const struct xsprof_event *ev)
+{
+	struct xsprof_trace_arg arg;
+	size_t pos = 0;
+
+	while (xsprof_trace_args(ev, &pos, &arg))
+		if (arg.type == XSPROF_ARG_U64 && !arg.u.u64 &&
+		    !strcmp(xsprof_trace_name(trace, ev->producer, arg.key), XSPROF_GIL_KEY_TAKEN))
+			return true;
+	return false;
+}

@@ -2,7 +2,8 @@
 /*
  * The records of Python's GIL, as written by libxsprof-python:
  *
- *	BEGIN and END of "GIL wait"	a thread waits; after the end it holds the GIL
+ *	BEGIN and END of "GIL wait"	a thread waits; after the end it holds the GIL, unless the
+ *					end has an argument "taken" of 0
  *	INSTANT of "GIL taken"		it took the GIL without waiting, while others wait
  *	SPAN of "GIL held, wanted"	it held the GIL while others waited, and released it
  *
@@ -10,6 +11,8 @@
  */
 #ifndef XSPROF_CAUSE_GIL_RECORD_H
 #define XSPROF_CAUSE_GIL_RECORD_H
+
+#include <stdbool.h>
 
 #include <xsprof/trace.h>
 
@@ -30,5 +33,7 @@ enum gil_record gil_record_of(struct gil_names *names, const struct xsprof_trace
 /* Reads a record. @holder: the thread in the record, 0: none. Return: the lock. */
 uint64_t gil_record_lock(const struct xsprof_trace *trace, const struct xsprof_event *ev,
 			 uint32_t *holder);
+/* Does this END leave the thread without the lock that it waited for? */
+bool gil_record_untaken(const struct xsprof_trace *trace, const struct xsprof_event *ev);
 
 #endif /* XSPROF_CAUSE_GIL_RECORD_H */

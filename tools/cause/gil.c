@@ -90,7 +90,8 @@ static void range_changes(struct cause_gils *gils, const struct xsprof_event *ev
 	if (!task || !task->gil.waits || is_inner(task, ev->type == XSPROF_REC_BEGIN))
 		return;
 	ends(gils->cause, ev->ns, task);
-	changes(gils->cause, ev->ns, task->gil.lock, key, ev->tid);
+	if (!gil_record_untaken(gils->trace, ev))
+		changes(gils->cause, ev->ns, task->gil.lock, key, ev->tid);
 }
 
 void cause_gils_event(struct cause_gils *gils, const struct xsprof_event *ev, uint64_t key)

@@ -4,8 +4,9 @@
  * got it next. Reads the trace once, and keeps rows.
  *
  * A wait is divided among the threads that held the lock during it, so the times of a thread's
- * pairs add up to its waiting time. A wait with lost records inside is in no row: its end may be
- * that of another wait.
+ * pairs add up to its waiting time. How long a thread was waited for is computed from the same
+ * waits, not from its spans, so both tables agree: the time of its holds in which at least one
+ * thread waited. A wait with lost records inside is in no row: its end may be that of another wait.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -58,6 +59,7 @@ static int64_t lock_at(struct handovers *h, uint64_t lock)
 	if (nr < h->nr_locks)
 		h->locks[at] = (struct handover_lock){
 			.number = (uint32_t)lock, .first = HANDOVER_NONE,
+			.holder = HANDOVER_NONE,
 		};
 	return at;
 }
@@ -97,6 +99,8 @@ static void list(struct handovers *h, uint32_t at)
 	struct handover_thread *t = &h->threads[at];
 	struct handover_lock *lock = &h->locks[t->lock];
 
+	t->waiting = true;
+	lock->waiting++;
 	if (lock->nr == LISTED)
 		return;
 	t->listed = true;
@@ -112,7 +116,10 @@ static void unlist(struct handovers *h, uint32_t at)
 {
 	struct handover_thread *t = &h->threads[at];
 
+	if (!t->waiting)
+		return;
 	t->waiting = false;
+	h->locks[t->lock].waiting--;
 	if (!t->listed)
 		return;
 	t->listed = false;
@@ -145,10 +152,47 @@ static void add_part(struct handover_thread *t, uint64_t from, uint64_t ns)
 	t->parts[i].ns += time;
 }
 
-/* From @ns on another thread holds the lock. */
-static void changes(struct handovers *h, uint32_t lock, uint32_t holder, uint64_t ns)
+/* The number of waiting threads, or the holder, changes at @ns. */
+static void add_held(struct handovers *h, struct handover_lock *lock, uint64_t ns)
 {
-	for (uint32_t i = h->locks[lock].first; i != HANDOVER_NONE; i = h->threads[i].next) {
+	uint64_t from = h->report->filter.from_ns;
+
+	if (lock->holder != HANDOVER_NONE && lock->waiting && ns >= from) {
+		lock->wanted = true;
+		from = from > lock->since ? from : lock->since;
+		lock->held += ns > from ? ns - from : 0;
+	}
+	lock->since = ns > lock->since ? ns : lock->since;
+}
+
+static void end_hold(struct handovers *h, struct handover_lock *lock)
+{
+	struct handover_thread *t;
+
+	if (lock->holder == HANDOVER_NONE)
+		return;
+	t = &h->threads[lock->holder];
+	if (lock->wanted && xsp_filter_thread(&h->report->filter, t->pid, t->tid)) {
+		t->holds++;
+		t->held += lock->held;
+		if (lock->held > t->longest_hold)
+			t->longest_hold = lock->held;
+	}
+	lock->holder = HANDOVER_NONE;
+	lock->wanted = false;
+	lock->held = 0;
+}
+
+/* From @ns on another thread holds the lock. */
+static void changes(struct handovers *h, uint32_t at, uint32_t holder, uint64_t ns)
+{
+	struct handover_lock *lock = &h->locks[at];
+
+	add_held(h, lock, ns);
+	if (lock->holder != holder)
+		end_hold(h, lock);
+	lock->holder = holder;
+	for (uint32_t i = lock->first; i != HANDOVER_NONE; i = h->threads[i].next) {
 		struct handover_thread *t = &h->threads[i];
 
 		if (t->holder == holder)
@@ -160,10 +204,18 @@ static void changes(struct handovers *h, uint32_t lock, uint32_t holder, uint64_
 	}
 }
 
+/* The thread's previous wait is over, or its end was never recorded. */
+static void forget_wait(struct handovers *h, uint32_t at, uint64_t ns)
+{
+	add_held(h, &h->locks[h->threads[at].lock], ns);
+	unlist(h, at);
+}
+
 static int begins(struct handovers *h, const struct xsprof_event *ev)
 {
 	uint32_t tid, holder = HANDOVER_NONE;
 	int64_t lock = lock_at(h, gil_record_lock(h->report->source.trace, ev, &tid)), at, had;
+	uint64_t key = ((uint64_t)ev->producer << 32 | ev->tid) + 1, *before;
 	struct handover_thread *t;
 
 	if (lock < 0)
@@ -177,13 +229,13 @@ static int begins(struct handovers *h, const struct xsprof_event *ev)
 			return (int)had;
 		holder = (uint32_t)had;
 	}
-	if (xsp_map_set(&h->waits_at, ((uint64_t)ev->producer << 32 | ev->tid) + 1,
-			(uint64_t)at))
+	before = xsp_map_get(&h->waits_at, key);
+	if (before)
+		forget_wait(h, (uint32_t)*before, ev->ns);
+	if (xsp_map_set(&h->waits_at, key, (uint64_t)at))
 		return -ENOMEM;
-	/* The thread's previous wait is over, or its end was never recorded. */
-	unlist(h, (uint32_t)at);
+	changes(h, (uint32_t)lock, holder, ev->ns);
 	t = &h->threads[at];
-	t->waiting = true;
 	t->since = ev->ns;
 	t->holder = t->from = holder;
 	t->nr = 0;
@@ -191,7 +243,7 @@ static int begins(struct handovers *h, const struct xsprof_event *ev)
 	return 0;
 }
 
-static void add_pairs(struct handovers *h, uint32_t at, bool ended)
+static void add_pairs(struct handovers *h, uint32_t at, bool taken)
 {
 	struct handover_thread *t = &h->threads[at];
 
@@ -205,7 +257,7 @@ static void add_pairs(struct handovers *h, uint32_t at, bool ended)
 		pair->waited += t->parts[i].ns;
 		if (t->parts[i].ns > pair->longest)
 			pair->longest = t->parts[i].ns;
-		pair->count += ended && t->parts[i].holder == t->from;
+		pair->count += taken && t->parts[i].holder == t->from;
 	}
 }
 
@@ -215,7 +267,7 @@ static void range(void *data, const struct xsprof_range *range)
 	struct handovers *h = data;
 	const struct xsp_filter *filter = &h->report->filter;
 	struct handover_thread *t;
-	bool ended = range->how == XSPROF_RANGE_ENDED;
+	bool ended = range->how == XSPROF_RANGE_ENDED, taken = ended && !h->untaken;
 	uint64_t ns = range->end_ns - xsp_filter_begin(filter, range->begin_ns, range->end_ns);
 	uint64_t *at;
 
@@ -228,8 +280,8 @@ static void range(void *data, const struct xsprof_range *range)
 	if (!t || !t->waiting)
 		return;
 	add_part(t, filter->from_ns, range->end_ns);
-	unlist(h, (uint32_t)*at);
-	if (ended)
+	forget_wait(h, (uint32_t)*at, range->end_ns);
+	if (taken)
 		changes(h, t->lock, (uint32_t)*at, range->end_ns);
 	if (!xsp_filter_thread(filter, range->pid, range->tid) ||
 	    !xsp_filter_time(filter, range->end_ns))
@@ -245,44 +297,27 @@ static void range(void *data, const struct xsprof_range *range)
 	t->waited += ns;
 	if (ns > t->longest_wait)
 		t->longest_wait = ns;
-	add_pairs(h, (uint32_t)*at, ended);
+	add_pairs(h, (uint32_t)*at, taken);
 }
 
 /* ---- who has it ------------------------------------------------------------------------------ */
 
 static int holds(struct handovers *h, const struct xsprof_event *ev, enum gil_record what)
 {
-	const struct xsp_filter *filter = &h->report->filter;
-	uint64_t begin = xsp_filter_begin(filter, ev->begin_ns, ev->end_ns);
-	uint64_t end = ev->end_ns < filter->to_ns ? ev->end_ns : filter->to_ns;
-	uint64_t ns = end > begin ? end - begin : 0;
 	uint32_t unused;
 	int64_t lock = lock_at(h, gil_record_lock(h->report->source.trace, ev, &unused)), at;
-	struct handover_thread *t;
 
 	at = lock < 0 ? lock : thread_at(h, (uint32_t)lock, ev, ev->tid);
 	if (at < 0)
 		return (int)at;
-	if (what == GIL_TAKEN) {
+	if (what == GIL_TAKEN)
 		changes(h, (uint32_t)lock, (uint32_t)at, ev->ns);
-		return 0;
-	}
-	changes(h, (uint32_t)lock, HANDOVER_NONE, ev->end_ns);
-	t = &h->threads[at];
-	if (!xsp_filter_thread(filter, ev->pid, ev->tid) || ev->end_ns < filter->from_ns ||
-	    ev->begin_ns > filter->to_ns)
-		return 0;
-	t->holds++;
-	t->held += ns;
-	if (ns > t->longest_hold)
-		t->longest_hold = ns;
+	else
+		changes(h, (uint32_t)lock, HANDOVER_NONE, ev->end_ns);
 	return 0;
 }
 
-/*
- * Handles the first event after --to: waits end there. Later events still tell which thread held
- * the lock.
- */
+/* Events after --to: a thread that waits then waited until --to. */
 static int behind(struct handovers *h)
 {
 	if (h->report->show.window)
@@ -296,14 +331,12 @@ static int one(void *data, const struct xsprof_event *ev)
 {
 	enum gil_record what = GIL_OTHER;
 	struct handovers *h = data;
-	bool later = ev->ns > h->report->filter.to_ns;
-	int ret;
+	int ret = 0;
 
 	if (ev->producer == XSPROF_NO_PRODUCER)
 		return 0;
-	ret = later ? behind(h) : 0;
-	if (ret || (later && ev->type != XSPROF_REC_SPAN))
-		return ret;
+	if (ev->ns > h->report->filter.to_ns)
+		return behind(h);
 	if (ev->name && (ev->type == XSPROF_REC_BEGIN || ev->type == XSPROF_REC_INSTANT ||
 			 ev->type == XSPROF_REC_SPAN))
 		what = gil_record_of(&h->names, h->report->source.trace, ev->producer, ev->name);
@@ -317,7 +350,12 @@ static int one(void *data, const struct xsprof_event *ev)
 		h->left_out++;
 		ret = 0;
 	}
-	return ret || later ? ret : xsprof_pairer_event(h->pairer, ev);
+	if (ret)
+		return ret;
+	h->untaken = ev->type == XSPROF_REC_END && gil_record_untaken(h->report->source.trace, ev);
+	ret = xsprof_pairer_event(h->pairer, ev);
+	h->untaken = false;
+	return ret;
 }
 
 static int read_all(struct handovers *h)
@@ -327,6 +365,8 @@ static int read_all(struct handovers *h)
 	if (status)
 		return status;
 	ret = h->report->show.window ? 0 : xsprof_pairer_finish(h->pairer);
+	for (uint32_t i = 0; i < h->nr_locks; i++)
+		end_hold(h, &h->locks[i]);
 	return ret ? tool_error("%s: %s", h->report->source.path, strerror(-ret)) : 0;
 }
 

@@ -9,7 +9,7 @@
 #include "report/local.h"
 
 #define HANDOVER_NONE	UINT32_MAX	/* no thread, or an unknown one */
-#define HANDOVER_PARTS	8u
+#define HANDOVER_PARTS	64u
 
 /* A part of a wait: how long one thread held the lock in it. */
 struct handover_part {
@@ -26,9 +26,9 @@ struct handover_part {
  * @waits: number of waits
  * @waited: ns of all waits
  * @longest_wait: ns
- * @holds: times that it held the lock while others waited
- * @held: ns of these
- * @longest_hold: ns
+ * @holds: times that it held the lock and others waited
+ * @held: ns of these in which at least one other thread waited
+ * @longest_hold: the most of these in one hold
  * @waiting: it waits now; the fields below are about this wait
  * @listed: it is in the list of waiting threads of the lock
  * @next: in that list, HANDOVER_NONE at the end
@@ -82,11 +82,21 @@ struct handover_pair {
  * @number: 0: the lock of the process; else that of an interpreter with its own lock
  * @first: first thread in the list of waiting threads
  * @nr: length of that list
+ * @waiting: number of waiting threads, listed or not
+ * @holder: thread or HANDOVER_NONE; the fields below are about its hold
+ * @wanted: a thread has waited in it
+ * @since: @held is complete up to here
+ * @held: ns in which at least one thread waited
  */
 struct handover_lock {
 	uint32_t	number;
 	uint32_t	first;
 	uint32_t	nr;
+	uint32_t	waiting;
+	uint32_t	holder;
+	bool		wanted;
+	uint64_t	since;
+	uint64_t	held;
 };
 
 /**
@@ -109,6 +119,7 @@ struct handover_lock {
  * @open: of these, those without an end
  * @doubtful: waits in no row, as records were lost inside them
  * @left_out: records in no row, as there are too many threads or locks
+ * @untaken: this record ends a wait, and the thread has not got the lock
  */
 struct handovers {
 	struct report		*report;
@@ -129,6 +140,7 @@ struct handovers {
 	uint64_t		open;
 	uint64_t		doubtful;
 	uint64_t		left_out;
+	bool			untaken;
 };
 
 /* Reads the trace, and prints. Return: the exit status. */

@@ -7,9 +7,15 @@
  * a holder, from the time when it held the lock and another waited until it released the lock.
  * Without waiters no clock is read.
  *
+ * A thread that was asked for the lock releases it and yields: it waits until another thread has
+ * taken it. This is a wait of its own, which ends without the lock ("taken" is 0 at its end): what
+ * the thread does then is unknown until it does it: it wants the lock back, or makes a system call
+ * without it, or ends.
+ *
  * A lock's state changes only with Python's own mutex of that lock held, so only what is read
- * without the mutex is atomic: the set of locks, and the holder.
+ * without the mutex is atomic: the set of locks, the holder, and the number of yielding threads.
  */
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,12 +32,16 @@
  * @cond: its condition; NULL: destroyed
  * @holder: the thread that holds it; 0: none, or unknown
  * @waiters: number of waiting threads
+ * @yielding: number of yielding threads; changes with the mutex held that they wait with
+ * @asked: a thread has waited, not only yielded, since @holder took it
  * @wanted: ticks since when @holder is waited for, 0: not waited for
  */
 struct gil {
 	const char	*cond;
 	uint32_t	holder;
 	uint32_t	waiters;
+	uint32_t	yielding;
+	bool		asked;
 	uint64_t	wanted;
 };
 
@@ -40,12 +50,14 @@ struct gil {
  * @tid: its id, 0: not read yet
  * @waits: it waits for a GIL
  * @range: the wait is an open range in the trace
+ * @told: we are called when it ends
  * @made: the condition that it initialised last
  */
 struct python_thread {
 	uint32_t	tid;
 	bool		waits;
 	bool		range;
+	bool		told;
 	const char	*made;
 };
 
@@ -54,7 +66,9 @@ const char *gil_highest;
 
 static struct gil gils[GILS];
 static uint32_t nr_gils;
-static xsprof_name_t wait_name, held_name, taken_name, held_by, lock_key;
+static xsprof_name_t wait_name, held_name, taken_name, held_by, lock_key, taken_key;
+static pthread_key_t thread_key;	/* calls ended() */
+static bool has_key;
 /* Not the general TLS model: it refers to glibc's dynamic linker by name. */
 static __thread struct python_thread self __attribute__((tls_model("initial-exec")));
 
@@ -87,6 +101,64 @@ static struct gil *find(const char *cond)
 	return NULL;
 }
 
+/* ---- waits of the calling thread ------------------------------------------------------------- */
+
+/* An argument with the GIL's number, if it is not the first. Return: number of arguments. */
+static size_t number_of(const struct gil *gil, struct xsprof_kv *kv)
+{
+	if (gil == gils)
+		return 0;
+	*kv = xsprof_u64(lock_key, (uint64_t)(gil - gils));
+	return 1;
+}
+
+static void begin_wait(const struct gil *gil)
+{
+	uint32_t holder = __atomic_load_n(&gil->holder, __ATOMIC_RELAXED);
+	struct xsprof_kv kv[2];
+	size_t n;
+
+	self.waits = true;
+	if (python_sampling)
+		python_thread_waits(true);
+	self.range = python_recorded();
+	if (!self.range)
+		return;
+	/* Not __cxa_thread_atexit(), whose lock a thread may hold that needs Python's mutex. */
+	if (!self.told && has_key)
+		self.told = !pthread_setspecific(thread_key, &self);
+	n = number_of(gil, kv);
+	if (holder)
+		kv[n++] = xsprof_u64(held_by, holder);
+	python_user.begin(wait_name, kv, n);
+}
+
+/* @takes: the thread has the lock now. */
+static void end_wait(bool takes)
+{
+	const struct xsprof_kv kv = xsprof_u64(taken_key, 0);
+
+	if (self.range && python_recorded()) {
+		if (takes)
+			python_user.end();
+		else
+			python_user.end_args(&kv, 1);
+	}
+	self.waits = self.range = false;
+	if (python_sampling)
+		python_thread_waits(false);
+}
+
+/* The thread ends, maybe in a wait: an interpreter that is finalized ends threads that wait. */
+static void ended(void *unused)
+{
+	(void)unused;
+	/* Another destructor of the thread may wait for the lock once more. */
+	self.told = false;
+	if (self.waits)
+		end_wait(false);
+}
+
 /* ---- which there are ------------------------------------------------------------------------- */
 
 /* Return: false: nothing can be recorded. */
@@ -110,6 +182,9 @@ static bool prepare(const void *caller)
 	taken_name = python_user.name(category, XSPROF_GIL_TAKEN);
 	held_by = python_user.name(0, XSPROF_GIL_KEY_HOLDER);
 	lock_key = python_user.name(0, XSPROF_GIL_KEY_LOCK);
+	taken_key = python_user.name(0, XSPROF_GIL_KEY_TAKEN);
+	/* If it fails, the wait in which a thread ends has no end. */
+	has_key = !pthread_key_create(&thread_key, ended);
 	/* A free-threaded build: the rest depends on threads that take the GIL. */
 	if (python_is_free_threaded())
 		collect_say("Python: a free-threaded build: while the GIL is off, its garbage "
@@ -185,46 +260,19 @@ void gil_destroys(const void *cond)
 
 /* ---- who waits, and who has it --------------------------------------------------------------- */
 
-/* An argument with the GIL's number, if it is not the first. Return: number of arguments. */
-static size_t number_of(const struct gil *gil, struct xsprof_kv *kv)
-{
-	if (gil == gils)
-		return 0;
-	*kv = xsprof_u64(lock_key, (uint64_t)(gil - gils));
-	return 1;
-}
-
-static void begin_wait(const struct gil *gil)
-{
-	uint32_t holder = __atomic_load_n(&gil->holder, __ATOMIC_RELAXED);
-	struct xsprof_kv kv[2];
-	size_t n;
-
-	self.waits = true;
-	if (python_sampling)
-		python_thread_waits(true);
-	self.range = python_recorded();
-	if (!self.range)
-		return;
-	n = number_of(gil, kv);
-	if (holder)
-		kv[n++] = xsprof_u64(held_by, holder);
-	python_user.begin(wait_name, kv, n);
-}
-
-static void end_wait(void)
-{
-	if (self.range && python_recorded())
-		python_user.end();
-	self.waits = self.range = false;
-	if (python_sampling)
-		python_thread_waits(false);
-}
-
 /* The state of the thread that takes or releases it, in whichever interpreter. */
 static void *last_of(const struct gil *gil)
 {
 	return ((const struct gil_head *)(const void *)gil->cond - 1)->last_holder;
+}
+
+/*
+ * Relaxed: when the lock is taken, the mutex is held with which the number changes. Else a thread
+ * that has just stopped yielding may still count: then it waited until just before.
+ */
+static bool yielding(const struct gil *gil)
+{
+	return __atomic_load_n(&gil->yielding, __ATOMIC_RELAXED);
 }
 
 static void taken(struct gil *gil)
@@ -233,9 +281,10 @@ static void taken(struct gil *gil)
 	struct xsprof_kv kv;
 
 	if (waited)
-		end_wait();
+		end_wait(true);
 	__atomic_store_n(&gil->holder, this_tid(), __ATOMIC_RELAXED);
-	gil->wanted = gil->waiters && recorded ? python_user.now() : 0;
+	gil->asked = gil->waiters;
+	gil->wanted = (gil->asked || yielding(gil)) && recorded ? python_user.now() : 0;
 	/* Waiting threads learn that the holder is now another thread. */
 	if (!waited && gil->wanted)
 		python_user.instant(taken_name, &kv, number_of(gil, &kv));
@@ -248,7 +297,8 @@ static void taken(struct gil *gil)
 
 static void left(struct gil *gil)
 {
-	if (gil->wanted && python_recorded())
+	/* No span if threads only yielded, and none does any more. */
+	if (gil->wanted && (gil->asked || yielding(gil)) && python_recorded())
 		python_user.span(held_name, gil->wanted, python_user.now(),
 				 (uint64_t)(gil - gils), 0);
 	gil->wanted = 0;
@@ -279,8 +329,10 @@ void *gil_waits(const void *cond)
 	/* Python's wait times out every few milliseconds and goes on. */
 	if (!self.waits)
 		begin_wait(gil);
-	if (!gil->wanted && gil->holder && python_recorded())
+	/* Threads that only yielded until now wanted it for a while. */
+	if ((!gil->wanted || (!gil->asked && !yielding(gil))) && gil->holder && python_recorded())
 		gil->wanted = python_user.now();
+	gil->asked = true;
 	gil->waiters++;
 	return gil;
 }
@@ -293,13 +345,24 @@ void gil_waited(void *gil)
 }
 
 /*
- * Waits on another mutex than the GIL's: the holder is only looked at. If the thread then waits for
- * the GIL itself, both waits are one range.
+ * Waits on another mutex than the GIL's, which a thread that takes the lock holds too. Nobody has
+ * taken the lock since the calling thread released it.
  */
-void gil_yields(const void *cond)
+void *gil_yields(const void *cond)
 {
 	struct gil *gil = find((const char *)cond - GIL_SWITCH);
 
-	if (gil && !self.waits)
-		begin_wait(gil);
+	if (!gil || self.waits)
+		return NULL;
+	begin_wait(gil);
+	__atomic_store_n(&gil->yielding, gil->yielding + 1, __ATOMIC_RELAXED);
+	return gil;
+}
+
+void gil_yielded(void *gil)
+{
+	struct gil *g = gil;
+
+	__atomic_store_n(&g->yielding, g->yielding - 1, __ATOMIC_RELAXED);
+	end_wait(false);
 }

@@ -110,9 +110,12 @@ HOOK int pthread_cond_signal(pthread_cond_t *cond)
 
 HOOK int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
-	if (gil_is_near(cond))
-		gil_yields(cond);
-	return REAL(real_wait, "pthread_cond_wait")(cond, mutex);
+	void *gil = gil_is_near(cond) ? gil_yields(cond) : NULL;
+	int err = REAL(real_wait, "pthread_cond_wait")(cond, mutex);
+
+	if (gil)
+		gil_yielded(gil);
+	return err;
 }
 
 HOOK int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,

@@ -135,8 +135,13 @@ void gil_signals(const void *cond);
 void *gil_waits(const void *cond);
 /* It holds the mutex again, but not necessarily the GIL. */
 void gil_waited(void *gil);
-/* It waits until another thread has taken the GIL that it released. */
-void gil_yields(const void *cond);
+/*
+ * It begins to wait until another thread has taken the GIL that it released. Return: for
+ * gil_yielded(); NULL: not a GIL.
+ */
+void *gil_yields(const void *cond);
+/* That wait is over. It may want the GIL again, or not. */
+void gil_yielded(void *gil);
 
 /* ---- api.c ----------------------------------------------------------------------------------- */
 

@@ -11,6 +11,7 @@
 #define XSPROF_GIL_TAKEN	"GIL taken"		/* an instant: it did not wait */
 #define XSPROF_GIL_HELD		"GIL held, wanted"	/* a span of the thread that had it */
 #define XSPROF_GIL_KEY_HOLDER	"held_by"		/* u64: the thread that had the lock */
+#define XSPROF_GIL_KEY_TAKEN	"taken"			/* u64: 0 at the end: without the lock */
 #define XSPROF_GIL_KEY_LOCK	"gil"			/* u64: an interpreter's own lock */
 
 #endif /* XSPROF_PYTHON_NAMES_H */
