@@ -37,8 +37,9 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "_marker": ("range", "annotate", "instant", "counter", "flow_begin", "flow_step", "flow_end",
-                "async_begin", "async_end", "step", "args", "enabled", "thread_name", "fact",
-                "category_enable", "pause", "resume", "flush", "stats"),
+                "async_begin", "async_end", "step", "args"),
+    "_process": ("enabled", "thread_name", "fact", "category_enable", "pause", "resume", "flush",
+                 "stats"),
     "_lib": ("Error",),
     "capture": ("open", "Capture"),
     "tables": ("Table",),
