@@ -10,9 +10,13 @@ import functools
 import inspect
 import itertools
 import operator
-from typing import Any, Callable, Dict, Optional, Tuple, TypeVar, Union, overload
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Optional, SupportsFloat, Tuple, TypeVar,
+                    Union, cast, overload)
 
 from . import _argument, _lib, _user
+
+if TYPE_CHECKING:
+    from typing import SupportsIndex        # Python 3.8
 
 Text = Union[str, bytes]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -149,18 +153,21 @@ class range:  # pylint: disable=invalid-name
 
     def __call__(self, function: Function) -> Function:
         """Decorate a function: each of its calls is a range."""
-        if isinstance(function, (classmethod, staticmethod)):
-            made: Any = type(function)(self(function.__func__))
-            return made  # type: ignore[no-any-return]
-        if not callable(function) or inspect.isclass(function):
-            raise _undecorable(function)
-        if inspect.isasyncgenfunction(function):
-            return _of_async_generator(function, self)
-        if inspect.iscoroutinefunction(function):
-            return _of_coroutine(function, self)
-        if inspect.isgeneratorfunction(function):
-            return _of_generator(function, self)
-        return _of_function(function, self)
+        # "Any": type checkers do not take the two for callables.
+        given: Any = function
+        if isinstance(given, (classmethod, staticmethod)):
+            made: Any = type(given)(self(given.__func__))
+        elif not callable(given) or inspect.isclass(given):
+            raise _undecorable(given)
+        elif inspect.isasyncgenfunction(given):
+            made = _of_async_generator(given, self)
+        elif inspect.iscoroutinefunction(given):
+            made = _of_coroutine(given, self)
+        elif inspect.isgeneratorfunction(given):
+            made = _of_generator(given, self)
+        else:
+            made = _of_function(given, self)
+        return cast(Function, made)
 
 
 def _undecorable(what: Any) -> TypeError:
@@ -327,7 +334,8 @@ def instant(name: Text, category: Optional[Text] = None, scope: str = "thread",
         _calls.xsprof_emit_instant(made, _SCOPES[scope])
 
 
-def counter(name: Text, value: Any, category: Optional[Text] = None) -> None:
+def counter(name: Text, value: "Union[SupportsFloat, SupportsIndex]",
+            category: Optional[Text] = None) -> None:
     """Record the value of a counter, an int or a float, valid from now on.
 
     Other types are converted by int() or float(), if they are numbers. If that raises, as for an
@@ -383,24 +391,24 @@ def _put(function: str, kind: int, name: Text, number: Any, category: Optional[T
     _emit(kind, made, 0, whole & 0xffffffffffffffff)
 
 
-def flow_begin(name: Text, number: int, category: Optional[Text] = None) -> None:
+def flow_begin(name: Text, number: "SupportsIndex", category: Optional[Text] = None) -> None:
     """A flow (arrow) starts in the innermost open range; its steps and its end have the same name
     and number, in any thread.
     """
     _put("flow_begin", _user.FLOW_START, name, number, category)
 
 
-def flow_step(name: Text, number: int, category: Optional[Text] = None) -> None:
+def flow_step(name: Text, number: "SupportsIndex", category: Optional[Text] = None) -> None:
     """A flow goes through the innermost open range."""
     _put("flow_step", _user.FLOW_STEP, name, number, category)
 
 
-def flow_end(name: Text, number: int, category: Optional[Text] = None) -> None:
+def flow_end(name: Text, number: "SupportsIndex", category: Optional[Text] = None) -> None:
     """A flow ends in the innermost open range."""
     _put("flow_end", _user.FLOW_END, name, number, category)
 
 
-def async_begin(name: Text, number: int, category: Optional[Text] = None) -> None:
+def async_begin(name: Text, number: "SupportsIndex", category: Optional[Text] = None) -> None:
     """A range begins that is independent of threads; its end has the same name and number.
 
     "async with xsprof.range(name)" chooses the number.
@@ -408,12 +416,12 @@ def async_begin(name: Text, number: int, category: Optional[Text] = None) -> Non
     _put("async_begin", _user.ASYNC_BEGIN, name, number, category)
 
 
-def async_end(name: Text, number: int, category: Optional[Text] = None) -> None:
+def async_end(name: Text, number: "SupportsIndex", category: Optional[Text] = None) -> None:
     """The range of async_begin() with that name and number ends."""
     _put("async_end", _user.ASYNC_END, name, number, category)
 
 
-def step(number: int, name: Text = "step", category: Optional[Text] = None) -> None:
+def step(number: "SupportsIndex", name: Text = "step", category: Optional[Text] = None) -> None:
     """Step (iteration) number of the program's main loop begins."""
     _put("step", _user.STEP, name, number, category)
 
