@@ -70,6 +70,16 @@ rc=$?
 "$xsprof" report data >out 2>>log
 [ $rc = 0 ] && ! grep -q 'GIL\|garbage' out
 result "--no-python: nothing of it" $?
+rc=0
+for with in --python --python=9 --python-native --python-trace --python-trace=train; do
+	for options in "$with --no-python" "--no-python $with"; do
+		# shellcheck disable=SC2086 # two options
+		"$xsprof" record -q -o none $options -- true 2>log
+		[ $? = 2 ] && [ ! -e none ] && grep -q \
+			"^xsprof: --no-python, ${with%=*}: cannot be combined" log || rc=1
+	done
+done
+result "--no-python and an option that records Python: refused" $rc
 "$xsprof" report --gil data >out 2>log
 [ $? = 1 ] && grep -q 'has no waits .* recorded with --no-python$' log
 result "report --gil of a capture without it: a message" $?

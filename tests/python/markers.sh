@@ -26,6 +26,7 @@ done < <(pythons)
 import ctypes, os, pydoc, re, sys
 import xsprof
 assert "ctypes" not in dir(xsprof) and "xsprof._user" not in sys.modules, "import loads libraries"
+assert set(xsprof.__all__) == set(xsprof._WHERE) | {"capture", "profiler"}, xsprof.__all__
 for name in xsprof.__all__:
     assert getattr(xsprof, name).__doc__, name + " has no docstring"
 text = pydoc.plain(pydoc.render_doc(xsprof))

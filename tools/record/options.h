@@ -58,6 +58,7 @@ struct flight_options {
  * @torch: details of PyTorch's ops, NULL for the default
  * @cstack: with native stacks
  * @python: record waits of Python's threads
+ * @no_python: --no-python was given: @python is false
  * @python_trace: modules whose functions are recorded, comma-separated, or "all"; NULL: none
  * @python_native: Python samples include native frames
  * @python_hz: Python samples per second; 0: none
@@ -81,6 +82,7 @@ struct record_options {
 	const char	*torch;
 	bool		cstack;
 	bool		python;
+	bool		no_python;
 	const char	*python_trace;
 	bool		python_native;
 	uint32_t	python_hz;

@@ -298,10 +298,7 @@ static int take(struct record_options *opts, int c, char **argv)
 		opts->python = true;
 		break;
 	case OPT_NO_PYTHON:
-		opts->python = false;
-		opts->python_trace = NULL;
-		opts->python_hz = 0;
-		opts->python_native = false;
+		opts->no_python = true;
 		break;
 	case OPT_CATEGORIES:
 		return take_categories(optarg, &opts->categories);
@@ -338,6 +335,19 @@ static int take(struct record_options *opts, int c, char **argv)
 		return tool_option("record", c, argv, options, record_help);
 	}
 	return -1;
+}
+
+/* In any order: it is unclear which one is meant. */
+static int check_python(struct record_options *opts)
+{
+	if (!opts->no_python)
+		return -1;
+	opts->python = false;
+	if (!opts->python_trace && !opts->python_hz)
+		return -1;
+	return tool_usage("record", "--no-python, --%s: cannot be combined",
+			  opts->python_trace ? "python-trace" :
+			  opts->python_native ? "python-native" : "python");
 }
 
 /* Options about creating rings have no effect on existing rings. */
@@ -404,6 +414,9 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 			return status;
 	}
 	opts->argv = argv + optind;
+	status = check_python(opts);
+	if (status >= 0)
+		return status;
 	status = ftrace_check(&opts->kernel, "record");
 	if (status >= 0)
 		return status;

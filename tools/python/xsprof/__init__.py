@@ -37,8 +37,9 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "_marker": ("range", "annotate", "instant", "counter", "flow_begin", "flow_step", "flow_end",
-                "async_begin", "async_end", "step", "args", "enabled", "thread_name", "fact",
-                "category_enable", "pause", "resume", "flush", "stats"),
+                "async_begin", "async_end", "step", "args"),
+    "_process": ("enabled", "thread_name", "fact", "category_enable", "pause", "resume", "flush",
+                 "stats"),
     "_lib": ("Error",),
     "capture": ("open", "Capture"),
     "tables": ("Table",),
@@ -47,31 +48,38 @@ _NAMES = {
 }
 _WHERE = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = sorted(_WHERE) + ["capture", "profiler"]
+# A literal, so that type checkers know it.
+__all__ = [
+    "Capture", "Error", "ProfilerAction", "ProfilerActivity", "Table", "annotate", "args",
+    "async_begin", "async_end", "capture", "category_enable", "counter", "enabled", "fact",
+    "flow_begin", "flow_end", "flow_step", "flush", "instant", "open", "pause", "profile",
+    "profiler", "range", "record_function", "resume", "schedule", "stats", "step",
+    "supported_activities", "tensorboard_trace_handler", "thread_name"]
 
 if TYPE_CHECKING:
     from . import capture, profiler
     from ._lib import Error
-    from ._marker import (annotate, args, async_begin, async_end, category_enable, counter,
-                          enabled, fact, flow_begin, flow_end, flow_step, flush, instant, pause,
-                          range, resume, stats, step, thread_name)
+    from ._marker import (annotate, args, async_begin, async_end, counter, flow_begin, flow_end,
+                          flow_step, instant, range, step)
+    from ._process import (category_enable, enabled, fact, flush, pause, resume, stats,
+                           thread_name)
     from .capture import Capture, open
     from .tables import Table
     from .profiler import (ProfilerAction, ProfilerActivity, profile, record_function, schedule,
                            supported_activities, tensorboard_trace_handler)
-
-
-def __getattr__(name: str) -> Any:
-    if name in ("capture", "profiler"):
-        return importlib.import_module("." + name, __name__)
-    try:
-        module = _WHERE[name]
-    except KeyError:
-        raise AttributeError("module 'xsprof' has no attribute {!r}".format(name)) from None
-    value = getattr(importlib.import_module("." + module, __name__), name)
-    # The next use is a look-up of the module's own.
-    globals()[name] = value
-    return value
+else:
+    # Type checkers would take any name for one of these.
+    def __getattr__(name: str) -> Any:
+        if name in ("capture", "profiler"):
+            return importlib.import_module("." + name, __name__)
+        try:
+            module = _WHERE[name]
+        except KeyError:
+            raise AttributeError("module 'xsprof' has no attribute {!r}".format(name)) from None
+        value = getattr(importlib.import_module("." + module, __name__), name)
+        # The next use is a look-up of the module's own.
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> List[str]:

@@ -98,7 +98,11 @@ def to_bytes(value: Any) -> bytes:
     if isinstance(value, bytes):
         data = value
     elif isinstance(value, str):
-        data = value.encode("utf-8", "surrogateescape")
+        try:
+            data = value.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            # A surrogate that stands for no byte, as "\ud800".
+            data = value.encode("utf-8", "backslashreplace")
     else:
         raise TypeError("xsprof: a name must be a str, not {}".format(type(value).__name__))
     if b"\0" in data:

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Markers: ranges, instants, counters, flows and what they are about.
 
-Without a recorder a marker is one load. It interns no name, makes no call and
-looks at no argument. Nothing here raises because of the state of a recording: what could not be
-recorded is counted there.
+Without a recorder a marker checks the types of its arguments and loads a word. It calls nothing of
+the library, interns no name and converts no argument. It raises the same exceptions with and
+without a recorder: a program may get one at any time (xsprof record -p). Nothing raises because of
+the state of a recording; what could not be recorded is counted.
 """
-import ctypes
 import functools
 import inspect
 import itertools
 import operator
-from typing import Any, Callable, Dict, Optional, Tuple, TypeVar, Union
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Optional, SupportsFloat, Tuple, TypeVar,
+                    Union, cast, overload)
 
-from . import _lib, _user
+from . import _argument, _lib, _user
+
+if TYPE_CHECKING:
+    from typing import SupportsIndex        # Python 3.8
 
 Text = Union[str, bytes]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -36,8 +40,6 @@ def _category_id(category: Text) -> int:
     number = _categories.get(category)
     if number is None:
         number = _calls.xsprof_category(_lib.to_bytes(category))
-        if number < 0:
-            raise ValueError("xsprof: {!r} is not a category name: it is empty".format(category))
         _categories[category] = number
     return number
 
@@ -71,14 +73,19 @@ def _set(kv: Any, value: Any) -> None:
     elif isinstance(value, float):
         kv.type, kv.u.f64 = _user.F64, value
     else:
-        data = value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
+        try:
+            data = value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
+        except Exception:  # pylint: disable=broad-except
+            # Its str() is code of the program, which does not run without a recorder.
+            data = "<unprintable {} object>".format(type(value).__name__).encode()
         kv.type, kv.len, kv.u.str = _user.STR, len(data), data
 
 
 def _kvs(args: Dict[str, Any]) -> Tuple[Any, int]:
     kvs = (_user.Kv * len(args))()
     for kv, (key, value) in zip(kvs, args.items()):
-        kv.key = _id(key)
+        # Only "**" makes such a key; looking for it without a recorder would cost too much.
+        kv.key = _id(key.replace("\0", "\\0") if "\0" in key else key)
         _set(kv, value)
     return kvs, len(args)
 
@@ -105,7 +112,8 @@ class range:  # pylint: disable=invalid-name
         def step(): ...
 
     Further keyword arguments are arguments of the range: bools, numbers and strings as they are,
-    others by their str(). Only recorded ranges look at them.
+    others by their str(), or "<unprintable TYPE object>" if that raises. Only recorded ranges look
+    at them.
 
     Ranges of a thread nest. What begins and ends in different threads, or is open while others take
     turns on its thread, is not of that kind: "async with" makes a range that is independent of
@@ -115,6 +123,12 @@ class range:  # pylint: disable=invalid-name
     __slots__ = ("name", "category", "args", "_open")
 
     def __init__(self, name: Text, category: Optional[Text] = None, **args: Any) -> None:
+        # The common case without a call: this runs for each block, also without a recorder.
+        if type(name) is not str or "\0" in name:
+            name = _argument.text("range", "name", name)
+        if category is not None and (
+                type(category) is not str or not category or "\0" in category):
+            category = _argument.category("range", category)
         self.name = name
         self.category = category
         self.args = args
@@ -139,16 +153,34 @@ class range:  # pylint: disable=invalid-name
 
     def __call__(self, function: Function) -> Function:
         """Decorate a function: each of its calls is a range."""
-        if not callable(function) or inspect.isclass(function):
-            raise TypeError("xsprof: range({!r}) decorates functions and methods, not {!r}".format(
-                self.name, function))
-        if inspect.isasyncgenfunction(function):
-            return _of_async_generator(function, self)
-        if inspect.iscoroutinefunction(function):
-            return _of_coroutine(function, self)
-        if inspect.isgeneratorfunction(function):
-            return _of_generator(function, self)
-        return _of_function(function, self)
+        # "Any": type checkers do not take the two for callables.
+        given: Any = function
+        if isinstance(given, (classmethod, staticmethod)):
+            made: Any = type(given)(self(given.__func__))
+        elif not callable(given) or inspect.isclass(given):
+            raise _undecorable(given)
+        elif inspect.isasyncgenfunction(given):
+            made = _of_async_generator(given, self)
+        elif inspect.iscoroutinefunction(given):
+            made = _of_coroutine(given, self)
+        elif inspect.isgeneratorfunction(given):
+            made = _of_generator(given, self)
+        else:
+            made = _of_function(given, self)
+        return cast(Function, made)
+
+
+def _undecorable(what: Any) -> TypeError:
+    """The exception for what cannot be decorated, with what to do."""
+    kind = type(what).__name__
+    if inspect.isclass(what):
+        cure = "decorate its methods, not the class {!r}".format(what.__name__)
+    elif hasattr(type(what), "__get__"):
+        cure = "decorate the function in it: write the decorator below @{}, not above".format(kind)
+    else:
+        cure = "not {}".format(_argument.shown(what))
+    return TypeError("xsprof: a range decorates functions and methods, no {}: {}".format(
+        "class" if inspect.isclass(what) else kind, cure))
 
 
 def _of_function(function: Any, which: range) -> Any:
@@ -242,9 +274,24 @@ def _of_async_generator(function: Any, which: range) -> Any:
 
 
 def _own_name(function: Any) -> str:
+    if isinstance(function, (classmethod, staticmethod)):
+        function = function.__func__
     # What functools.partial() makes has none.
     name: str = getattr(function, "__qualname__", type(function).__qualname__)
     return name
+
+
+@overload
+def annotate(name: Function) -> Function: ...
+
+
+@overload
+def annotate(name: Text, category: Optional[Text] = None, **args: Any) -> range: ...
+
+
+@overload
+def annotate(name: None = None, category: Optional[Text] = None,
+             **args: Any) -> Callable[[Function], Function]: ...
 
 
 def annotate(name: Any = None, category: Optional[Text] = None, **args: Any) -> Any:
@@ -258,10 +305,10 @@ def annotate(name: Any = None, category: Optional[Text] = None, **args: Any) -> 
 
     With a name it is the same as range().
     """
-    if callable(name):
-        return range(_own_name(name))(name)
     if name is None:
         return lambda function: range(_own_name(function), category, **args)(function)
+    if callable(name) or hasattr(type(name), "__get__"):
+        return range(_own_name(name))(name)
     return range(name, category, **args)
 
 
@@ -271,143 +318,115 @@ def instant(name: Text, category: Optional[Text] = None, scope: str = "thread",
 
     One with arguments is of the thread.
     """
+    if type(name) is not str or "\0" in name:
+        name = _argument.text("instant", "name", name)
+    if category is not None:
+        category = _argument.category("instant", category)
+    if not isinstance(scope, str) or scope not in _SCOPES:
+        raise ValueError("xsprof: instant(): scope: expected thread, process or global, "
+                         "not {}".format(_argument.shown(scope)))
     if not _on[0]:
         return
     made = _id(name, category)
     if args:
         _calls.xsprof_instant_args(made, *_kvs(args))
-    elif scope not in _SCOPES:
-        raise ValueError("xsprof: scope {!r}: expected thread, process or global".format(scope))
     elif _wanted(made):
         _calls.xsprof_emit_instant(made, _SCOPES[scope])
 
 
-def counter(name: Text, value: Any, category: Optional[Text] = None) -> None:
-    """Record the value of a counter, an int or a float, valid from now on."""
+def counter(name: Text, value: "Union[SupportsFloat, SupportsIndex]",
+            category: Optional[Text] = None) -> None:
+    """Record the value of a counter, an int or a float, valid from now on.
+
+    Other types are converted by int() or float(), if they are numbers. If that raises, as for an
+    array of several, the record is dropped, with a line on stderr, and stats() counts it.
+    """
+    if type(name) is not str or "\0" in name:
+        name = _argument.text("counter", "name", name)
+    if type(value) is not int and type(value) is not float:
+        _argument.number("counter", "value", value)
+    if category is not None:
+        category = _argument.category("counter", category)
+    if not _on[0]:
+        return
+    made = _id(name, category)
+    if _wanted(made):
+        _count(made, name, value)
+
+
+def _count(made: int, name: str, value: Any) -> None:
+    try:
+        try:
+            whole = operator.index(value)
+        except TypeError:
+            real = float(value)
+        else:
+            if -1 << 63 <= whole < 1 << 63:
+                _calls.xsprof_emit_counter(made, whole)
+                return
+            real = float(whole)
+    except Exception as err:  # pylint: disable=broad-except
+        _argument.unconverted("counter", name, "value", value, err)
+        return
+    _calls.xsprof_emit_counter_f64(made, real)
+
+
+def _put(function: str, kind: int, name: Text, number: Any, category: Optional[Text]) -> None:
+    if type(name) is not str or "\0" in name:
+        name = _argument.text(function, "name", name)
+    if type(number) is not int:
+        _argument.whole(function, "number", number)
+    if category is not None:
+        category = _argument.category(function, category)
     if not _on[0]:
         return
     made = _id(name, category)
     if not _wanted(made):
         return
     try:
-        whole = operator.index(value)
-    except TypeError:
-        _calls.xsprof_emit_counter_f64(made, float(value))
+        whole = operator.index(number)
+    except Exception as err:  # pylint: disable=broad-except
+        _argument.unconverted(function, name, "number", number, err)
         return
-    if -1 << 63 <= whole < 1 << 63:
-        _calls.xsprof_emit_counter(made, whole)
-    else:
-        _calls.xsprof_emit_counter_f64(made, float(whole))
+    _emit(kind, made, 0, whole & 0xffffffffffffffff)
 
 
-def _put(kind: int, name: Text, number: int, category: Optional[Text]) -> None:
-    made = _id(name, category)
-    if _wanted(made):
-        _emit(kind, made, 0, number & 0xffffffffffffffff)
-
-
-def flow_begin(name: Text, number: int, category: Optional[Text] = None) -> None:
+def flow_begin(name: Text, number: "SupportsIndex", category: Optional[Text] = None) -> None:
     """A flow (arrow) starts in the innermost open range; its steps and its end have the same name
     and number, in any thread.
     """
-    if _on[0]:
-        _put(_user.FLOW_START, name, number, category)
+    _put("flow_begin", _user.FLOW_START, name, number, category)
 
 
-def flow_step(name: Text, number: int, category: Optional[Text] = None) -> None:
+def flow_step(name: Text, number: "SupportsIndex", category: Optional[Text] = None) -> None:
     """A flow goes through the innermost open range."""
-    if _on[0]:
-        _put(_user.FLOW_STEP, name, number, category)
+    _put("flow_step", _user.FLOW_STEP, name, number, category)
 
 
-def flow_end(name: Text, number: int, category: Optional[Text] = None) -> None:
+def flow_end(name: Text, number: "SupportsIndex", category: Optional[Text] = None) -> None:
     """A flow ends in the innermost open range."""
-    if _on[0]:
-        _put(_user.FLOW_END, name, number, category)
+    _put("flow_end", _user.FLOW_END, name, number, category)
 
 
-def async_begin(name: Text, number: int, category: Optional[Text] = None) -> None:
+def async_begin(name: Text, number: "SupportsIndex", category: Optional[Text] = None) -> None:
     """A range begins that is independent of threads; its end has the same name and number.
 
     "async with xsprof.range(name)" chooses the number.
     """
-    if _on[0]:
-        _put(_user.ASYNC_BEGIN, name, number, category)
+    _put("async_begin", _user.ASYNC_BEGIN, name, number, category)
 
 
-def async_end(name: Text, number: int, category: Optional[Text] = None) -> None:
+def async_end(name: Text, number: "SupportsIndex", category: Optional[Text] = None) -> None:
     """The range of async_begin() with that name and number ends."""
-    if _on[0]:
-        _put(_user.ASYNC_END, name, number, category)
+    _put("async_end", _user.ASYNC_END, name, number, category)
 
 
-def step(number: int, name: Text = "step", category: Optional[Text] = None) -> None:
+def step(number: "SupportsIndex", name: Text = "step", category: Optional[Text] = None) -> None:
     """Step (iteration) number of the program's main loop begins."""
-    if _on[0]:
-        _put(_user.STEP, name, number, category)
+    _put("step", _user.STEP, name, number, category)
 
 
 def args(**values: Any) -> None:
     """Add arguments to the innermost open range of this thread."""
     if _on[0] and values:
         _calls.xsprof_args(*_kvs(values))
-
-
-def enabled(category: Optional[Text] = None) -> bool:
-    """Is the process recorded, and that category of it?"""
-    on = _on[0]
-    return bool(on if category is None else on and on >> _category_id(category) & 1)
-
-
-def _done(err: int, what: str) -> bool:
-    if err in (0, -107):    # -ENOTCONN
-        return err == 0
-    raise _lib.error(err, what, {28: "a larger XSPROF_ARENA_SIZE has room for more names",
-                                 24: "raise the limit on open files (ulimit -n)"})
-
-
-def thread_name(name: Optional[Text]) -> bool:
-    """Name this thread in traces; None: by the kernel's name again. Return: is it recorded?"""
-    return _done(_calls.xsprof_thread_name(None if name is None else _lib.to_bytes(name)),
-                 "thread_name({!r})".format(name))
-
-
-def fact(key: Text, value: Any) -> bool:
-    """State something about this process, as its rank. Return: is it recorded?"""
-    return _done(_calls.xsprof_fact(_lib.to_bytes(key), _lib.to_bytes(str(value))),
-                 "fact({!r}): a key is not empty and has no '='".format(key))
-
-
-def category_enable(category: Text, on: bool = True) -> bool:
-    """Switch a category on or off in this process. Return: is the process recorded?"""
-    return _done(_calls.xsprof_category_enable(_category_id(category), int(on)),
-                 "category_enable({!r})".format(category))
-
-
-def pause() -> bool:
-    """Stop to record this process until resume(). Return: is it recorded?"""
-    return _done(_calls.xsprof_pause(), "pause()")
-
-
-def resume() -> bool:
-    """Go on to record it."""
-    return _done(_calls.xsprof_resume(), "resume()")
-
-
-def flush(timeout: Optional[float] = None) -> bool:
-    """Wait until the recorder has read all that this process wrote before, at most timeout seconds.
-
-    Return: has it? Not where the time was up, or there is no recorder.
-    """
-    err = _user.flush(-1 if timeout is None else max(0, int(timeout * 1000)))
-    return err != -110 and _done(err, "flush()")    # -ETIMEDOUT
-
-
-def stats() -> Dict[str, int]:
-    """Counts of this process as a producer of records; all are 0 if it is not recorded."""
-    counts = _user.Stats(size=ctypes.sizeof(_user.Stats))
-    err = _calls.xsprof_get_stats(counts)
-    if err:
-        raise _lib.error(err, "stats()")
-    return {field[0]: getattr(counts, field[0]) for field in _user.Stats._fields_
-            if field[0] not in ("size", "reserved")}

@@ -15,17 +15,17 @@ import sys
 NAME = "libxsprof-torch.so"
 
 
-def listens():
+def listens() -> bool:
     return os.environ.get("XSPROF_ONDEMAND", "0") not in ("", "0")
 
 
-def recorded():
+def recorded() -> bool:
     """Does xsprof record want ops? What has its LD_PRELOAD does not come here."""
-    return os.environ.get("XSPROF_SESSION") and \
+    return bool(os.environ.get("XSPROF_SESSION")) and \
         os.environ.get("XSPROF_TORCH", "off") not in ("", "off")
 
 
-def load():
+def load() -> None:
     """Load the collector, where a recorder or a request wants it and it is not there yet."""
     if not listens() and not recorded():
         return

@@ -26,13 +26,14 @@ class Tables:
         self.ranges = Table(Range)
         #: those of ranges, but what is in parts as one
         self.whole: List[Range] = []
-        self.instants = Table(Instant)
-        self.counters = Table(Counter)
-        self.steps = Table(Step)
-        self.flows = Table(Flow)
-        self.allocations = Table(Allocation)
-        self.gpu = Table(Gpu)
-        self.samples = Table(Sample)
+        # Any: tuples with numbers of names become rows at the end.
+        self.instants: Table[Any] = Table(Instant)
+        self.counters: Table[Any] = Table(Counter)
+        self.steps: Table[Any] = Table(Step)
+        self.flows: Table[Any] = Table(Flow)
+        self.allocations: Table[Any] = Table(Allocation)
+        self.gpu: Table[Any] = Table(Gpu)
+        self.samples: Table[Any] = Table(Sample)
         #: producer and number of each sample's stack, if a stack has functions of C
         self.stacks_of_c: List[Tuple[int, int]] = []
         self.lost = Table(Lost)

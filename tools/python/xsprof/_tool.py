@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import Any, Dict, Iterator
+from typing import IO, Any, Dict, Iterator, cast
 
 _OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "xsprof")
 #: The tool's exit status where the capture is damaged or cut, and was read as far as it goes.
@@ -37,7 +37,7 @@ def _run(*arguments: str) -> Iterator[bytes]:
             raise RuntimeError("xsprof: {}: {}: reinstall the package, or put xsprof into "
                                "PATH".format(command[0], err.strerror)) from None
         with tool:
-            yield from tool.stdout
+            yield from cast(IO[bytes], tool.stdout)
         if tool.returncode not in (0, _CUT):
             said.seek(0)
             raise RuntimeError(said.read().decode(errors="replace").strip() or
@@ -56,7 +56,7 @@ def events(path: str, *options: str) -> Iterator[Dict[str, Any]]:
         yield json.loads(line)
 
 
-def main():
+def main() -> None:
     path = _OWN
     # The tool acts by the name that it is called by.
     name = os.path.basename(sys.argv[0])

@@ -6,35 +6,27 @@ nanoseconds of CLOCK_MONOTONIC of the recorded machine.
 """
 import collections
 import ctypes
-import math
 import os
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple,
+                    overload)
 
 from . import _lib, _tool, _trace
 from ._reader import Reader, Tables
-from .tables import Gil, GilPair, GilThread, Kernel, Op, Process, Range, Step, Table, Thread
+from ._sums import ENDS, Sums
+from .tables import (Allocation, Counter, Flow, Gil, GilPair, GilThread, Gpu, Instant, Kernel, Lost,
+                     Op, Process, Range, Sample, Step, Table, Thread, framed)
+
+if TYPE_CHECKING:
+    from typing import Literal      # Python 3.8
+
+    from . import profiler
 
 BATCH = 1024
 OPTIMIZER = "Optimizer.step#"
 
 _HOW = ("unknown", "exited", "killed", "exec", "vanished", "running")
 _CLOCKS = ("none", "tsc", "cntvct", "mono_raw")
-_ENDS = ("ended", "open", "cut")
 _GIL = ("GIL wait", "GIL held, wanted")
-
-
-def _quantile(ordered: Sequence[int], q: float) -> Optional[int]:
-    return ordered[max(0, math.ceil(q * len(ordered)) - 1)] if ordered else None
-
-
-class _Sums:
-    """What a row of ops() is made of."""
-    __slots__ = ("count", "total", "own", "nested", "times", "how", "uncertain")
-
-    def __init__(self) -> None:
-        self.count = self.total = self.own = self.nested = self.uncertain = 0
-        self.times: List[int] = []
-        self.how = [0, 0, 0]
 
 
 class Capture:
@@ -80,6 +72,15 @@ class Capture:
 
     # ---- tables -------------------------------------------------------------------------------
 
+    @overload
+    def ops(self, by: str = "name", as_frame: "Literal[False]" = False) -> Table[Op]: ...
+
+    @overload
+    def ops(self, by: str = "name", *, as_frame: bool) -> Any: ...
+
+    @overload
+    def ops(self, by: str, as_frame: bool) -> Any: ...
+
     def ops(self, by: str = "name", as_frame: bool = False) -> Any:
         """The sums of all ranges by name and category, the largest total first, as xsprof report
         has them.
@@ -97,10 +98,10 @@ class Capture:
             key = (r.name, r.category, r.producer if by != "name" else None,
                    r.tid if by == "thread" else None)
             if key not in sums:
-                sums[key] = (_Sums(), r)
+                sums[key] = (Sums(), r)
             s = sums[key][0]
             s.count += 1
-            s.how[_ENDS.index(r.end)] += 1
+            s.how[ENDS.index(r.end)] += 1
             s.uncertain += r.uncertain
             if r.uncertain:
                 continue
@@ -109,22 +110,19 @@ class Capture:
             if r.self_ns is not None:
                 s.own += r.self_ns
                 s.nested += 1
-        table = Table(Op, (self._op(s, r, by) for s, r in sums.values()))
+        table = Table(Op, (s.row(r, by) for s, r in sums.values()))
         table.sort(key=lambda op: -op.total_ns)
         return self._give(table, as_frame)
 
-    @staticmethod
-    def _op(s: _Sums, r: Range, by: str) -> Op:
-        s.times.sort()
-        times = s.times
-        return Op(name=r.name, category=r.category, count=s.count, total_ns=s.total,
-                  self_ns=s.own if s.nested else None,
-                  mean_ns=sum(times) // len(times) if times else None,
-                  min_ns=times[0] if times else None, p50_ns=_quantile(times, 0.5),
-                  p99_ns=_quantile(times, 0.99), max_ns=times[-1] if times else None,
-                  cut=s.how[2], open=s.how[1], uncertain=s.uncertain,
-                  pid=r.pid if by in ("process", "thread") else None,
-                  tid=r.tid if by == "thread" else None)
+    @overload
+    def ranges(self, name: Optional[str] = None,
+               as_frame: "Literal[False]" = False) -> Table[Range]: ...
+
+    @overload
+    def ranges(self, name: Optional[str] = None, *, as_frame: bool) -> Any: ...
+
+    @overload
+    def ranges(self, name: Optional[str], as_frame: bool) -> Any: ...
 
     def ranges(self, name: Optional[str] = None, as_frame: bool = False) -> Any:
         """Each range, ordered by begin; those of one name, if it is given."""
@@ -132,6 +130,16 @@ class Capture:
         if name is not None:
             rows = Table(Range, (r for r in rows if r.name == name))
         return self._give(rows, as_frame)
+
+    @overload
+    def steps(self, name: Optional[str] = None,
+              as_frame: "Literal[False]" = False) -> Table[Step]: ...
+
+    @overload
+    def steps(self, name: Optional[str] = None, *, as_frame: bool) -> Any: ...
+
+    @overload
+    def steps(self, name: Optional[str], as_frame: bool) -> Any: ...
 
     def steps(self, name: Optional[str] = None, as_frame: bool = False) -> Any:
         """The steps of a training, as xsprof report --steps has them: those that the program told
@@ -145,7 +153,7 @@ class Capture:
             rows = self._read().steps or self._optimizer_steps()
         return self._give(rows, as_frame)
 
-    def _named_steps(self, name: str) -> Table:
+    def _named_steps(self, name: str) -> Table[Step]:
         number: Dict[Any, int] = {}
         table = Table(Step)
         for r in self._read().ranges:
@@ -155,7 +163,7 @@ class Capture:
             table.append(Step(name, at, r.begin_ns, r.end_ns, r.duration_ns, r.pid, r.tid))
         return table
 
-    def _optimizer_steps(self) -> Table:
+    def _optimizer_steps(self) -> Table[Step]:
         """The first optimizer of a thread ends its steps; the first begins with its records."""
         first: Dict[Any, Range] = {}
         ends: Dict[Any, List[Range]] = {}
@@ -174,27 +182,33 @@ class Capture:
                 table.append(Step(steps[0].name, len(steps) + 1, begin, None, None, pid, of[1]))
         return table
 
-    def instants(self, as_frame: bool = False) -> Any:
+    @framed
+    def instants(self) -> Table[Instant]:
         """Each instant."""
-        return self._give(self._read().instants, as_frame)
+        return self._read().instants
 
-    def counters(self, as_frame: bool = False) -> Any:
+    @framed
+    def counters(self) -> Table[Counter]:
         """Each value of each counter."""
-        return self._give(self._read().counters, as_frame)
+        return self._read().counters
 
-    def flows(self, as_frame: bool = False) -> Any:
+    @framed
+    def flows(self) -> Table[Flow]:
         """Each begin, step and end of flows."""
-        return self._give(self._read().flows, as_frame)
+        return self._read().flows
 
-    def allocations(self, as_frame: bool = False) -> Any:
+    @framed
+    def allocations(self) -> Table[Allocation]:
         """Memory allocated and freed, as allocators of programs said."""
-        return self._give(self._read().allocations, as_frame)
+        return self._read().allocations
 
-    def gpu(self, as_frame: bool = False) -> Any:
+    @framed
+    def gpu(self) -> Table[Gpu]:
         """What devices did, and calls of their runtimes (xsprof record --gpu)."""
-        return self._give(self._read().gpu, as_frame)
+        return self._read().gpu
 
-    def samples(self, as_frame: bool = False) -> Any:
+    @framed
+    def samples(self) -> Table[Sample]:
         """Where threads of Python were (xsprof record --python). If there are functions of C among
         them, the tool reads the capture once more and finds their names in their files.
         """
@@ -206,7 +220,7 @@ class Capture:
             t.samples[:] = [s._replace(stack=named.get(of, s.stack))
                             for s, of in zip(t.samples, t.stacks_of_c)]
             t.stacks_of_c = []
-        return self._give(t.samples, as_frame)
+        return t.samples
 
     def gil(self) -> Gil:
         """How threads shared Python's lock: what xsprof report --gil prints, with its tables
@@ -220,17 +234,20 @@ class Capture:
         pairs = Table(GilPair, (GilPair(**row) for row in r.pop("pairs")))
         return Gil(threads=threads, pairs=pairs, **r)
 
-    def lost(self, as_frame: bool = False) -> Any:
+    @framed
+    def lost(self) -> Table[Lost]:
         """Where records are missing."""
-        return self._give(self._read().lost, as_frame)
+        return self._read().lost
 
-    def kernel(self, as_frame: bool = False) -> Any:
+    @framed
+    def kernel(self) -> Table[Kernel]:
         """The kinds of events of the kernel tracer, with how many there are of each."""
         counts = self._read().kernel
         rows = (Kernel(name, count) for name, count in sorted(counts.items()))
-        return self._give(Table(Kernel, rows), as_frame)
+        return Table(Kernel, rows)
 
-    def processes(self, as_frame: bool = False) -> Any:
+    @framed
+    def processes(self) -> Table[Process]:
         """The processes that were recorded, with what is known of each."""
         self._read()
         table = Table(Process)
@@ -240,15 +257,16 @@ class Capture:
             how = _HOW[p.how] if p.how < len(_HOW) else "unknown"
             table.append(Process(p.number, p.pid, name, how, p.status, p.exit_ns or None,
                                  p.records, p.lost_records, p.lost_slots, facts))
-        return self._give(table, as_frame)
+        return table
 
-    def threads(self, as_frame: bool = False) -> Any:
+    @framed
+    def threads(self) -> Table[Thread]:
         """The threads with records."""
         table = Table(Thread)
         for (producer, tid), (pid, records, first, last) in sorted(self._read().threads.items()):
             table.append(Thread(producer, pid, tid, self._thread(producer, tid), records, first,
                                 last))
-        return self._give(table, as_frame)
+        return table
 
     # ---- facts --------------------------------------------------------------------------------
 
@@ -292,7 +310,7 @@ class Capture:
                     row["args"] = self._args(ev)
                 yield row
 
-    def profile(self, pid: int = 0) -> Any:
+    def profile(self, pid: int = 0) -> "profiler.profile":
         """The capture, or one process of it, as a profile that is over: with events(),
         key_averages() and exports, as xsprof.profile() has them.
         """
@@ -302,7 +320,7 @@ class Capture:
     # ---- reading ------------------------------------------------------------------------------
 
     @staticmethod
-    def _give(table: Table, as_frame: bool) -> Any:
+    def _give(table: Table[Any], as_frame: bool) -> Any:
         return table.to_pandas() if as_frame else table
 
     def _open(self) -> Any:

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The rows of a capture's tables, and the lists of them."""
 import builtins
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+import functools
+import importlib
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, List, NamedTuple, Optional,
+                    Tuple, Type, TypeVar, Union, cast, overload)
+
+Row = TypeVar("Row", bound=Tuple[Any, ...])
 
 
-class Table(list):
+class Table(List[Row]):
     """A list of rows, which are named tuples of one kind."""
 
-    def __init__(self, kind: Any, rows: Any = ()) -> None:
+    def __init__(self, kind: Type[Row], rows: Iterable[Row] = ()) -> None:
         super().__init__(rows)
-        self.kind = kind
+        self.kind: Any = kind
 
     @property
     def columns(self) -> Tuple[str, ...]:
@@ -23,11 +28,36 @@ class Table(list):
     def to_pandas(self) -> Any:
         """A pandas.DataFrame of it."""
         try:
-            import pandas
+            # Not an import statement: type checkers would want the types of pandas.
+            pandas: Any = importlib.import_module("pandas")
         except ImportError as err:
             raise ImportError("xsprof: converting a table to a DataFrame needs pandas ({}): pip "
                               "install pandas, or use the rows as they are".format(err)) from None
         return pandas.DataFrame.from_records(builtins.list(self), columns=self.columns)
+
+
+if TYPE_CHECKING:
+    from typing import Literal, Protocol    # Python 3.8
+
+    class Framed(Protocol[Row]):
+        """The type of a method that returns a table, or a pandas.DataFrame of it."""
+
+        @overload
+        def __call__(self, as_frame: Literal[False] = False) -> Table[Row]: ...
+
+        @overload
+        def __call__(self, as_frame: bool) -> Any: ...
+
+
+def framed(method: Callable[[Any], Table[Row]]) -> "Framed[Row]":
+    """Give a method that returns a table the parameter as_frame."""
+    def table(self: Any, as_frame: bool = False) -> Any:
+        rows = method(self)
+        return rows.to_pandas() if as_frame else rows
+    functools.update_wrapper(table, method)
+    # help() shows the parameters of what is wrapped otherwise.
+    del table.__wrapped__  # type: ignore[attr-defined]
+    return cast("Framed[Row]", table)
 
 
 class Op(NamedTuple):
@@ -192,8 +222,8 @@ class Gil(NamedTuple):
     open: int           #: of the waits, those that had no end
     doubtful: int       #: waits in no row: records were lost inside them
     left_out: int       #: records in no row: there are too many threads or locks
-    threads: "Table"    #: of GilThread, the longest wait first
-    pairs: "Table"      #: of GilPair, likewise
+    threads: Table[GilThread]   #: the longest wait first
+    pairs: Table[GilPair]       #: likewise
 
 
 class Lost(NamedTuple):

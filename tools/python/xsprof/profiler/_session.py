@@ -9,7 +9,7 @@ from ctypes import (POINTER, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint3
                     c_void_p)
 from typing import Any, Iterable, Optional
 
-from .. import _lib, _marker, _user
+from .. import _argument, _lib, _marker, _process, _user
 from ._result import Result
 
 KINETO = 6      #: XSPROF_PROFILER_KINETO
@@ -112,7 +112,7 @@ class _Collector:
         """Where a tensor keeps its sizes is found in a program's first ops, which have no inputs
         themselves: these are some of ours, in a session that is dropped.
         """
-        if not self.attached or self.settled or _marker.enabled():
+        if not self.attached or self.settled or _process.enabled():
             return
         self.settled = True
         torch = sys.modules["torch"]
@@ -261,7 +261,8 @@ class record_function(contextlib.ContextDecorator):  # pylint: disable=invalid-n
     """
 
     def __init__(self, name: str, args: Optional[str] = None) -> None:
-        self.name = name
+        # As markers do: the same exceptions with and without a recorder.
+        self.name = _argument.text("record_function", "name", name)
         self.args = args
         self._inner: Any = None
 

@@ -140,17 +140,18 @@ class FunctionEvent(_Times):
         return self.name
 
     @property
-    def cpu_time_total(self) -> float:    # type: ignore[override]
+    def cpu_time_total(self) -> float:
         """Time on the host."""
         return self.time_range.elapsed_us() if self.device_type == CPU else 0
 
     @property
-    def self_cpu_time_total(self) -> float:   # type: ignore[override]
+    def self_cpu_time_total(self) -> float:
         """Time on the host without its children's."""
-        return self._own("cpu_time_total")
+        own: float = self._own("cpu_time_total")
+        return own
 
     @property
-    def device_time_total(self) -> float:     # type: ignore[override]
+    def device_time_total(self) -> float:
         """Time on devices."""
         if self.is_async:
             return 0
@@ -161,21 +162,24 @@ class FunctionEvent(_Times):
             c.device_time_total for c in self.cpu_children)
 
     @property
-    def self_device_time_total(self) -> float:    # type: ignore[override]
+    def self_device_time_total(self) -> float:
         """Time on devices without its children's."""
         if self.device_type != CPU:
             return self.device_time_total
-        return self._own("device_time_total")
+        own: float = self._own("device_time_total")
+        return own
 
     @property
     def self_cpu_memory_usage(self) -> int:
         """Bytes of the host allocated less those freed, without its children's."""
-        return self._own("cpu_memory_usage")
+        own: int = self._own("cpu_memory_usage")
+        return own
 
     @property
     def self_device_memory_usage(self) -> int:
         """The same on devices."""
-        return self._own("device_memory_usage")
+        own: int = self._own("device_memory_usage")
+        return own
 
     def __repr__(self) -> str:
         return "<FunctionEvent {} start_us={} end_us={} thread={} input_shapes={}>".format(
@@ -216,7 +220,7 @@ class FunctionEventAvg(_Times):
             self.key, self.count, self.self_cpu_time_total_str, self.cpu_time_str)
 
 
-class EventList(list):
+class EventList(List[Any]):
     """Events, or their sums, with table(), key_averages() and exports."""
 
     def __init__(self, *args: Any, use_device: Optional[str] = None,
@@ -232,7 +236,8 @@ class EventList(list):
     @property
     def self_cpu_time_total(self) -> float:
         """Sum of the time on the host."""
-        return sum(event.self_cpu_time_total for event in self)
+        total: float = sum(event.self_cpu_time_total for event in self)
+        return total
 
     def build_tree(self) -> None:
         """What torch.profiler makes of its events: an op that does nothing but call another one of
