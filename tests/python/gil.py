@@ -234,7 +234,7 @@ def shares(events, pid):
     pairs, kept, crowded = {}, {}, set()
     waiting, holder, now = {}, None, 0
     for e in events:
-        if e.get("pid") != pid:
+        if e.get("pid") != pid or not str(e.get("name")).startswith("GIL "):
             continue
         ns = max(now, e["end_ns"] if e["type"] == "span" else e["ns"])
         for tid in waiting:

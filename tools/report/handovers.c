@@ -183,11 +183,15 @@ static void end_hold(struct handovers *h, struct handover_lock *lock)
 	lock->held = 0;
 }
 
-/* From @ns on another thread holds the lock. */
+/*
+ * From @ns on another thread holds the lock; or from the last change on, if the record of a hold
+ * comes after those of threads that began to wait at its end.
+ */
 static void changes(struct handovers *h, uint32_t at, uint32_t holder, uint64_t ns)
 {
 	struct handover_lock *lock = &h->locks[at];
 
+	ns = ns > lock->since ? ns : lock->since;
 	add_held(h, lock, ns);
 	if (lock->holder != holder)
 		end_hold(h, lock);

@@ -12,6 +12,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional
 
 from . import _lib, _tool, _trace
 from ._reader import Reader, Tables
+from ._steps import named_steps, optimizer_steps
 from ._sums import ENDS, Sums
 from .tables import (Allocation, Counter, Flow, Gil, GilPair, GilThread, Gpu, Instant, Kernel, Lost,
                      Op, Process, Range, Sample, Step, Table, Thread, framed)
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from . import profiler
 
 BATCH = 1024
-OPTIMIZER = "Optimizer.step#"
 
 _HOW = ("unknown", "exited", "killed", "exec", "vanished", "running")
 _CLOCKS = ("none", "tsc", "cntvct", "mono_raw")
@@ -148,39 +148,10 @@ class Capture:
         With a name the ranges of that name are the steps.
         """
         if name is not None:
-            rows = self._named_steps(name)
+            rows = named_steps(self._read().ranges, name)
         else:
-            rows = self._read().steps or self._optimizer_steps()
+            rows = self._read().steps or optimizer_steps(self._read())
         return self._give(rows, as_frame)
-
-    def _named_steps(self, name: str) -> Table[Step]:
-        number: Dict[Any, int] = {}
-        table = Table(Step)
-        for r in self._read().ranges:
-            if r.name != name or r.recursive:
-                continue
-            at = number[r.producer, r.tid] = number.get((r.producer, r.tid), 0) + 1
-            table.append(Step(name, at, r.begin_ns, r.end_ns, r.duration_ns, r.pid, r.tid))
-        return table
-
-    def _optimizer_steps(self) -> Table[Step]:
-        """The first optimizer of a thread ends its steps; the first begins with its records."""
-        first: Dict[Any, Range] = {}
-        ends: Dict[Any, List[Range]] = {}
-        for r in self._read().ranges:
-            if r.name.startswith(OPTIMIZER) and not r.recursive and r.end == "ended":
-                of = (r.producer, r.tid)
-                if first.setdefault(of, r).name == r.name:
-                    ends.setdefault(of, []).append(r)
-        table = Table(Step)
-        for of, steps in ends.items():
-            pid, _, begin, last = self._read().threads[of]
-            for number, r in enumerate(steps, 1):
-                table.append(Step(r.name, number, begin, r.end_ns, r.end_ns - begin, pid, r.tid))
-                begin = r.end_ns
-            if last > begin:
-                table.append(Step(steps[0].name, len(steps) + 1, begin, None, None, pid, of[1]))
-        return table
 
     @framed
     def instants(self) -> Table[Instant]:
