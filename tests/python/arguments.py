@@ -44,6 +44,14 @@ class Text(str):
 
 
 # Part of the message, and the call.
+async def coroutine():
+    pass
+
+
+async def async_generator():
+    yield
+
+
 REFUSED = [
     ("counter(): value: expected an int or a float, not None (NoneType)",
      lambda: xsprof.counter("loss", None)),
@@ -68,6 +76,10 @@ REFUSED = [
     ("range(): category: ", lambda: xsprof.range("a", category="a\0b")),
     ("range(): name: ", lambda: xsprof.annotate(5)),
     ("range(): category: ", lambda: xsprof.annotate(category=5)(Index)),
+    ("range(): a range that is independent of threads has no arguments: leave out n, m",
+     lambda: xsprof.range("a", n=1, m=2).__aenter__().send(None)),
+    ("range(): a range that is independent", lambda: xsprof.range("a", n=1)(coroutine)),
+    ("range(): a range that is independent", lambda: xsprof.annotate("a", n=1)(async_generator)),
     ("instant(): scope: expected thread, process or global, not 'all' (str)",
      lambda: xsprof.instant("x", scope="all")),
     ("instant(): scope: ", lambda: xsprof.instant("x", scope="all", n=1)),

@@ -117,8 +117,8 @@ class range:  # pylint: disable=invalid-name
 
     Ranges of a thread nest. What begins and ends in different threads, or is open while others take
     turns on its thread, is not of that kind: "async with" makes a range that is independent of
-    threads. A decorated coroutine is such a range from its first step to its end; a decorated
-    generator is a range each time that it runs.
+    threads, and has no arguments. A decorated coroutine is such a range from its first step to its
+    end; a decorated generator is a range each time that it runs.
     """
     __slots__ = ("name", "category", "args", "_open")
 
@@ -145,6 +145,7 @@ class range:  # pylint: disable=invalid-name
             _emit_end_of(self._open)
 
     async def __aenter__(self) -> "range":
+        _has_none(self.args)
         self._open = _async(self.name, self.category) if _on[0] else 0
         return self
 
@@ -160,14 +161,22 @@ class range:  # pylint: disable=invalid-name
         elif not callable(given) or inspect.isclass(given):
             raise _undecorable(given)
         elif inspect.isasyncgenfunction(given):
+            _has_none(self.args)
             made = _of_async_generator(given, self)
         elif inspect.iscoroutinefunction(given):
+            _has_none(self.args)
             made = _of_coroutine(given, self)
         elif inspect.isgeneratorfunction(given):
             made = _of_generator(given, self)
         else:
             made = _of_function(given, self)
         return cast(Function, made)
+
+
+def _has_none(args: Dict[str, Any]) -> None:
+    if args:
+        raise TypeError("xsprof: range(): a range that is independent of threads has no "
+                        "arguments: leave out {}".format(", ".join(args)))
 
 
 def _undecorable(what: Any) -> TypeError:

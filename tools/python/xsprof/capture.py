@@ -7,7 +7,7 @@ nanoseconds of CLOCK_MONOTONIC of the recorded machine.
 import collections
 import ctypes
 import os
-from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple,
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Tuple,
                     overload)
 
 from . import _lib, _tool, _trace
