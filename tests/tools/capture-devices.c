@@ -4,6 +4,7 @@
  * readers look up there for each activity, process or task.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/capture-tracer.h"
@@ -215,6 +216,11 @@ static void make_ftrace_cpus(uint32_t n)
 {
 	static struct cpu cpus[4096];
 
+	if (n > sizeof(cpus) / sizeof(cpus[0])) {
+		fprintf(stderr, "make-capture: cost-ftrace-cpus: at most %zu CPUs\n",
+			sizeof(cpus) / sizeof(cpus[0]));
+		exit(2);
+	}
 	begin();
 	describe();
 	for (uint32_t half = 0; half < 2; half++) {
