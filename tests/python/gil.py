@@ -124,7 +124,7 @@ def read():
     """A thread yields and reads from a pipe. Returns its tid."""
     ends, reads = os.pipe(), []
     # C code all the way to read(), which releases the GIL: the main thread asks for it meanwhile.
-    calls = [functools.partial(reads.append, 1), functools.partial(sum, range(2_000_000)),
+    calls = [functools.partial(reads.append, 1), functools.partial(sum, range(8_000_000)),
              functools.partial(os.read, ends[0], 1)]
     reader = threading.Thread(target=lambda: collections.deque(
         map(functools.partial.__call__, calls), maxlen=0))
@@ -144,7 +144,7 @@ def end():
 
     def fill():
         # To free this takes more than a switch interval: then the main thread asks for the GIL.
-        local.lists = [[] for _ in range(50_000)]
+        local.lists = [[] for _ in range(200_000)]
     thread = threading.Thread(target=fill)
     thread.start()
     while thread.is_alive():

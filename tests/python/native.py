@@ -271,12 +271,17 @@ def check_come_and_go(path):
 
 
 def check_mislead(path):
-    found = 0
+    found = right = 0
     for stack, _ in stacks(path):
-        if stack[0] == "misleads":
-            assert stack[1:4] == ["[no unwind information]", "misled", "mislead"], stack
-            found += 1
-    assert found >= 10, found
+        if stack[0] != "misleads":
+            continue
+        # Before its first instruction, and before its last, the word is not there.
+        at_edge = stack[1] != "[no unwind information]"
+        assert at_edge or stack[2:4] == ["misled", "mislead"], stack
+        assert follow(stack, "misleads", "misled", "mislead"), stack
+        right += at_edge
+        found += 1
+    assert found >= 10 and right < found / 10, (found, right)
 
 
 def check_outside(path):
