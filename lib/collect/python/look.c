@@ -19,11 +19,11 @@ void python_missed(uint32_t tid, uint32_t n)
 	python_user.sample(name_missed, tid, n, XSPROF_SAMPLE_MISSED, 0);
 }
 
-/* Was it on a CPU for most of the time since it was last looked at? */
-static bool ran(const struct python_entry *entry, uint64_t cpu, uint64_t now)
+/* Was it on a CPU for more than one @part of the time since it was last looked at? */
+static bool ran(const struct python_entry *entry, uint64_t cpu, uint64_t now, uint32_t part)
 {
 	return entry->at_ns && cpu > entry->cpu_ns &&
-	       cpu - entry->cpu_ns > (now - entry->at_ns) / 2;
+	       cpu - entry->cpu_ns > (now - entry->at_ns) / part;
 }
 
 static void looked(struct python_entry *entry, uint64_t cpu, uint64_t now)
@@ -36,7 +36,7 @@ static void looked(struct python_entry *entry, uint64_t cpu, uint64_t now)
 static uint32_t how(struct python_entry *entry, uint32_t turn, uint64_t cpu, uint64_t now,
 		    uint32_t *stack)
 {
-	bool most = ran(entry, cpu, now);
+	bool most = ran(entry, cpu, now, 2);
 
 	looked(entry, cpu, now);
 	*stack = entry->stack;
@@ -98,9 +98,12 @@ bool python_look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, u
 bool python_look_waits(struct python_entry *entry, uint32_t tid, uint64_t now)
 {
 	uint32_t turn = __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE);
+	/* A thread that takes turns with others has the share of one of them. */
+	uint32_t part = turn == entry->held ? 2 : 8;
 	uint64_t cpu = python_cpu_of(tid);
 
-	if (!(turn & 1) || !cpu || ran(entry, cpu, now) ||
+	entry->held = turn;
+	if (!(turn & 1) || !cpu || ran(entry, cpu, now, part) ||
 	    python_asleep(entry, turn, cpu, &reading) != PYTHON_WAITS)
 		return false;
 	looked(entry, cpu, now);

@@ -51,6 +51,7 @@ enum python_place { PYTHON_PLACE_UNKNOWN, PYTHON_RUNS, PYTHON_WAITS };
  * @cpu_ns: its CPU time at the last tick
  * @at_ns: time of that tick
  * @voluntary: how often it had waited when outside.c last looked; 0: unknown
+ * @held: its turn when it last held the GIL at a tick
  * @asleep_ns: its CPU time when asleep.c last looked; 0: never
  * @place: where it was then
  * @asleep: its stack then; 0: not read, or it has no frames
@@ -73,6 +74,7 @@ struct python_entry {
 	uint64_t	cpu_ns;
 	uint64_t	at_ns;
 	uint64_t	voluntary;
+	uint32_t	held;
 	uint64_t	asleep_ns;
 	enum python_place place;
 	uint32_t	asleep;
