@@ -63,6 +63,10 @@ static bool read_stack(struct python_entry *entry, uint32_t turn, uint64_t cpu,
 	uint32_t unloads = python_native_unloads();
 	bool walked = python_native && walk(&native, entry, cpu, place, unloads);
 
+	/*
+	 * No barriers: the CPU time and the frames are read by system calls, one after the other,
+	 * and a thread that has not run has changed neither its frames nor its turn.
+	 */
 	if (!state || !python_read_frames(reading, state) || !still(entry, cpu) ||
 	    __atomic_load_n(&entry->turn, __ATOMIC_RELAXED) != turn)
 		return false;

@@ -98,8 +98,11 @@ bool python_look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, u
 bool python_look_waits(struct python_entry *entry, uint32_t tid, uint64_t now)
 {
 	uint32_t turn = __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE);
-	/* A thread that takes turns with others has the share of one of them. */
-	uint32_t part = turn == entry->held ? 2 : 8;
+	/*
+	 * A thread that takes turns with others has the share of one of them. With record -p turns
+	 * are not seen.
+	 */
+	uint32_t part = python_late || turn == entry->held ? 2 : 8;
 	uint64_t cpu = python_cpu_of(tid);
 
 	entry->held = turn;
