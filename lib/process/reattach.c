@@ -84,6 +84,23 @@ void xsp_at_join(const struct xsp_join_hook *hook)
 	__atomic_store_n(&join_hook, hook, __ATOMIC_RELEASE);
 }
 
+/*
+ * A fork holds the names' lock, for milliseconds in a large process, and xsp_attach() does not wait
+ * so long. This waits without a lock: the thread that forks may emit a marker that attaches.
+ */
+#define TRIES	1000
+
+static int attach(void)
+{
+	int err = xsp_attach();
+
+	for (int i = 0; i < TRIES && err == -EAGAIN && !xsp_names_lock(true); i++) {
+		xsp_names_unlock();
+		err = xsp_attach();
+	}
+	return err;
+}
+
 static int join(const char *session, uint64_t arena_size)
 {
 	int err;
@@ -108,7 +125,7 @@ static int join(const char *session, uint64_t arena_size)
 		xsp_config.arena_size = arena_size;
 	__atomic_store_n(&xsp_set.state, XSP_DETACHED, __ATOMIC_RELEASE);
 	xsp_attach_unlock();
-	err = xsp_attach();
+	err = attach();
 	if (err)
 		give_up(true, false);
 	return err;

@@ -67,6 +67,8 @@ attach_often()
 		timeout -k 1 20 "$xsprof" record -q -p $pid -d 0.02 -o data >out 2>log &&
 			[ ! -s log ] || {
 			echo "attach $i of $3 to $2 failed" >>log
+			# The capture has the reasons too.
+			"$xsprof" info data >>log 2>&1
 			break
 		}
 	done
