@@ -163,6 +163,33 @@ def ends():
     time.sleep(1)
 
 
+def share():
+    """Many threads that wake often: a tick that looks at all of them takes long."""
+    done = threading.Event()
+
+    def wakes():
+        while not done.is_set():
+            time.sleep(0.001)
+
+    def ticker():
+        for task in os.listdir("/proc/self/task"):
+            with open("/proc/self/task/%s/comm" % task, encoding="ascii") as f:
+                if f.read() == "xsprof-python\n":
+                    return "/proc/self/task/%s/schedstat" % task
+        sys.exit("no ticking thread")
+
+    begin = time.monotonic_ns()
+    threads = [threading.Thread(target=wakes) for _ in range(300)]
+    for thread in threads:
+        thread.start()
+    time.sleep(4)
+    with open(ticker(), encoding="ascii") as f:
+        print(f.read().split()[0], time.monotonic_ns() - begin)
+    done.set()
+    for thread in threads:
+        thread.join()
+
+
 def many():
     threading.stack_size(65536)
     done = threading.Event()

@@ -162,6 +162,15 @@ record 100 "$newest" many && grep -q '^xsprof: Python has more than 1024 threads
 	END
 result "more threads than are known" $?
 
+# At 1000 Hz a tick would take longer than a millisecond. It may take a share of 50 ms at once.
+record 1000 "$newest" share && judge <<-'END'
+	cpu, elapsed = map(int, open("said").read().split())
+	assert cpu < elapsed / 20 + 150000000, (cpu, elapsed)
+	assert sum(e["missed"] for e in missed if e["of"] == 0) > 100, len(missed)
+	assert len(samples) > 1000, len(samples)
+	END
+result "ticks take a twentieth of a CPU, those beyond it are missed" $?
+
 # A thread may block the signal just after the sampler has checked: try again.
 for _ in 1 2 3; do
 	record 100 "$newest" blocks && break

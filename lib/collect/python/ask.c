@@ -59,13 +59,6 @@ static void futex(int op, int value, const struct timespec *until)
 		FUTEX_BITSET_MATCH_ANY);
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* ---- in the thread that is asked ------------------------------------------------------------- */
 
 /* Return: NONE: the thread has no frames; LEFT: it no longer holds the GIL. */
@@ -117,14 +110,10 @@ static void asked(int sig, siginfo_t *info, void *context)
 		is = answer(entry);
 		question.native.nr = 0;
 		question.reply.recorded = 0;
-		if (is == GOOD) {
-			question.reply.at_ns = clock_ns(CLOCK_MONOTONIC);
-			question.reply.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-			if (python_native)
-				python_native_walk(&question.native, context, question.unloads);
-			else if (record(&question.reply, entry->tid))
-				is = RECORDED;
-		}
+		if (is == GOOD && python_native)
+			python_native_walk(&question.native, context, question.unloads);
+		else if (is == GOOD && record(&question.reply, entry->tid))
+			is = RECORDED;
 		/* After the store below the question may be a new one. */
 		wake = question.at_once && is != RECORDED;
 		/* Release: a thread that sees the answer also sees what was read. */
@@ -208,10 +197,14 @@ void python_ask_end(void)
 
 static enum python_signal look(struct python_entry *entry, bool asked_before, uint64_t now)
 {
-	bool free = entry->signal == PYTHON_SIGNAL_FREE && !python_late;
 	/* Acquire: pairs with the release in python_thread_masks(). */
-	bool masked = __atomic_exchange_n(&entry->masked, false, __ATOMIC_ACQUIRE);
+	bool masked = __atomic_exchange_n(&entry->masked, false, __ATOMIC_ACQUIRE), free;
 
+	if (entry->told)
+		entry->signal = entry->blocked >> (number - 1) & 1 ? PYTHON_SIGNAL_BLOCKED :
+				PYTHON_SIGNAL_FREE;
+	entry->told = false;
+	free = entry->signal == PYTHON_SIGNAL_FREE && !python_late;
 	/* Reading /proc costs a third of a tick. */
 	if (asked_before || masked || now - entry->signal_ns >= (free ? LOOKS_FREE : LOOKS)) {
 		entry->signal = python_signal_of(entry->tid, number);

@@ -2,9 +2,9 @@
 /*
  * Walks a thread's frames. A frame that is being created or left may point anywhere, so all memory
  * is read with a system call that fails on unmapped addresses. These calls are the cost of a
- * sample: frames are adjacent and are read a page at a time, the first page together with the
- * thread's state, at the address of the last sample; code objects take one call; their strings and
- * the innermost line table another.
+ * sample. The first reads the thread's state together with the memory that had its frames at the
+ * last sample; the next one the code objects, with the strings and the line table that they had
+ * when they were last read. Only what has changed since takes more calls.
  */
 #include <string.h>
 
@@ -32,15 +32,33 @@ static const char *look(struct python_reading *r, uintptr_t at, uint32_t len)
 	return r->view + (at - from);
 }
 
-/* Adds an item to those read by one call. Return: the number of items. */
-static uint32_t add(struct python_reading *r, uint32_t n, void *to, uintptr_t from, size_t len)
+/* Adds the memory that had the thread's frames last time, the later page first. */
+static uint32_t add_frames(struct python_reading *r, uint32_t n, const struct python_way *way)
 {
-	r->local[n] = (struct iovec){ to, len };
-	r->remote[n] = (struct iovec){ (void *)from, len };
-	return n + 1;
+	uintptr_t page = (way->to - 1) & ~(uintptr_t)(PYTHON_PAGE - 1);
+
+	if (page <= way->from)
+		return python_reading_add(r, n, r->window, way->from, way->to - way->from);
+	n = python_reading_add(r, n, r->window + (page - way->from), page, way->to - page);
+	return python_reading_add(r, n, r->window, way->from, page - way->from);
 }
 
-/* Reads the state with what it pointed to last time, and the page below, which has older frames. */
+/* @got: bytes that were read of it. */
+static void view_frames(struct python_reading *r, const struct python_way *way, size_t got)
+{
+	uintptr_t page = (way->to - 1) & ~(uintptr_t)(PYTHON_PAGE - 1);
+
+	if (got == way->to - way->from)
+		r->from = way->from;
+	else if (page > way->from && got >= way->to - page)
+		r->from = page;
+	else
+		return;
+	r->to = way->to;
+	r->view = r->window + (r->from - way->from);
+}
+
+/* Reads the state with what it pointed to last time. */
 static bool innermost(struct python_reading *r, const void *state, uint64_t *frame)
 {
 	const struct python_layout *l = &python_layout;
@@ -51,13 +69,11 @@ static bool innermost(struct python_reading *r, const void *state, uint64_t *fra
 
 	if (way->state != state)
 		*way = (struct python_way){ .state = state };
-	n = add(r, 0, &word[0], (uintptr_t)state + l->state, sizeof(word[0]));
+	n = python_reading_add(r, 0, &word[0], (uintptr_t)state + l->state, sizeof(word[0]));
 	if (l->state_deep)
-		n = add(r, n, &word[1], way->inner, sizeof(word[1]));
-	if (way->page) {
-		n = add(r, n, r->window + PYTHON_PAGE, way->page, PYTHON_PAGE);
-		n = add(r, n, r->window, way->page - PYTHON_PAGE, PYTHON_PAGE);
-	}
+		n = python_reading_add(r, n, &word[1], way->inner, sizeof(word[1]));
+	if (way->to)
+		n = add_frames(r, n, way);
 	got = sample_peek_some(r->local, r->remote, n);
 	if (got < sizeof(word[0]))
 		return false;
@@ -71,13 +87,31 @@ static bool innermost(struct python_reading *r, const void *state, uint64_t *fra
 				return false;
 		}
 	}
-	if (got >= words + PYTHON_PAGE) {
-		r->to = way->page + PYTHON_PAGE;
-		r->from = got == words + 2 * PYTHON_PAGE ? way->page - PYTHON_PAGE : way->page;
-		r->view = r->window + (r->from == way->page ? PYTHON_PAGE : 0);
-	}
-	way->page = *frame & ~(uintptr_t)(PYTHON_PAGE - 1);
+	if (way->to && got > words)
+		view_frames(r, way, got - words);
 	return true;
+}
+
+/* More frames than last time are read too. */
+#define SLACK	256u
+
+/* What to read next time: all frames, or the innermost one's page and the one below. */
+static void learn(struct python_reading *r, const void *state, uint32_t size)
+{
+	struct python_way *way = &r->ways[(uintptr_t)state / 64 % PYTHON_WAYS];
+	uintptr_t from = r->frame[0], to = from;
+
+	for (uint32_t i = 1; i < r->nr; i++) {
+		from = r->frame[i] < from ? r->frame[i] : from;
+		to = r->frame[i] > to ? r->frame[i] : to;
+	}
+	to += size + SLACK;
+	if (to - from > sizeof(r->window)) {
+		to = (r->frame[0] & ~(uintptr_t)(PYTHON_PAGE - 1)) + PYTHON_PAGE;
+		from = to - 2 * PYTHON_PAGE;
+	}
+	way->from = from;
+	way->to = to;
 }
 
 static const void *code_of(const char *frame)
@@ -154,110 +188,9 @@ static bool walk(struct python_reading *r, const void *state)
 		}
 		memcpy(&frame, bytes + python_layout.back, sizeof(frame));
 	}
+	if (r->nr)
+		learn(r, state, size);
 	return true;
-}
-
-/* A recursive function's code is read once. */
-static bool is_again(const struct python_reading *r, uint32_t i)
-{
-	return i && r->at[i] == r->at[i - 1];
-}
-
-/* Reads all code objects in one call. */
-static bool read_codes(struct python_reading *r)
-{
-	uint32_t size = python_code_size(), n = 0;
-
-	for (uint32_t i = 0; i < r->nr; i++) {
-		if (is_again(r, i))
-			continue;
-		n = add(r, n, r->bytes[i], (uintptr_t)r->at[i], size);
-	}
-	return sample_peek_many(r->local, r->remote, n, n * size);
-}
-
-/* Consecutive code objects are often from the same file. */
-static bool is_same_text(const struct python_reading *r, uint32_t i, uint32_t k)
-{
-	return i && r->text[i][k] == r->text[i - 1][k];
-}
-
-/* Bytes of the innermost line table; most are shorter. */
-#define LINES	1024u
-
-/* Last, as the call may stop at the page after it. */
-static uint32_t add_lines(struct python_reading *r, uint32_t n)
-{
-	uintptr_t at = (uintptr_t)python_code_lines(r->bytes[0]);
-	size_t here = PYTHON_PAGE - at % PYTHON_PAGE;
-
-	if (!at)
-		return n;
-	if (here >= LINES)
-		return add(r, n, r->lines, at, LINES);
-	n = add(r, n, r->lines, at, here);
-	return add(r, n, r->lines + here, at + here, LINES - here);
-}
-
-/* Return: the number of strings to read; 0: these are not code objects. */
-static uint32_t find_texts(struct python_reading *r)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < r->nr; i++) {
-		if (is_again(r, i))
-			memcpy(r->text[i], r->text[i - 1], sizeof(r->text[i]));
-		else if (!python_code_texts(r->bytes[i], r->text[i]))
-			return 0;
-		for (uint32_t k = 0; k < PYTHON_TEXTS; k++) {
-			if (is_same_text(r, i, k))
-				continue;
-			n = add(r, n, r->head[n], (uintptr_t)r->text[i][k], PYTHON_TEXT_SPAN);
-		}
-	}
-	return n;
-}
-
-/* Return: bytes read of each of @n strings; 0: they cannot be read. */
-static size_t read_heads(struct python_reading *r, uint32_t n)
-{
-	size_t len = (size_t)n * PYTHON_TEXT_SPAN;
-	size_t got = sample_peek_some(r->local, r->remote, add_lines(r, n));
-
-	r->lines_got = got > len ? got - len : 0;
-	if (got >= len)
-		return PYTHON_TEXT_SPAN;
-	/* The memory after a string may be unmapped. */
-	for (uint32_t i = 0; i < n; i++)
-		r->local[i].iov_len = r->remote[i].iov_len = PYTHON_TEXT_HEAD;
-	len = (size_t)n * PYTHON_TEXT_HEAD;
-	return sample_peek_many(r->local, r->remote, n, len) ? PYTHON_TEXT_HEAD : 0;
-}
-
-/* Reads what identifies the names of the code objects; there is at least one. */
-static bool read_texts(struct python_reading *r)
-{
-	uint32_t n = find_texts(r);
-	size_t known = n ? read_heads(r, n) : 0;
-
-	n = 0;
-	for (uint32_t i = 0; known && i < r->nr; i++)
-		for (uint32_t k = 0; k < PYTHON_TEXTS; k++) {
-			r->id[i][k] = is_same_text(r, i, k) ? r->id[i - 1][k] :
-				      python_text_id(r->text[i][k], r->head[n++], known, r->window,
-						     sizeof(r->window));
-			if (!r->id[i][k])
-				return false;
-		}
-	return known;
-}
-
-static bool awaits(const struct python_reading *r)
-{
-	for (uint32_t i = 0; i < r->nr; i++)
-		if (!is_again(r, i) && python_code_awaits(r->bytes[i]))
-			return true;
-	return false;
 }
 
 bool python_read_frames(struct python_reading *r, const void *state)
@@ -270,18 +203,9 @@ bool python_read_frames(struct python_reading *r, const void *state)
 		return false;
 	if (!r->nr)
 		return true;
-	if (!read_codes(r) || !read_texts(r))
+	if (!python_read_codes(r))
 		return false;
-	for (uint32_t i = 0; i < r->nr; i++) {
-		if (is_again(r, i))
-			r->code[i] = r->code[i - 1];
-		else if (!python_code_read(&r->code[i], r->bytes[i], r->id[i], r->window,
-					   sizeof(r->window)))
-			return false;
-	}
-	r->from = r->to = 0;
-	r->line = python_code_line(r->bytes[0], r->place, r->lines, r->lines_got, sizeof(r->lines));
-	if (awaits(r))
+	if (python_reading_awaits(r))
 		python_task_read(r, state);
 	return true;
 }

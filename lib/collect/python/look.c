@@ -32,7 +32,7 @@ static void looked(struct python_entry *entry, uint64_t cpu, uint64_t now)
 	entry->at_ns = now;
 }
 
-/* State of a thread that does not hold the GIL. *@stack: its stack. */
+/* State of a thread that neither holds the GIL nor waits for it. *@stack: its stack. */
 static uint32_t how(struct python_entry *entry, uint32_t turn, uint64_t cpu, uint64_t now,
 		    uint32_t *stack)
 {
@@ -40,8 +40,6 @@ static uint32_t how(struct python_entry *entry, uint32_t turn, uint64_t cpu, uin
 
 	looked(entry, cpu, now);
 	*stack = entry->stack;
-	if (__atomic_load_n(&entry->waits, __ATOMIC_RELAXED))
-		return XSPROF_SAMPLE_LOCK;
 	if (most)
 		return XSPROF_SAMPLE_NATIVE;
 	switch (python_asleep(entry, turn, cpu, &reading)) {
@@ -74,6 +72,12 @@ static bool read_thread(struct python_entry *entry, uint32_t turn)
 	return true;
 }
 
+static void record(const struct python_entry *entry, uint32_t stack, uint32_t did, uint32_t ticks)
+{
+	for (uint32_t i = 0; i < ticks; i++)
+		python_user.sample(entry->name, entry->tid, stack, did, entry->line);
+}
+
 bool python_look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, uint64_t now,
 		    bool at_once)
 {
@@ -82,6 +86,10 @@ bool python_look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, u
 
 	if (turn & 1 || !read_thread(entry, turn))
 		return false;
+	if (entry->stack && __atomic_load_n(&entry->waits, __ATOMIC_RELAXED)) {
+		record(entry, entry->stack, XSPROF_SAMPLE_LOCK, ticks);
+		return true;
+	}
 	cpu = entry->stack ? python_cpu_of(entry->tid) : 0;
 	/* It has no frames, or has ended. */
 	if (!entry->stack || (!cpu && python_thread_ended(entry->tid)))
@@ -90,12 +98,11 @@ bool python_look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, u
 	if (did == XSPROF_SAMPLE_NATIVE && python_native && ticks == 1 &&
 	    python_outside_ask(entry, turn, now, at_once))
 		return true;
-	for (uint32_t i = 0; i < ticks; i++)
-		python_user.sample(entry->name, entry->tid, stack, did, entry->line);
+	record(entry, stack, did, ticks);
 	return true;
 }
 
-bool python_look_waits(struct python_entry *entry, uint32_t tid, uint64_t now)
+bool python_look_waits(struct python_entry *entry, uint32_t tid, uint64_t now, uint64_t *cpu_ns)
 {
 	uint32_t turn = __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE);
 	/*
@@ -105,6 +112,7 @@ bool python_look_waits(struct python_entry *entry, uint32_t tid, uint64_t now)
 	uint32_t part = python_late || turn == entry->held ? 2 : 8;
 	uint64_t cpu = python_cpu_of(tid);
 
+	*cpu_ns = cpu;
 	entry->held = turn;
 	if (!(turn & 1) || !cpu || ran(entry, cpu, now, part) ||
 	    python_asleep(entry, turn, cpu, &reading) != PYTHON_WAITS)

@@ -20,9 +20,9 @@ bool python_look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, u
 		    bool at_once);
 /*
  * Records a sample, or a missed one, of the GIL's holder if it waits in the kernel: then it is not
- * asked. Return: false: it does not wait, as far as is known.
+ * asked. *@cpu_ns: its CPU time; 0: unknown. Return: false: it does not wait, as far as is known.
  */
-bool python_look_waits(struct python_entry *entry, uint32_t tid, uint64_t now);
+bool python_look_waits(struct python_entry *entry, uint32_t tid, uint64_t now, uint64_t *cpu_ns);
 
 /* ---- asleep.c: those that wait --------------------------------------------------------------- */
 

@@ -19,6 +19,7 @@
 #include "collect/common/native.h"
 #include "collect/common/python-layout.h"
 #include "collect/python/local.h"
+#include "collect/python/reading.h"
 #include "collect/python/tasks.h"
 
 /* ---- threads.c: which there are -------------------------------------------------------------- */
@@ -41,6 +42,8 @@ enum python_place { PYTHON_PLACE_UNKNOWN, PYTHON_RUNS, PYTHON_WAITS };
  * @waits: it waits for the GIL
  * @asked: a signal to it is pending
  * @masked: it has changed its signal mask since @signal was read
+ * @told: @blocked is its mask at @signal_ns, and @signal is not known yet
+ * @blocked: that mask; bit n - 1: signal n
  * @signal: state of our signal when last read; used by ask.c, like the next two
  * @signal_ns: time of that
  * @sent_ns: time when a signal was last sent
@@ -48,8 +51,8 @@ enum python_place { PYTHON_PLACE_UNKNOWN, PYTHON_RUNS, PYTHON_WAITS };
  * @name: name of its innermost function at that time
  * @stack: its stack id; 0: it had no frames
  * @line: line in that function
- * @cpu_ns: its CPU time at the last tick
- * @at_ns: time of that tick
+ * @cpu_ns: its CPU time at the last tick, or when it first took the GIL
+ * @at_ns: time of that; 0: never
  * @voluntary: how often it had waited when outside.c last looked; 0: unknown
  * @held: its turn when it last held the GIL at a tick
  * @asleep_ns: its CPU time when asleep.c last looked; 0: never
@@ -64,6 +67,8 @@ struct python_entry {
 	bool		waits;
 	bool		asked;
 	bool		masked;
+	bool		told;
+	uint64_t	blocked;
 	enum python_signal signal;
 	uint64_t	signal_ns;
 	uint64_t	sent_ns;
@@ -101,7 +106,6 @@ struct python_entry *python_entry_of(uint32_t tid);
 
 /* ---- entry.c: of threads, by whichever way --------------------------------------------------- */
 
-struct python_reading;
 /* As python_thread_own() and python_thread_holder(), also for seen.c. */
 struct python_entry *python_entry_own(void);
 struct python_entry *python_entry_holder(void);
@@ -149,168 +153,6 @@ void sample_peek_forked(void);
 /* Return: the errno with which the system call was refused; 0: it was not refused. */
 int sample_peek_refused(void);
 
-/* ---- text.c: Python's strings ---------------------------------------------------------------- */
-
-/* Called with the GIL. Return: false: strings do not look as expected. */
-bool python_text_find(void);
-
-#define PYTHON_TEXT_HEAD	48u	/* bytes of a string object that identify its kind */
-#define PYTHON_TEXT_SPAN	192u	/* bytes that hold most strings completely */
-
-/*
- * A hash of a string. @head: its first @known bytes, at least PYTHON_TEXT_HEAD. @data: buffer for
- * its characters, used if Python has not computed a hash; no more than fit are hashed.
- *
- * Return: 0: not such a string.
- */
-uint64_t python_text_id(const void *object, const char *head, size_t known, char *data,
-			uint32_t size);
-/*
- * Copies a string as UTF-8, cut at its begin to @size and terminated. An empty string gives a
- * placeholder. @data: as above.
- *
- * Return: false: not such a string.
- */
-bool python_text_read(const void *object, char *to, uint32_t size, char *data, uint32_t room);
-
-/* ---- sample-code.c: what codes are called ---------------------------------------------------- */
-
-#define PYTHON_CODE_SPAN	256u	/* bytes read of a code object */
-#define PYTHON_FILE_MAX		240u
-#define PYTHON_FUNCTION_MAX	144u
-
-/**
- * struct sampled_code - a code object as read
- * @id: identifies its names and first line
- * @name: its name; 0: not named yet
- * @hidden: made up by Python: not shown
- * @first: its first line
- * @file: id of its file, if it is not named yet
- * @function: id of its function, likewise
- */
-struct sampled_code {
-	uint64_t	id;
-	xsprof_name_t	name;
-	bool		hidden;
-	int32_t		first;
-	char		file[PYTHON_FILE_MAX];
-	char		function[PYTHON_FUNCTION_MAX];
-};
-
-/* Called with the GIL. Return: false: code objects do not look as expected. */
-bool python_code_find(void);
-/* Bytes of a code object that must be read. */
-uint32_t python_code_size(void);
-
-#define PYTHON_TEXTS		2u	/* strings that name a code: file and function */
-
-/* The addresses of these strings. @bytes: of a code object. Return: false: it is not one. */
-bool python_code_texts(const char *bytes, const void *text[PYTHON_TEXTS]);
-/* @ids: hashes of its strings; @data: buffer for characters. Return: false: not a code object. */
-bool python_code_read(struct sampled_code *code, const char *bytes,
-		      const uint64_t ids[PYTHON_TEXTS], char *data, uint32_t room);
-/* The address of the object with its line table; NULL: none. */
-const void *python_code_lines(const char *bytes);
-/*
- * The line at an offset in a code; 0: unknown. @buffer: for the line table, of which at most @room
- * bytes are used; the first @got bytes have been read already.
- */
-uint32_t python_code_line(const char *bytes, int32_t at, char *buffer, size_t got, size_t room);
-/* Is it the code of a coroutine? */
-bool python_code_awaits(const char *bytes);
-/* Names the code if it is new; called by tick.c only. */
-void python_code_name(struct sampled_code *code, const void *at);
-/* Code object that 3.12 uses where C calls Python, once one was seen. */
-extern const void *python_code_hidden;
-void python_code_init(int category);
-
-/* ---- lines.c: line tables -------------------------------------------------------------------- */
-
-enum python_lines { PYTHON_LINES_NONE, PYTHON_LINES_PAIRS, PYTHON_LINES_RANGES,
-		    PYTHON_LINES_PLACES };
-
-/*
- * @kind: format of 3.9, 3.10, or 3.11 and later; @at: offset in the code, in bytes. Return: 0: not
- *	in the table.
- */
-uint32_t python_line_at(enum python_lines kind, const uint8_t *table, uint32_t size, int32_t first,
-			int32_t at);
-
-/* ---- frames.c: the walk ---------------------------------------------------------------------- */
-
-#define PYTHON_DEPTH	64u	/* frames kept */
-#define PYTHON_WALKED	4096u	/* frames counted; of a deeper stack the count is a lower bound */
-
-enum { PYTHON_PAGE = 4096 };
-
-#define PYTHON_WAYS	64u
-
-/**
- * struct python_way - addresses that a thread's state led to at its last sample
- * @state: the Python thread state
- * @inner: address, in a structure it points to, of the pointer to the innermost frame
- * @page: page of the innermost frame
- */
-struct python_way {
-	const void	*state;
-	uintptr_t	inner;
-	uintptr_t	page;
-};
-
-/**
- * struct python_reading - the frames of a thread as read
- * @nr: number of frames kept, innermost first
- * @left: number of further frames
- * @line: line of the innermost frame; 0: unknown
- * @code: code objects as read
- * @at: addresses of the code objects
- * @frame: addresses of the frames
- * @entry: C called the frame, as far as the frame tells
- * @place: offset in the code of the innermost frame
- * @task: the task of asyncio in which the thread is
- * @ways: cache by state; several states may share an entry
- * @window: buffer for Python's memory
- * @view: the part of @window that holds the addresses @from to @to
- * @lines: line table of the innermost frame
- * @lines_got: bytes of it that were read
- * @bytes: bytes of the code objects
- * @text: addresses of the strings that name them
- * @id: hashes of these strings
- * @head: first bytes of the strings that differ
- * @local: destination buffers of the read call
- * @remote: source addresses of the read call
- */
-struct python_reading {
-	uint32_t		nr;
-	uint32_t		left;
-	uint32_t		line;
-	struct sampled_code	code[PYTHON_DEPTH];
-	const void		*at[PYTHON_DEPTH];
-	uintptr_t		frame[PYTHON_DEPTH];
-	bool			entry[PYTHON_DEPTH];
-	int32_t			place;
-	struct python_task	task;
-	uintptr_t		from;
-	uintptr_t		to;
-	struct python_way	ways[PYTHON_WAYS];
-	char			window[2 * PYTHON_PAGE];
-	const char		*view;
-	char			lines[2 * PYTHON_PAGE];
-	size_t			lines_got;
-	char			bytes[PYTHON_DEPTH][PYTHON_CODE_SPAN];
-	const void		*text[PYTHON_DEPTH][PYTHON_TEXTS];
-	uint64_t		id[PYTHON_DEPTH][PYTHON_TEXTS];
-	char			head[PYTHON_DEPTH * PYTHON_TEXTS][PYTHON_TEXT_SPAN];
-	struct iovec		local[PYTHON_DEPTH * PYTHON_TEXTS + 2];
-	struct iovec		remote[PYTHON_DEPTH * PYTHON_TEXTS + 2];
-};
-
-/*
- * Reads the frames of the thread with @state. Return: false: not a valid stack of frames, as while
- * Python changes it. Signal-safe.
- */
-bool python_read_frames(struct python_reading *reading, const void *state);
-
 /* ---- stacks.c: stacks of samples ------------------------------------------------------------- */
 
 /*
@@ -335,16 +177,12 @@ enum python_answer { PYTHON_NO_ANSWER, PYTHON_ANSWER, PYTHON_ANSWER_BAD, PYTHON_
 /**
  * struct python_reply - an answer
  * @reading: the frames
- * @at_ns: when they were read, CLOCK_MONOTONIC
- * @cpu_ns: the thread's CPU time then
  * @recorded: number of ticks for which the asked thread has recorded samples itself
  * @stack: stack id of these samples
  * @name: name of these samples
  */
 struct python_reply {
 	struct python_reading	*reading;
-	uint64_t		at_ns;
-	uint64_t		cpu_ns;
 	uint32_t		recorded;
 	uint32_t		stack;
 	xsprof_name_t		name;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collect/python/native.h"
@@ -39,6 +40,27 @@ struct python_entry *python_thread_holder(void)
 	return __atomic_load_n(&holder, __ATOMIC_RELAXED);
 }
 
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* What the ticking thread would have to ask the kernel for. */
+static struct python_entry new_entry(void)
+{
+	struct python_entry entry = {
+		.seen = 1, .at_ns = clock_ns(CLOCK_MONOTONIC),
+		.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+	};
+
+	entry.told = !syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &entry.blocked,
+			      sizeof(entry.blocked));
+	entry.signal_ns = entry.told ? entry.at_ns : 0;
+	return entry;
+}
+
 /* Called with the GIL's mutex held: one thread at a time looks for a slot. */
 static __attribute__((noinline)) struct python_entry *enter(void)
 {
@@ -62,7 +84,7 @@ static __attribute__((noinline)) struct python_entry *enter(void)
 		own = &spare;
 		return own;
 	}
-	python_entries[i] = (struct python_entry){ .seen = 1 };
+	python_entries[i] = new_entry();
 	__atomic_store_n(&python_entries[i].tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	if (i == nr)
 		__atomic_store_n(&nr_entries, nr + 1, __ATOMIC_RELEASE);

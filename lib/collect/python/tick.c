@@ -29,6 +29,7 @@
 #define GOES_ON	(SECOND / 10)	/* interval of calls of @goes_on */
 #define PATIENCE	8u	/* ticks to wait for an answer */
 #define SHARE		20
+#define SHARE_EVERY	(SECOND / 50)	/* ns: quick ticks are not measured more often */
 #define CREDIT		((int64_t)SECOND / 20)
 
 bool python_sampling;
@@ -52,6 +53,8 @@ static struct {
 	uint32_t		tid;
 	uint32_t		turn;
 	uint32_t		ticks;
+	uint64_t		cpu_ns;		/* its CPU time when it was asked */
+	uint64_t		at_ns;		/* that time */
 } asked;
 
 static uint64_t clock_ns(clockid_t clock)
@@ -83,10 +86,11 @@ static void give_up(uint64_t now)
 static struct python_entry *ask(struct python_entry *entry, uint64_t now)
 {
 	uint32_t tid = entry ? __atomic_load_n(&entry->tid, __ATOMIC_ACQUIRE) : 0;
+	uint64_t cpu;
 
 	if (!tid)
 		return NULL;
-	if (python_look_waits(entry, tid, now))
+	if (python_look_waits(entry, tid, now, &cpu))
 		return entry;
 	if (!python_ask_ready()) {
 		if (!ticker.mute)
@@ -100,6 +104,8 @@ static struct python_entry *ask(struct python_entry *entry, uint64_t now)
 	asked.tid = tid;
 	asked.turn = __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE);
 	asked.ticks = 1;
+	asked.cpu_ns = cpu;
+	asked.at_ns = now;
 	if (!python_ask(entry, now, ticker.next - now > AT_ONCE))
 		give_up(now);
 	return entry;
@@ -126,8 +132,8 @@ static void take_stack(const struct python_reply *reply)
 	uint32_t stack = reply->stack, unloads;
 	const struct native_stack *native;
 
-	asked.entry->cpu_ns = reply->cpu_ns;
-	asked.entry->at_ns = reply->at_ns;
+	asked.entry->cpu_ns = asked.cpu_ns;
+	asked.entry->at_ns = asked.at_ns;
 	if (!reply->recorded) {
 		native = python_ask_native(&unloads);
 		stack = python_stack_of(reply->reading, native, unloads, &name);
@@ -211,8 +217,13 @@ static void tick(uint64_t now)
  */
 static uint64_t wait_for_share(uint64_t now)
 {
-	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t took = clock_ns(CLOCK_MONOTONIC) - now, cpu;
 
+	/* Reading the CPU time is a system call. */
+	if (ticker.share_at && now - ticker.share_at < SHARE_EVERY &&
+	    took < SECOND / ticker.hz / SHARE)
+		return 0;
+	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (ticker.share_at) {
 		ticker.over += (int64_t)(cpu - ticker.share_cpu) -
 			       (int64_t)((now - ticker.share_at) / SHARE);
