@@ -27,28 +27,46 @@ static void call(void *unused, uint32_t domain, uint32_t id, const void *info)
 		cupti_nodes_call(id, info);
 }
 
-/* All that comes before kinds are enabled has an effect only then. */
+/* Are the pool's buffers zero? Others' are not. */
+static void set_zeroed(uint8_t zeroed)
+{
+	size_t size = sizeof(zeroed);
+
+	(void)cupti.set_attribute(CUPTI_ATTR_ZEROED, &size, &zeroed);
+}
+
+static void set_latency(uint8_t on)
+{
+	if (cupti_detail(CUPTI_DETAIL_QUEUED) &&
+	    (!cupti.enable_latency || cupti.enable_latency(on)) && on)
+		xsprof_say("this CUPTI cannot report when kernels are queued");
+}
+
+/*
+ * All that comes before kinds are enabled has an effect only then; and none of it without a
+ * subscriber: it would change the session of another tool.
+ */
 int cupti_attach(void)
 {
-	uint8_t zeroed = 1;
-	size_t size = sizeof(zeroed);
-	int err;
+	int err = cupti.subscribe(&subscriber, call, NULL);
 
-	(void)cupti.set_thread_id(CUPTI_THREAD_SYSTEM);
-	err = cupti.set_timestamp(now_ns);
-	/* For other tools, which must know of us; for nodes of graphs, and for a budget. */
-	if (!err)
-		err = cupti.subscribe(&subscriber, call, NULL);
 	if (err) {
 		subscriber = NULL;
 		return err;
 	}
-	err = cupti.register_callbacks(cupti_pool_request, cupti_pool_complete);
+	(void)cupti.set_thread_id(CUPTI_THREAD_SYSTEM);
+	err = cupti.set_timestamp(now_ns);
+	if (!err)
+		err = cupti.register_callbacks(cupti_pool_request, cupti_pool_complete);
 	if (err) {
 		cupti_detach();
 		return err;
 	}
-	(void)cupti.set_attribute(CUPTI_ATTR_ZEROED, &size, &zeroed);
+	set_zeroed(1);
+	set_latency(1);
+	/* Else each query of work that is not over yet is a wait. */
+	if (cupti.enable_all_waits)
+		(void)cupti.enable_all_waits(0);
 	cupti_nodes_on(subscriber);
 	cupti_ranges_attach(subscriber);
 	return 0;
@@ -56,8 +74,11 @@ int cupti_attach(void)
 
 void cupti_detach(void)
 {
-	if (subscriber)
-		(void)cupti.unsubscribe(subscriber);
+	if (!subscriber)
+		return;
+	set_latency(0);
+	set_zeroed(0);
+	(void)cupti.unsubscribe(subscriber);
 	subscriber = NULL;
 }
 

@@ -11,8 +11,10 @@
 #include <stdint.h>
 
 #define CUPTI_OLDEST		18u	/* cuptiGetVersion() of CUDA 11.8 */
+#define CUPTI_OVERHEAD_DATA	22u	/* 12.4: details of an overhead are the reader's to free */
 #define CUPTI_SYNC_IDS		26u	/* 12.8: waits name the recording of an event */
 #define CUPTI_MAY_REFUSE	27u	/* 12.9: a request for a buffer may be refused */
+#define CUPTI_DEVICE_NAMES	130000u	/* a device's name is the reader's to free */
 #define CUPTI_LINK_PORTS	130200u	/* ports of an NVLink are the reader's to free */
 #define CUPTI_SEVERAL		130300u	/* may have several users */
 #define CUPTI_GRAPH_SOURCES	130400u	/* what ran of a graph names the node that its own copies */
@@ -21,6 +23,8 @@
 #define CUPTI_MAX_LIMIT		12
 #define CUPTI_NO_PRIVILEGE	35
 #define CUPTI_SUBSCRIBED	39	/* another subscriber is active; CUPTI allows one */
+
+#define CUPTI_NOT_READY		600u	/* the driver's: a query of work that is not over */
 
 /* Kinds of records. */
 #define CUPTI_MEMCPY		1u
@@ -206,6 +210,8 @@ struct cupti_sync {
 struct cupti_sync_id {
 	struct cupti_sync	sync;
 	uint64_t		id;
+	uint32_t		result;	/* of the driver's function */
+	uint32_t		pad;
 };
 
 /* An event was recorded in a stream. */
@@ -361,6 +367,14 @@ struct cupti_overhead {
 	uint64_t	end;
 };
 
+/* Those of 12.4 and newer. */
+struct cupti_overhead_data {
+	struct cupti_overhead	overhead;
+	uint32_t		correlation;
+	uint32_t		reserved;
+	void			*data;	/* the reader's to free() */
+};
+
 struct cupti_device {
 	uint32_t	kind;
 	uint32_t	flags;
@@ -474,6 +488,7 @@ struct cupti {
 	int	(*enable_driver)(uint32_t id, uint8_t on);
 	int	(*enable_runtime)(uint32_t id, uint8_t on);
 	int	(*enable_latency)(uint8_t on);
+	int	(*enable_all_waits)(uint8_t on);
 	int	(*enable_callback)(uint32_t on, void *subscriber, uint32_t domain, uint32_t id);
 	int	(*get_node_id)(void *node, uint64_t *id);
 	int	(*configure_managed)(struct cupti_managed_config *configs, uint32_t nr);

@@ -41,9 +41,6 @@ static void enable_details(void)
 	if (cupti_detail(CUPTI_DETAIL_LINKS) && !enable_links())
 		xsprof_say("this CUPTI cannot report how devices are connected: it is not "
 			   "recorded");
-	if (cupti_detail(CUPTI_DETAIL_QUEUED) &&
-	    (!cupti.enable_latency || cupti.enable_latency(1)))
-		xsprof_say("this CUPTI cannot report when kernels are queued");
 	later = cupti_detail(CUPTI_DETAIL_MANAGED);
 	cupti_kinds_later();
 }
@@ -99,8 +96,6 @@ void cupti_kinds_pause(void)
 		(void)cupti.disable(CUPTI_NVLINK);
 		(void)cupti.disable(CUPTI_PCIE);
 	}
-	if (cupti_detail(CUPTI_DETAIL_QUEUED) && cupti.enable_latency)
-		(void)cupti.enable_latency(0);
 	later = false;
 	(void)cupti.disable(CUPTI_DRIVER);
 	(void)cupti.disable(CUPTI_RUNTIME);

@@ -74,6 +74,7 @@ static const char *fill(void *lib)
 		{ &cupti.enable_driver, "cuptiActivityEnableDriverApi" },
 		{ &cupti.enable_runtime, "cuptiActivityEnableRuntimeApi" },
 		{ &cupti.enable_latency, "cuptiActivityEnableLatencyTimestamps" },
+		{ &cupti.enable_all_waits, "cuptiActivityEnableAllSyncRecords" },
 		{ &cupti.enable_callback, "cuptiEnableCallback" },
 		{ &cupti.get_node_id, "cuptiGetGraphNodeId" },
 		{ &cupti.configure_managed, "cuptiActivityConfigureUnifiedMemoryCounter" },

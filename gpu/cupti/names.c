@@ -28,14 +28,16 @@ static const char *const asking[] = {
 	"cudaDeviceGetStreamPriorityRange", "cudaThreadExchangeStreamCaptureMode",
 	"cudaEventCreate", "cudaEventDestroy", "cudaCtxResetPersistingL2Cache",
 	"cudaDeviceCanAccessPeer", "cudaStreamGetDevice", "cudaStreamGetId",
-	"cudaGetSymbolAddress", "cudaDeviceGetPCIBusId", "cudaIpcGet",
+	"cudaGetSymbolAddress", "cudaDeviceGetPCIBusId", "cudaIpcGet", "cudaEventQuery",
+	"cudaStreamQuery",
 };
 static const char *const driving[] = {
 	"cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset", "cuMemCreate", "cuMemMap",
 	"cuMemUnmap", "cuMemRelease", "cuMemAlloc", "cuMemFree", "cuMemPrefetch",
 	"cuStreamSynchronize", "cuStreamWaitEvent", "cuEventSynchronize", "cuCtxSynchronize",
 	"cuModuleLoad", "cuLibraryLoad", "cuCtxCreate", "cuCtxDestroy", "cuMulticast",
-	"cuStreamWaitValue", "cuStreamWriteValue", "cuStreamBatchMemOp",
+	"cuStreamWaitValue", "cuStreamWriteValue", "cuStreamBatchMemOp", "cuEventRecord",
+	"cuCtxRecordEvent", "cuGraphInstantiate",
 };
 
 int cupti_category(void)

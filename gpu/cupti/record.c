@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "gpu/cupti/local.h"
 
@@ -11,6 +12,11 @@
 #define METRICS		10u	/* arguments of a record of metrics */
 #define EXTERNALS	8u
 #define USERS		4u	/* external ids of this kind are of ranges, not of ops */
+
+/* Types of overheads, in their upper halves. */
+#define OF_MODULES	4u	/* loading modules */
+#define OF_FUNCTIONS	5u	/* loading functions when they are first launched */
+#define OF_COMMANDS	6u	/* the device's queue is full */
 
 enum key {
 	KEY_GRID, KEY_BLOCK, KEY_CLUSTER, KEY_REGISTERS, KEY_SHARED, KEY_CHANNEL,
@@ -278,6 +284,12 @@ static void put_call(const struct cupti_call *c)
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
+/* The rest is the driver's own: it would be there without us. */
+static bool is_of_cupti(uint32_t type)
+{
+	return type && type != OF_MODULES && type != OF_FUNCTIONS && type != OF_COMMANDS;
+}
+
 static void put_overhead(const struct cupti_overhead *o)
 {
 	static const char *const texts[] = {
@@ -290,10 +302,13 @@ static void put_overhead(const struct cupti_overhead *o)
 			   o->type == 1 ? "Driver Compiler" : "Overhead";
 	struct xsprof_device_activity a;
 
+	if (cupti_version >= CUPTI_OVERHEAD_DATA)
+		free(((const struct cupti_overhead_data *)o)->data);
 	if (!cupti_work(&a, XSPROF_GPU_OVERHEAD, xsprof_name_in(cupti_category(), text), o->start,
 			o->end, 0))
 		return;
-	cupti_load_overhead(o->end - o->start);
+	if (is_of_cupti(type))
+		cupti_load_overhead(o->end - o->start);
 	cupti_put(&a, NULL, 0);
 }
 

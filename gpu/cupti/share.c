@@ -22,11 +22,8 @@ static struct {
 	int	(*enable_runtime)(void *subscriber, uint32_t id, uint8_t on);
 } shared;
 
-/* @thread_id and @timestamp are set before there is a subscriber. */
+static struct cupti alone;	/* the functions for a single user */
 static void *own;
-static uint64_t (*timestamp)(void);
-static uint32_t thread_id;
-
 static char other[OLD_NAME];
 static bool sharing;
 
@@ -41,22 +38,24 @@ static int subscribe(void **subscriber, cupti_callback_fn callback, void *data)
 		.size = sizeof(params), .name = "xsprof", .old_name = other,
 		.old_size = sizeof(other), .several = 1,
 	};
-	uint8_t graphs = cupti_detail(CUPTI_DETAIL_GRAPHS);
+	uint8_t graphs = 1;
 	int err;
 
 	other[0] = '\0';
 	err = shared.subscribe(&own, callback, data, &params);
 	other[sizeof(other) - 1] = '\0';
+	/* Also the result of a driver that cannot share: then no user is named. */
+	if (err == CUPTI_SUBSCRIBED && !*other) {
+		xsprof_say("this driver cannot share CUPTI: it is not shared");
+		cupti = alone;
+		sharing = false;
+		return cupti.subscribe(subscriber, callback, data);
+	}
 	if (err)
 		return err;
-	(void)set(CUPTI_ATTR_THREAD_ID, sizeof(thread_id), &thread_id);
-	err = set(CUPTI_ATTR_TIMESTAMP, sizeof(timestamp), &timestamp);
-	if (err) {
-		(void)cupti.unsubscribe(own);
-		return err;
-	}
-	/* Applies to all users, and once: another one may have chosen before. */
-	(void)set(CUPTI_ATTR_WHOLE_GRAPHS, sizeof(graphs), &graphs);
+	/* Applies to all users, and once: another one may have chosen, or may choose. */
+	if (cupti_detail(CUPTI_DETAIL_GRAPHS))
+		(void)set(CUPTI_ATTR_WHOLE_GRAPHS, sizeof(graphs), &graphs);
 	*subscriber = own;
 	return 0;
 }
@@ -102,14 +101,12 @@ static int get_dropped(void *context, uint32_t stream, size_t *dropped)
 
 static int set_thread_id(uint32_t type)
 {
-	thread_id = type;
-	return 0;
+	return set(CUPTI_ATTR_THREAD_ID, sizeof(type), &type);
 }
 
 static int set_timestamp(uint64_t (*now)(void))
 {
-	timestamp = now;
-	return 0;
+	return set(CUPTI_ATTR_TIMESTAMP, sizeof(now), &now);
 }
 
 static int set_attribute(uint32_t attribute, size_t *size, void *value)
@@ -159,6 +156,7 @@ void cupti_share_init(void)
 		return;
 	}
 	sharing = true;
+	alone = cupti;
 	cupti.subscribe = subscribe;
 	cupti.register_callbacks = register_callbacks;
 	cupti.enable = enable;
@@ -171,8 +169,9 @@ void cupti_share_init(void)
 	cupti.enable_latency = enable_latency;
 	cupti.enable_driver = enable_driver;
 	cupti.enable_runtime = enable_runtime;
-	/* It has no successor. */
+	/* The one has no successor; the other's is off unless it is set. */
 	cupti.configure_managed = NULL;
+	cupti.enable_all_waits = NULL;
 }
 
 bool cupti_sharing(void)

@@ -96,6 +96,17 @@ static void keep(const char **s, struct place *near)
 	*s = p->text ? p->text->text : NULL;
 }
 
+/* Not by its address: once it is freed another name may be there. */
+static void keep_device(struct cupti_device *device)
+{
+	struct place near[NEAR] = { { .at = NULL } };
+	const char *was = device->name;
+
+	keep(&device->name, near);
+	if (cupti_version >= CUPTI_DEVICE_NAMES)
+		free((void *)(uintptr_t)was);
+}
+
 void cupti_texts_keep(uint8_t *buffer, size_t valid)
 {
 	struct place near[NEAR] = { { .at = NULL } };
@@ -107,7 +118,7 @@ void cupti_texts_keep(uint8_t *buffer, size_t valid)
 		if (kind == CUPTI_KERNEL)
 			keep(&((struct cupti_kernel *)record)->name, near);
 		else if (kind == CUPTI_DEVICE)
-			keep(&((struct cupti_device *)record)->name, near);
+			keep_device(record);
 	}
 }
 

@@ -172,7 +172,10 @@ void cupti_wait(const struct cupti_sync *sync)
 	uint32_t device;
 
 	if (cupti_version >= CUPTI_SYNC_IDS)
-		s.id = ((const struct cupti_sync_id *)sync)->id;
+		s = *(const struct cupti_sync_id *)sync;
+	/* A query is not a wait. */
+	if (s.result == CUPTI_NOT_READY)
+		return;
 	if (!OF_EVENT(sync->type) && cupti_device_of(sync->context, &device)) {
 		put(&s, device);
 		return;

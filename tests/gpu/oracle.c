@@ -100,6 +100,7 @@ SAME(cupti_event, stream, event_t, streamId);
 SAME(cupti_event, event, event_t, eventId);
 #if VERSION >= 1208
 SAME(cupti_sync_id, id, sync_t, cudaEventSyncId);
+SAME(cupti_sync_id, result, sync_t, returnValue);
 SAME(cupti_event, id, event_t, cudaEventSyncId);
 #endif
 
@@ -206,6 +207,9 @@ _Static_assert(CUPTI_GRAPH_SOURCES > CUPTI_API_VERSION, "version");
 SAME(cupti_overhead, type, overhead_t, overheadKind);
 SAME(cupti_overhead, start, overhead_t, start);
 SAME(cupti_overhead, end, overhead_t, end);
+#if VERSION >= 1204
+SAME(cupti_overhead_data, data, overhead_t, overheadData);
+#endif
 
 SAME(cupti_device, bandwidth, device_t, globalMemoryBandwidth);
 SAME(cupti_device, memory, device_t, globalMemorySize);

@@ -18,6 +18,7 @@
 #include <xsprof/op.h>
 #include <xsprof/xsprof.h>
 
+#include "tests/gpu/program.h"
 #include "tests/gpu/stand-in.h"
 
 #define CUPTI_KERNEL	10
@@ -249,10 +250,7 @@ static bool is_whole(void)
 	return __atomic_load_n(&stand_in_enabled[CUPTI_GRAPH], __ATOMIC_RELAXED);
 }
 
-/*
- * Launches until the collector has taken a step, however long a busy machine needs for that, and
- * for a moment after it.
- */
+/* Launches until the collector has taken a step, however long that takes, and a moment longer. */
 static void launch_until(bool (*over)(void), bool graphs)
 {
 	uint64_t end = (uint64_t)time(NULL) + 200;
@@ -357,6 +355,12 @@ int main(int argc, char **argv)
 		capture(n);
 	} else if (!strcmp(what, "details")) {
 		details();
+	} else if (!strcmp(what, "driver")) {
+		driver_works();
+	} else if (!strcmp(what, "overheads")) {
+		overheads();
+	} else if (!strcmp(what, "query") || !strcmp(what, "queries")) {
+		queries(n);
 	} else if (!strncmp(what, "budget", 6)) {
 		stand_in.launch_ns = 20000;
 		launch_until(!strcmp(what, "budget") ? is_given_back :
@@ -423,13 +427,15 @@ int main(int argc, char **argv)
 		/* Paused for longer than the collector's period: kinds go off, then on again. */
 		xsprof_pause();
 		sleep(2);
-		printf("paused: %u\n", stand_in_enabled[CUPTI_KERNEL]);
+		printf("paused: %u, zeroed: %u\n", stand_in_enabled[CUPTI_KERNEL],
+		       stand_in_zeroed);
 		xsprof_resume();
 		sleep(2);
 		printf("resumed: %u\n", stand_in_enabled[CUPTI_KERNEL]);
 		one_of_each();
 	}
 	printf("mixed: %u\n", stand_in_mixed);
+	printf("meddled: %u\n", stand_in_meddled);
 	printf("refused: %u\n", stand_in_refused);
 	printf("requested: %u\n", stand_in_requested);
 	printf("subscribed: %d\n", stand_in.subscribed);

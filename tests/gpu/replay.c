@@ -80,6 +80,10 @@ static void put_raw(const uint8_t *buffer, size_t len, int64_t shift, uint64_t *
 			name = (uintptr_t)text_of(name);
 			memcpy(bytes + offsetof(struct cupti_kernel, name), &name, sizeof(name));
 		}
+		/* What it points to is not in the file. */
+		if (kind == CUPTI_OVERHEAD)
+			memset(bytes + sizeof(struct cupti_overhead), 0,
+			       sizeof(copy) - sizeof(struct cupti_overhead));
 		if (kind != CUPTI_DEVICE)
 			*put = stand_in_put(copy, n);
 	}

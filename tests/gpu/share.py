@@ -51,6 +51,11 @@ def check_refused():
     got, events = record("subscribed", "--gpu-share")
     equal([kinds(events), "CUPTI for Another already uses CUPTI, and does not share it" in
            got.stderr], [collections.Counter(), True], "a user that shares with none is named")
+    got, events = record("alone", "--gpu-share")
+    equal(["this driver cannot share CUPTI: it is not shared" in got.stderr,
+           "another tool" in got.stderr, kinds(events)["kernel", "plain_kernel"],
+           "mixed: 0" in got.stdout], [True, False, 1, True],
+          "a driver that cannot share: CUPTI is used alone")
     got, events = record("each", "--gpu-share", version=1204)
     equal(["sharing needs CUDA 13.3 or newer: it is not shared" in got.stderr,
            kinds(events)["kernel", "plain_kernel"]], [True, 1],

@@ -238,10 +238,46 @@ EXPORT void stand_in_managed(uint32_t counter, uint64_t bytes)
 
 EXPORT void stand_in_overhead(uint32_t type)
 {
-	struct cupti_overhead o = { .kind = CUPTI_OVERHEAD, .type = type };
+	stand_in_overhead_with(type, 1000, NULL);
+}
 
-	set_times(&o.start, &o.end);
+EXPORT void stand_in_overhead_with(uint32_t type, uint64_t ns, void *details)
+{
+	struct cupti_overhead_data o = {
+		.overhead = { .kind = CUPTI_OVERHEAD, .type = type },
+		.data = stand_in_api() >= CUPTI_OVERHEAD_DATA ? details : NULL,
+	};
+
+	set_times(&o.overhead.start, &o.overhead.end);
+	if (o.overhead.start)
+		o.overhead.end = o.overhead.start + ns;
 	(void)stand_in_put(&o, sizeof(o));
+}
+
+EXPORT int cuptiActivityEnableAllSyncRecords(uint8_t on);
+
+static bool no_queries;
+
+int cuptiActivityEnableAllSyncRecords(uint8_t on)
+{
+	no_queries = !on;
+	return 0;
+}
+
+EXPORT void stand_in_query(uint32_t corr, uint32_t stream)
+{
+	struct cupti_sync_id s = {
+		.sync = {
+			.kind = CUPTI_SYNC, .type = 1, .correlation = corr, .context = 3,
+			.stream = stream, .event = 11,
+		},
+		.id = 1, .result = CUPTI_NOT_READY,
+	};
+
+	if (stand_in_api() < CUPTI_SYNC_IDS || (no_queries && !stand_in.queries))
+		return;
+	set_times(&s.sync.start, &s.sync.end);
+	(void)stand_in_put(&s, sizeof(s));
 }
 
 EXPORT void stand_in_external(uint32_t corr, uint32_t kind, uint64_t id)
@@ -255,12 +291,14 @@ EXPORT void stand_in_external(uint32_t corr, uint32_t kind, uint64_t id)
 
 EXPORT void stand_in_device(uint32_t context)
 {
+	static const char name[] = "Stand-in \"1\"";
 	const struct cupti_device d = {
 		.kind = CUPTI_DEVICE, .bandwidth = 3352320000, .memory = 85000000000,
 		.warp = 32, .clock = 1980000, .multiprocessors = 132, .warps_per_sm = 64,
 		.blocks_per_sm = 32, .shared_per_sm = 233472, .registers_per_sm = 65536,
 		.registers_per_block = 65536, .shared_per_block = 49152, .threads_per_block = 1024,
-		.major = 9, .id = 1, .name = "Stand-in \"1\"",
+		.major = 9, .id = 1,
+		.name = stand_in_api() >= CUPTI_DEVICE_NAMES ? strdup(name) : name,
 	};
 	const struct cupti_context c = { .kind = CUPTI_CONTEXT, .context = context, .device = 1 };
 

@@ -54,6 +54,8 @@ int cuptiSubscribe_v2(void **subscriber, cupti_callback_fn fn, void *data,
 
 	if (params->size != sizeof(*params))
 		return INVALID;
+	if (stand_in.alone)
+		return CUPTI_SUBSCRIBED;
 	/* A user that allows others does not block. */
 	if (stand_in.shared && params->several)
 		stand_in.subscribed = 0;

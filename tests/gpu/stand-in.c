@@ -13,7 +13,8 @@
 #define NOT_COMPATIBLE	14
 #define ENOUGH		64u
 
-EXPORT uint32_t stand_in_thread_type, stand_in_called, stand_in_probed;
+EXPORT uint32_t stand_in_thread_type, stand_in_called, stand_in_probed, stand_in_meddled;
+EXPORT uint8_t stand_in_zeroed;
 bool stand_in_latency;
 __thread uint64_t stand_in_called_at;
 
@@ -24,6 +25,7 @@ static bool nodes_called[32];	/* callbacks enabled, by resource */
 static bool called[2];		/* callbacks for launches: driver, runtime */
 static uint32_t timed[2];	/* timed launches: without records, with */
 static uint32_t managed_asked;
+static bool ours;		/* the collector subscribes */
 
 EXPORT void stand_in_behave(const char *what)
 {
@@ -33,6 +35,8 @@ EXPORT void stand_in_behave(const char *what)
 	} known[] = {
 		{ "subscribed", { .subscribed = 39 } },
 		{ "shared", { .subscribed = 39, .shared = true } },
+		{ "alone", { .alone = true } },
+		{ "queries", { .queries = true } },
 		{ "no-device", { .subscribed = 999 } },
 		{ "privilege", { .privilege = 35 } },
 		{ "no-time", { .no_time = true } },
@@ -210,12 +214,14 @@ int cuptiSubscribe(void **subscriber, cupti_callback_fn fn, void *data)
 		return stand_in.subscribed;
 	*subscriber = &stand_in;
 	stand_in.subscribed = CUPTI_SUBSCRIBED;
+	ours = true;
 	return 0;
 }
 
 int cuptiUnsubscribe(void *subscriber)
 {
 	stand_in.subscribed = 0;
+	ours = false;
 	memset(nodes_called, 0, sizeof(nodes_called));
 	return subscriber == &stand_in ? 0 : 1;
 }
@@ -242,13 +248,16 @@ int cuptiSetThreadIdType(uint32_t type)
 {
 	if (stand_in_mixes())
 		return NOT_COMPATIBLE;
+	stand_in_meddled += !ours;
 	stand_in_thread_type = type;
 	return 0;
 }
 
 int cuptiActivitySetAttribute(uint32_t attribute, size_t *size, void *value)
 {
-	(void)attribute, (void)size, (void)value;
+	stand_in_meddled += !ours;
+	if (attribute == CUPTI_ATTR_ZEROED && *size == 1)
+		stand_in_zeroed = *(uint8_t *)value;
 	return 0;
 }
 
@@ -256,6 +265,7 @@ int cuptiActivityRegisterTimestampCallback(uint64_t (*now)(void))
 {
 	if (stand_in_mixes())
 		return NOT_COMPATIBLE;
+	stand_in_meddled += !ours;
 	timestamp = now;
 	return 0;
 }

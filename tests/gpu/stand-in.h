@@ -21,6 +21,8 @@ struct stand_in {
 	uint32_t	version;	/* CUDA version: 1108; 0: 1300 */
 	int		subscribed;	/* result of cuptiSubscribe(): there is another tool */
 	bool		shared;		/* there is another tool, which allows others */
+	bool		alone;		/* there cannot be several users */
+	bool		queries;	/* are reported whatever was asked for */
 	int		privilege;	/* result of cuptiActivityEnable() */
 	bool		no_time;	/* every eighth activity has no time */
 	bool		strange;	/* every eighth record is of an unknown kind */
@@ -52,6 +54,9 @@ extern uint32_t stand_in_enabled[64], stand_in_thread_type;
 extern uint32_t stand_in_refused, stand_in_requested;
 /* Callbacks; and calls of single-user functions while there may be several users. */
 extern uint32_t stand_in_called, stand_in_mixed;
+/* Settings changed without a subscription; and the last of CUPTI_ATTR_ZEROED. */
+extern uint32_t stand_in_meddled;
+extern uint8_t stand_in_zeroed;
 /* How often the collector has timed enough launches, and finished with that. */
 extern uint32_t stand_in_probed;
 
@@ -92,6 +97,10 @@ void stand_in_links(void);
 /* Unified memory: one of CUPTI's counters, and bytes. */
 void stand_in_managed(uint32_t counter, uint64_t bytes);
 void stand_in_overhead(uint32_t type);
+/* The same with details that the reader has to free, in versions that have them. */
+void stand_in_overhead_with(uint32_t type, uint64_t ns, void *details);
+/* A query of an event whose work is not over, in versions that report it. */
+void stand_in_query(uint32_t correlation, uint32_t stream);
 void stand_in_external(uint32_t correlation, uint32_t kind, uint64_t id);
 void stand_in_device(uint32_t context);
 /* Returns a buffer with a kernel of that name, as CUPTI does when a forked child ends. */

@@ -99,13 +99,16 @@ static bool innermost(struct python_reading *r, const void *state, uint64_t *fra
 static void learn(struct python_reading *r, const void *state, uint32_t size)
 {
 	struct python_way *way = &r->ways[(uintptr_t)state / 64 % PYTHON_WAYS];
-	uintptr_t from = r->frame[0], to = from;
+	uintptr_t from = r->frame[0], to = from, page;
 
 	for (uint32_t i = 1; i < r->nr; i++) {
 		from = r->frame[i] < from ? r->frame[i] : from;
 		to = r->frame[i] > to ? r->frame[i] : to;
 	}
-	to += size + SLACK;
+	to += size;
+	page = (to + PYTHON_PAGE - 1) & ~(uintptr_t)(PYTHON_PAGE - 1);
+	/* Not into the next page, which may be unmapped. */
+	to = to + SLACK < page ? to + SLACK : page;
 	if (to - from > sizeof(r->window)) {
 		to = (r->frame[0] & ~(uintptr_t)(PYTHON_PAGE - 1)) + PYTHON_PAGE;
 		from = to - 2 * PYTHON_PAGE;

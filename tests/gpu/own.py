@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What is not the collector's own: the session of another tool, time that the driver takes, memory
+# that CUPTI hands over, queries that are no waits. A stand-in for libcupti replays them to the
+# CUPTI collector; no GPU is used.
+
+import collections
+import os
+
+import gpulib
+from gpulib import BUILD, finish
+
+PROGRAM = os.path.join(BUILD, "tests", "gpu", "program")
+OWN = {"without": ("CUDA_",), "XSPROF_CUPTI": os.path.join(BUILD, "tests", "gpu", "libcupti.so")}
+
+
+def equal(got, want, name):
+    gpulib.equal(got, want, f"{name} (replay)")
+
+
+def record(*what, options=("--gpu",), version=1305):
+    got, events, _ = gpulib.record([PROGRAM, *what], options,
+                                   **{**OWN, "STAND_IN_VERSION": str(version)})
+    return got, events
+
+
+def kinds(events):
+    return collections.Counter(e["kind"] for e in events if e["type"] == "gpu" and
+                               not e["name"].startswith("Start of"))
+
+
+def check_others_session():
+    got, _ = record("subscribed")
+    equal(["another tool already uses CUPTI" in got.stderr, "meddled: 0" in got.stdout],
+          [True, True], "another tool has CUPTI: nothing of its session is changed")
+    got, _ = record("pause")
+    equal(["paused: 0, zeroed: 0" in got.stdout, "resumed: 1" in got.stdout,
+           "meddled: 0" in got.stdout], [True, True, True],
+          "CUPTI is given back as it was: it clears the buffers of the next tool")
+
+
+def check_driver():
+    got, events = record("driver", options=("--gpu-budget=2",))
+    names = [e.get("name") or "" for e in events]
+    equal([got.returncode, [n for n in names if n.startswith("GPU budget")],
+           kinds(events)["unrecorded"], kinds(events)["kernel"], kinds(events)["overhead"]],
+          [0, [], 0, 1, 160], "what the driver takes to load and to wait is no cost of a budget")
+
+
+def check_details():
+    for version in (1204, 1305):
+        got, events = record("overheads", version=version)
+        equal(["freed: 100" in got.stdout, kinds(events)["overhead"]], [True, 100],
+              f"CUDA {version // 100}.{version % 100}: details of overheads are freed")
+
+
+def check_queries():
+    for what in ("query", "queries"):
+        for version in (1206, 1208, 1305):
+            got, events = record(what, "50", version=version)
+            equal([got.returncode, kinds(events)], [0, {"sync": 1, "runtime": 1}],
+                  f"{what}, CUDA {version // 100}.{version % 100}: a query of work that is not "
+                  "over is no wait")
+
+
+check_others_session()
+check_driver()
+check_details()
+check_queries()
+finish()
