@@ -207,6 +207,112 @@ def many():
         thread.join()
 
 
+def raises():
+    """A handler of a signal raises in a function of the library, which Python runs in it."""
+    import asyncio  # pylint: disable=unused-import,import-outside-toplevel
+    count = {"raised": 0, "arrived": 0}
+
+    class Late(Exception):
+        pass
+
+    def handler(_number, frame):
+        if frame.f_code.co_filename == "<xsprof>":
+            count["raised"] += 1
+            raise Late
+
+    async def works():
+        end = time.monotonic() + 2
+        while True:
+            try:
+                spin(end - time.monotonic())
+                break
+            except Late:
+                count["arrived"] += 1
+
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+    try:
+        works().send(None)
+    except StopIteration:
+        pass
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    time.sleep(0.1)
+    signal.signal(signal.SIGALRM, before)
+    print(count["raised"], count["arrived"])
+
+
+def derived():
+    """Names that are not plain strings but of a class derived from str."""
+    class Text(str):
+        pass
+
+    def body():
+        spin(0.5)
+
+    names = {"co_filename": Text("/a/folder/of-derived.py"), "co_name": Text("of_derived")}
+    if sys.version_info >= (3, 11):
+        names["co_qualname"] = Text("of_derived")
+    body.__code__ = body.__code__.replace(**names)
+    body()
+
+
+def trampoline():
+    """A function at the address of one that was named like Python's own trampoline."""
+    names = {"co_name": "<interpreter trampoline>"}
+    if sys.version_info >= (3, 11):
+        names["co_qualname"] = names["co_name"]
+    source = "def again%d():\n    spin(0.5)\n"
+    place = {"spin": spin}
+    exec(source % 0, place)  # pylint: disable=exec-used
+    first = place.pop("again0")
+    first.__code__ = first.__code__.replace(**names)
+    at = id(first.__code__)
+    first()
+    del first
+    others = []
+    for i in range(1, 2000):
+        exec(source % i, place)  # pylint: disable=exec-used
+        others.append(place.pop("again%d" % i))
+        if id(others[-1].__code__) == at:
+            others[-1]()
+            print(others[-1].__name__)
+            return
+    print("none")
+
+
+def winds():
+    """A thread blocks the second signal, and the program takes the first one."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGWINCH})
+    spin(0.3)
+    for _ in range(5):
+        signal.signal(signal.SIGURG, lambda *_: None)
+        spin(0.1)
+        signal.signal(signal.SIGURG, signal.SIG_DFL)
+        spin(0.2)
+    print(len(signal.sigpending()))
+
+
+def loads():
+    """A library whose constructor forks is loaded just when the first coroutine is seen."""
+    import asyncio  # pylint: disable=import-outside-toplevel
+    begins = threading.Event()
+
+    def load():
+        begins.wait()
+        ctypes.CDLL(sys.argv[2])
+        print("loaded")
+
+    async def works():
+        begins.set()
+        time.sleep(0.05)
+        spin(1)
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    asyncio.run(works())
+    thread.join()
+
+
 def interpreters():
     try:
         import _xxsubinterpreters as module

@@ -162,6 +162,43 @@ record 100 "$newest" many && grep -q '^xsprof: Python has more than 1024 threads
 	END
 result "more threads than are known" $?
 
+for python in "$oldest" "$newest"; do
+	raised=none
+	record 1000 "$python" raises && read -r raised arrived <said && [ "$raised" = "$arrived" ]
+	result "what a handler raises in a function of ours arrives ($raised), $python" $?
+	record 200 "$python" derived &&
+		judge <<< 'assert any(f.endswith("of-derived.py(2): of_derived") or
+	f.endswith("): of_derived") and "of-derived.py" in f for e in samples for f in e["frames"])
+for e in samples:
+    for f in e["frames"]:
+        assert f.isprintable(), f'
+	result "names of a class derived from str, $python" $?
+	record 200 "$python" trampoline && { [ "$(cat said)" = none ] || judge <<-'END'
+		name = open("said").read().strip()
+		assert any(f.endswith(": " + name) for e in samples for f in e["frames"]), name
+		END
+	}
+	result "a function at the address of one named like Python's own, $python" $?
+done
+record 1000 "$newest" winds && [ "$(cat said)" = 0 ]
+result "a thread that blocks the other signal is not sent it when the program takes the first" $?
+cat >loads.c <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((constructor)) static void forks(void)
+{
+	int pid, status;
+	usleep(400000);
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	waitpid(pid, &status, 0);
+}
+END
+gcc -shared -fPIC -o loads.so loads.c 2>log && record 100 "$newest" loads ./loads.so &&
+	[ "$(cat said)" = loaded ]
+result "a library that forks as it is loaded, when the first coroutine is seen" $?
+
 # At 1000 Hz a tick would take longer than a millisecond. It may take a share of 50 ms at once.
 record 1000 "$newest" share && judge <<-'END'
 	cpu, elapsed = map(int, open("said").read().split())

@@ -198,29 +198,93 @@ static const char source[] =
 	"caller()\n"
 	"two([], x=1)\n";
 
+#define OUR_FILE	"<xsprof>"
+
 bool python_run(const char *program, struct python_callee *callee)
 {
-	void *(*dict_new)(void), *(*builtins)(void), *(*run)(const char *, int, void *, void *);
+	void *(*dict_new)(void), *(*builtins)(void), *(*run)(void *, void *, void *);
+	void *(*compile)(const char *, const char *, int);
 	int (*dict_set)(void *, const char *, void *);
-	void *globals, *function, *result = NULL;
+	void *globals, *function, *code, *result = NULL;
 
 	if (!python_find(&dict_new, "PyDict_New", NULL) ||
 	    !python_find(&builtins, "PyEval_GetBuiltins", NULL) ||
-	    !python_find(&run, "PyRun_String", NULL) ||
+	    !python_find(&compile, "Py_CompileString", NULL) ||
+	    !python_find(&run, "PyEval_EvalCode", NULL) ||
 	    !python_find(&dict_set, "PyDict_SetItemString", NULL))
 		return false;
 	globals = dict_new();
 	function = python.function_new(callee, NULL, NULL);
-	if (globals && function && !dict_set(globals, "__builtins__", builtins()) &&
+	code = compile(program, OUR_FILE, 257 /* Py_file_input */);
+	if (globals && function && code && !dict_set(globals, "__builtins__", builtins()) &&
 	    !dict_set(globals, callee->name, function))
-		result = run(program, 257 /* Py_file_input */, globals, globals);
+		result = run(code, globals, globals);
 	if (result)
 		python.decref(result);
+	if (code)
+		python.decref(code);
 	if (function)
 		python.decref(function);
 	if (globals)
 		python.decref(globals);
 	return result;
+}
+
+/* The attribute of an object, in whose place it comes; NULL: there is none. */
+static void *step(void *object, const char *name)
+{
+	void *next = object ? python.attribute(object, name) : NULL;
+
+	if (object)
+		python.decref(object);
+	if (object && !next)
+		python.err_clear();
+	return next;
+}
+
+/* The function in which an exception was raised, by its traceback. Is that in our source? */
+static bool is_raised_by_us(void *trace)
+{
+	void *at = trace, *next, *file;
+	const char *text;
+	bool ours;
+
+	python.incref(trace);
+	for (;;) {
+		python.incref(at);
+		next = step(at, "tb_next");
+		if (!next || next == python.none)
+			break;
+		python.decref(at);
+		at = next;
+	}
+	if (next)
+		python.decref(next);
+	file = step(step(step(at, "tb_frame"), "f_code"), "co_filename");
+	text = file ? python.text(file) : NULL;
+	ours = !text || !strcmp(text, OUR_FILE);
+	if (file && !text)
+		python.err_clear();
+	if (file)
+		python.decref(file);
+	return ours;
+}
+
+bool python_run_failed(void)
+{
+	int (*matches)(void *, void *) = NULL;
+	void *type, *value, *trace, **interrupt = NULL;
+	bool ours;
+
+	python.err_fetch(&type, &value, &trace);
+	/* Ctrl-C: its handler is a C function. */
+	ours = !(python_find(&matches, "PyErr_GivenExceptionMatches", NULL) &&
+		 python_find(&interrupt, "PyExc_KeyboardInterrupt", NULL) && type &&
+		 matches(type, *interrupt)) && (!trace || is_raised_by_us(trace));
+	python.err_restore(type, value, trace);
+	if (ours)
+		python.err_clear();
+	return ours;
 }
 
 /* ---- what is left --------------------------------------------------------------------------- */
@@ -271,6 +335,7 @@ bool python_layout_find(void)
 {
 	struct python_layout *l = &python_layout;
 
+	memset(&found, 0, sizeof(found));
 	if (!python_run(source, &method) || found.wrong || found.calls != CALLS)
 		return false;
 	/* Without @self there are stacks but no modules. */

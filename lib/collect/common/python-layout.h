@@ -39,9 +39,14 @@ extern struct python_layout python_layout;
 bool python_layout_find(void);
 /*
  * Runs Python source in which @method is a function; called with the GIL. Return: true if it ran to
- * its end.
+ * its end; else an exception is set.
  */
 bool python_run(const char *source, struct python_callee *method);
+/*
+ * Clears the exception of python_run(), unless the program's own: Python runs handlers of signals
+ * in any function, also in ours. Return: false: it stays set, as it is the program's.
+ */
+bool python_run_failed(void);
 
 /* Strips the tag bits that 3.14 and later keep in the low bits of a reference. */
 static inline void *python_untagged(uint64_t pointer)

@@ -159,6 +159,15 @@ static bool take(int sig, const struct sigaction *action)
 	return false;
 }
 
+/* What is known of threads is of another signal. */
+static void look_again(void)
+{
+	uint32_t nr = python_entries_nr();
+
+	for (uint32_t i = 0; i < nr; i++)
+		__atomic_store_n(&python_entries[i].masked, true, __ATOMIC_RELAXED);
+}
+
 bool python_ask_ready(void)
 {
 	/*
@@ -168,6 +177,8 @@ bool python_ask_ready(void)
 	struct sigaction action = {
 		.sa_sigaction = asked, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK,
 	};
+
+	int before_it = number;
 
 	/* Only if the program has not installed a handler since. */
 	if (number && is_ours(number))
@@ -181,6 +192,8 @@ bool python_ask_ready(void)
 	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]) && !number; i++)
 		if (is_ours(candidates[i]) || take(candidates[i], &action))
 			number = candidates[i];
+	if (before_it && number && number != before_it)
+		look_again();
 	return number;
 }
 

@@ -200,7 +200,8 @@ static bool find(int category)
 		attached.told = !cpython.at_exit(over);
 	/* Another interpreter may run than in the last recording. */
 	python_tasks_again();
-	found = python_sample_find();
+	/* Python runs no handlers of signals in this thread. */
+	found = python_sample_find() > 0;
 	if (found && !python_seen_find()) {
 		collect_say("Python: unexpected layout of its GIL or threads: its frames are not "
 			    "recorded");
@@ -251,6 +252,7 @@ static void *run(void *again)
 		sample_peek_forked();
 		python_code_init(category);
 		python_tasks_init(category);
+		python_tasks_find_init();
 		python_tick_init(attached.hz, category);
 		sampled = find(category);
 		if (sampled)

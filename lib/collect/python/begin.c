@@ -3,7 +3,7 @@
  * Installs our callbacks in the interpreter, when it runs and the process is recorded. Python runs
  * a pending call of ours in its main thread, with the GIL held.
  */
-#include "collect/python/local.h"
+#include "collect/python/reading.h"
 
 static int begin(void *unused)
 {
@@ -28,6 +28,7 @@ void python_look_again(void)
 		return;
 	__atomic_store_n(&state, NEW, __ATOMIC_RELAXED);
 	python_tasks_again();
+	python_code_again();
 }
 
 void python_look(void)

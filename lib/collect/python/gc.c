@@ -63,7 +63,9 @@ static void *called(void *self, void *arguments)
 	if (!info)
 		cpython.err_clear();
 	python_trace_look();
-	python_tasks_collects();
+	/* Python reports what a handler of a signal raises here, as in all callbacks of gc. */
+	if (!python_tasks_collects())
+		return NULL;
 	if (!python_recorded())
 		open = false;
 	else if (phase && !strcmp(phase, "start"))
@@ -104,6 +106,9 @@ void python_gc_begin(int category)
 {
 	void *gc, *list, *function;
 
+	/* A recording that ended without us, as when a thread cannot be made after a fork. */
+	if (added)
+		python_gc_end();
 	name = python_user.name(category, "garbage collection");
 	key_generation = python_user.name(0, "generation");
 	key_collected = python_user.name(0, "collected");

@@ -280,16 +280,20 @@ void python_sample_init(int category);
 void python_sample_look(void);
 /* Another interpreter begins: what was found of asyncio is void. */
 void python_tasks_again(void);
-/* Garbage is collected: a thread with the GIL in which functions of Python may be called. */
-void python_tasks_collects(void);
+/*
+ * Garbage is collected: a thread with the GIL in which functions of Python may be called. Return:
+ * false: an exception of the program is set.
+ */
+bool python_tasks_collects(void);
 /* Fork handlers: before, in the parent, in the child. */
 void python_sample_forks(void);
 void python_sample_parent(void);
 void python_sample_forked(void);
 /*
- * Finds the layout of Python's objects; called with the GIL. Return: false: the user has been told.
+ * Finds the layout of Python's objects; called with the GIL. Return: 1; 0: not found, the user has
+ * been told; -1: an exception of the program is set, try again.
  */
-bool python_sample_find(void);
+int python_sample_find(void);
 /* Return: why threads cannot be sampled; NULL: they can. */
 const char *python_sample_why_not(void);
 

@@ -45,6 +45,7 @@ bool python_text_read(const void *object, char *to, uint32_t size, char *data, u
  * @id: identifies its names and first line
  * @name: its name; 0: not named yet
  * @hidden: made up by Python: not shown
+ * @immortal: it is never freed, as long as its interpreter runs
  * @first: its first line
  * @file: id of its file, if it is not named yet
  * @function: id of its function, likewise
@@ -53,6 +54,7 @@ struct sampled_code {
 	uint64_t	id;
 	xsprof_name_t	name;
 	bool		hidden;
+	bool		immortal;
 	int32_t		first;
 	char		file[PYTHON_FILE_MAX];
 	char		function[PYTHON_FUNCTION_MAX];
@@ -83,6 +85,8 @@ bool python_code_awaits(const char *bytes);
 void python_code_name(struct sampled_code *code, const void *at);
 /* Code object that 3.12 uses where C calls Python, once one was seen. */
 extern const void *python_code_hidden;
+/* Forgets it: another interpreter has its own. */
+void python_code_again(void);
 void python_code_init(int category);
 
 /* ---- lines.c: line tables -------------------------------------------------------------------- */

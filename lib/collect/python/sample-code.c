@@ -206,6 +206,8 @@ static const char program[] =
 
 bool python_code_find(void)
 {
+	memset(&layout, 0, sizeof(layout));
+	memset(&probe, 0, sizeof(probe));
 	if (!python_text_find() || !python_run(program, &method) || probe.wrong ||
 	    probe.calls != PROBES)
 		return false;
@@ -248,8 +250,12 @@ bool python_code_read(struct sampled_code *code, const char *bytes,
 {
 	const void *text[PYTHON_TEXTS];
 	xsprof_name_t name;
+	int32_t references;
 	uint32_t place;
 
+	/* Its references: since 3.12 an object that is never freed has so many. */
+	memcpy(&references, bytes, sizeof(references));
+	code->immortal = references < 0;
 	memcpy(&code->first, bytes + layout.first, sizeof(code->first));
 	code->id = mix(mix(mix(0, (uint32_t)code->first), ids[0]), ids[1]) | 1;
 	place = place_of(code->id);
@@ -298,6 +304,11 @@ uint32_t python_code_line(const char *bytes, int32_t at, char *buffer, size_t go
 	return python_line_at(layout.kind, (const uint8_t *)table, (uint32_t)size, first, at);
 }
 
+void python_code_again(void)
+{
+	__atomic_store_n(&python_code_hidden, NULL, __ATOMIC_RELAXED);
+}
+
 void python_code_name(struct sampled_code *code, const void *at)
 {
 	char text[PYTHON_FILE_MAX + PYTHON_FUNCTION_MAX + 16];
@@ -309,8 +320,8 @@ void python_code_name(struct sampled_code *code, const void *at)
 		return;
 	}
 	code->hidden = !strcmp(code->function, "<interpreter trampoline>");
-	/* A single immortal code object: its address identifies it. */
-	if (code->hidden)
+	/* Python's own is a single one, and its address identifies it. */
+	if (code->hidden && code->immortal)
 		__atomic_store_n(&python_code_hidden, at, __ATOMIC_RELAXED);
 	if (!code->hidden) {
 		snprintf(text, sizeof(text), "%s(%d): %s", python_file_shown(code->file),

@@ -53,6 +53,7 @@ void python_sample_init(int category)
 	sample_peek_forked();
 	python_code_init(category);
 	python_tasks_init(category);
+	python_tasks_find_init();
 	python_native_init(category);
 	python_tick_init(hz, category);
 	python_ticker_own();
@@ -91,23 +92,26 @@ static const char *why_not_found(void)
 	return "unexpected layout of frames";
 }
 
-bool python_sample_find(void)
+int python_sample_find(void)
 {
 	void *type, *value, *trace;
 	static bool found;
 
 	if (found)
-		return true;
+		return 1;
 	python.err_fetch(&type, &value, &trace);
 	/* A debug build adds fields to each object: the known offsets do not apply. */
 	found = !strcmp(*(char *const *)((const char *)python.code_type + PYTHON_TYPE_NAME),
 			"code") &&
 		python_layout_find() && python_code_find();
+	if (!found && !python_run_failed())
+		return -1;
 	if (!found) {
-		python.err_clear();
 		collect_say("Python: %s: its frames are not recorded", why_not_found());
 	} else if (python_native && !python_bounds_find()) {
-		python.err_clear();
+		found = python_run_failed();
+		if (!found)
+			return -1;
 		python_native_off("it does not mark functions called by C");
 	}
 	python.err_restore(type, value, trace);
@@ -117,13 +121,13 @@ bool python_sample_find(void)
 /* Called with the GIL, in the main thread. */
 static int look_around(void *unused)
 {
-	bool found = python_sample_find();
+	int found = python_sample_find();
 
 	(void)unused;
 	if (!found)
 		python_sampling = false;
-	__atomic_store_n(&state, found ? READY : OFF, __ATOMIC_RELEASE);
-	return 0;
+	__atomic_store_n(&state, found > 0 ? READY : found ? NEW : OFF, __ATOMIC_RELEASE);
+	return found < 0 ? -1 : 0;
 }
 
 static void ask_python(void)

@@ -282,27 +282,36 @@ static bool is(int state)
 	return __atomic_load_n(&python_tasks_state, __ATOMIC_RELAXED) == state;
 }
 
-/* Called with the GIL, in any thread. */
-static void find(void)
+static void drop(void *object)
+{
+	if (object)
+		python.decref(object);
+}
+
+/* Called with the GIL, in any thread. Return: false: an exception of the program is set. */
+static bool find(void)
 {
 	void *type, *value, *trace;
 	int found = PYTHON_TASKS_OFF;
-	bool ran;
+	bool ran, ours;
 
 	if (!swap(PYTHON_TASKS_ASKED, PYTHON_TASKS_BUSY))
-		return;
+		return true;
 	memset(&probe, 0, sizeof(probe));
 	probe.reading = malloc(sizeof(*probe.reading));
 	if (!probe.reading)
-		return;
+		return true;
 	memset(probe.reading, 0, sizeof(*probe.reading));
 	python.err_fetch(&type, &value, &trace);
 	ran = python_run(program, &method);
-	if (!ran)
-		python.err_clear();
-	python.err_restore(type, value, trace);
+	ours = ran || python_run_failed();
+	if (ours)
+		python.err_restore(type, value, trace);
+	else
+		drop(type), drop(value), drop(trace);
 	free(probe.reading);
-	if (ran && probe.missing)
+	/* The program's exception ended ours: later again. */
+	if (!ours || (ran && probe.missing))
 		found = PYTHON_TASKS_NEW;
 	else if (ran && !probe.wrong && probe.calls == PROBES && take_found(&python_tasks))
 		found = PYTHON_TASKS_READY;
@@ -311,29 +320,33 @@ static void find(void)
 			    "do not name them");
 	/* Release: who sees READY sees what was found. */
 	__atomic_store_n(&python_tasks_state, found, __ATOMIC_RELEASE);
+	return ours;
 }
 
 static int call(void *unused)
 {
 	(void)unused;
-	find();
-	return 0;
+	return find() ? 0 : -1;
 }
 
-/* With the GIL. */
-void python_tasks_collects(void)
+bool python_tasks_collects(void)
 {
-	if (is(PYTHON_TASKS_ASKED))
-		find();
+	return !is(PYTHON_TASKS_ASKED) || find();
+}
+
+static int (*add_pending)(int (*call)(void *), void *argument);
+
+void python_tasks_find_init(void)
+{
+	if (!python_find(&add_pending, "Py_AddPendingCall", NULL))
+		__atomic_store_n(&python_tasks_state, PYTHON_TASKS_OFF, __ATOMIC_RELAXED);
 }
 
 void python_tasks_look(uint64_t now)
 {
-	static int (*add_pending)(int (*call)(void *), void *argument);
 	static uint64_t next;
 
 	if (!is(PYTHON_TASKS_WANTED) || now < next ||
-	    (!add_pending && !python_find(&add_pending, "Py_AddPendingCall", NULL)) ||
 	    !swap(PYTHON_TASKS_WANTED, PYTHON_TASKS_ASKED))
 		return;
 	next = now + AGAIN;

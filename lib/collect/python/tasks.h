@@ -79,6 +79,8 @@ bool python_task_stack(void);
 
 /* ---- tasks-find.c: where asyncio keeps what -------------------------------------------------- */
 
+/* The ticking thread looks up nothing, as a thread that forks may hold the linker's lock. */
+void python_tasks_find_init(void);
 /* Asks Python's main thread to find out, if that is wanted. @now: CLOCK_MONOTONIC, ns. */
 void python_tasks_look(uint64_t now);
 /* In a forked child. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Reads Python's strings from memory: the offsets of length, kind and characters are found with
- * strings of our own, one of each kind.
+ * strings of our own, one of each kind. A string of a class derived from str has its characters
+ * elsewhere: a pointer to them is where another string that is not ASCII has them.
  */
 #include <string.h>
 
@@ -20,6 +21,7 @@ enum { ASCII, LATIN, TWO, FOUR, KINDS };
  * @mask: bits of the kind in that byte
  * @kind: values of these bits
  * @data: of the characters
+ * @derived: characters of derived strings are found
  */
 static struct {
 	uint32_t	length;
@@ -28,6 +30,7 @@ static struct {
 	uint32_t	mask;
 	uint32_t	kind[KINDS];
 	uint32_t	data[KINDS];
+	bool		derived;
 } layout;
 
 static const uint32_t width[KINDS] = { 1, 1, 2, 4 };
@@ -127,6 +130,44 @@ static void find_hash(void *const object[KINDS])
 	}
 }
 
+static uint32_t nr_derived;	/* that were found */
+
+/* Return: the characters of a derived string; 0: they cannot be read. */
+static uintptr_t derived_data(const void *object)
+{
+	uintptr_t at;
+
+	return sample_peek(&at, (const char *)object + layout.data[LATIN], sizeof(at)) ? at : 0;
+}
+
+/* Called by our Python program with one of each kind, in turn. */
+static void *called(void *self, void *object)
+{
+	static char characters[LENGTH * 4];
+	uint32_t kind = nr_derived % KINDS;
+
+	(void)self;
+	nr_derived += sample_peek(characters, (const void *)derived_data(object),
+				  LENGTH * width[kind]) && characters_are(characters, kind);
+	python.incref(python.none);
+	return python.none;
+}
+
+static void find_derived(void)
+{
+	static struct python_callee method = { "xsprof", called, PYTHON_METH_O, NULL };
+	static const char program[] =
+		"class Text(str):\n"
+		"    pass\n"
+		"for last in 'y', '\\xe9', '\\u2192', '\\U0001f40d':\n"
+		"    xsprof(Text('xsprof-text-' + last))\n";
+
+	nr_derived = 0;
+	if (!python_run(program, &method))
+		python.err_clear();
+	layout.derived = nr_derived == KINDS;
+}
+
 bool python_text_find(void)
 {
 	void *(*make)(const char *text);
@@ -145,8 +186,10 @@ bool python_text_find(void)
 		found = object[k] && find_data(k, bytes[k], size);
 	}
 	found = found && find_length(bytes) && find_state(bytes);
-	if (found)
+	if (found) {
 		find_hash(object);
+		find_derived();
+	}
 	for (uint32_t k = 0; k < KINDS; k++)
 		if (object[k])
 			python.decref(object[k]);
@@ -189,7 +232,9 @@ static bool read_text(struct text *t, const void *object, const char *head, size
 {
 	uint32_t most;
 	uint64_t at, len;
+	uintptr_t type;
 
+	memcpy(&type, head + sizeof(void *), sizeof(type));
 	memcpy(&t->length, head + layout.length, sizeof(t->length));
 	for (t->kind = 0; t->kind < KINDS; t->kind++)
 		if (((uint8_t)head[layout.state] & layout.mask) == layout.kind[t->kind])
@@ -202,6 +247,13 @@ static bool read_text(struct text *t, const void *object, const char *head, size
 	t->from = t->length - t->nr;
 	at = layout.data[t->kind] + t->from * width[t->kind];
 	len = (uint64_t)t->nr * width[t->kind];
+	if (type != (uintptr_t)python.text_type) {
+		at = layout.derived ? derived_data(object) + t->from * width[t->kind] : 0;
+		/* Their number is known, and no more. */
+		if (!at)
+			t->nr = 0;
+		return !t->nr || sample_peek(t->data, (const void *)at, len);
+	}
 	if (at + len > known)
 		return !len || sample_peek(t->data, (const char *)object + at, len);
 	memcpy(t->data, head + at, len);

@@ -18,11 +18,13 @@ _CUT = 3
 
 def find() -> str:
     """The tool: the package's own, else that beside XSPROF_LIBDIR, else that in PATH."""
-    beside = os.path.join(os.environ.get("XSPROF_LIBDIR", ""), os.pardir, "bin", "xsprof")
+    libraries = os.environ.get("XSPROF_LIBDIR")
     if os.path.exists(_OWN):
         return _OWN
-    if "XSPROF_LIBDIR" in os.environ and os.path.exists(beside):
-        return beside
+    if libraries:
+        beside = os.path.join(libraries, os.pardir, "bin", "xsprof")
+        if os.path.exists(beside):
+            return beside
     return shutil.which("xsprof") or _OWN
 
 
