@@ -86,6 +86,40 @@ def details(xsprof, graphs, managed):
         moved >= 90 * 4 << 20 and max(used, default=0) >= 8 << 20
 
 
+def pools(xsprof, path, said):
+    """Checks allocations and frees in the order of a stream, by what the program said."""
+    with open(said, encoding="utf-8") as f:
+        want = {kind: int(n) for kind, n in map(str.split, f)}
+    got = collections.Counter(e["kind"] for e in dump(xsprof, path))
+    print("pools:", {kind: got[kind] for kind in want}, "of", want)
+    return all(got[kind] == n for kind, n in want.items())
+
+
+def flat(path):
+    """Is the memory at the end that of the first fifth? Prints its growth after that, in MiB."""
+    with open(path, encoding="utf-8") as f:
+        rows = [line.split() for line in f if line.startswith("launches ")]
+    for what, at in (("host", 3), ("device", 6)):
+        grown = (int(rows[-1][at]) - int(rows[1][at])) / 1024
+        print(f"{what} memory after the first fifth of {rows[-1][1]} launches: +{grown:.1f} MiB")
+        if grown > 64:
+            return False
+    return True
+
+
+def back(path, before):
+    """Prints the cost of a launch after a recording has ended, as a ratio to that before."""
+    costs = []
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            words = line.split()
+            if words[:1] == ["second"] and words[2] == "launch":
+                costs.append(float(words[4]))
+    bare, after = costs[:int(before)], costs[-2:]
+    print(f"launch after a recording / before: {min(after) / min(bare):.3f}")
+    return len(costs) > int(before) + 3
+
+
 def budget(xsprof, path):
     events = dump(xsprof, path)
     off = [e for e in events if e["kind"] == "unrecorded"]

@@ -3,16 +3,16 @@
 #
 # Usage: tests/gpu/run.sh FOLDER [SECONDS [LIMIT]]
 #
-# Runs everything that needs an NVIDIA GPU, in about five minutes. Needs CUDA's toolkit, Python and
+# Runs everything that needs an NVIDIA GPU, in about seven minutes. Needs CUDA's toolkit, Python and
 # a build of the tree (its bin and lib are enough); a part needs PyTorch. SECONDS is how long the
-# clocks are compared (30). Starts no part that would end after LIMIT seconds (480), and kills what
+# clocks are compared (60). Starts no part that would end after LIMIT seconds (480), and kills what
 # hangs. FOLDER always gets four files: figures, results (the output), logs of failures, and an
 # archive of small captures. TAP. Not part of make check: run it where there is a GPU.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/common/tap.sh
 [ $# -ge 1 ] || { echo "usage: tests/gpu/run.sh FOLDER [SECONDS]" >&2; exit 2; }
-out=$1 seconds=${2:-30} limit=${3:-480} here=$PWD/tests/gpu
+out=$1 seconds=${2:-60} limit=${3:-500} here=$PWD/tests/gpu
 BUILD=${BUILD:-build}
 xsprof=$(realpath "$BUILD/bin/xsprof") || exit 1
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
@@ -115,6 +115,18 @@ xsprof record -q --gpu=graphs,queued,memory -o graphs.xsprof -- ./work >/dev/nul
 status=$?
 cat log >>figures
 holds "on request: graphs as a whole, what unified memory moved, when kernels were queued" $status
+./work pools 100 >said.pools 2>log &&
+	xsprof record -q --gpu=memory,pools -o pools.xsprof -- ./work pools 100 >/dev/null 2>>log &&
+	python3 "$here/compare.py" pools "$xsprof" pools.xsprof said.pools >log 2>&1
+status=$?
+cat log >>figures
+holds "memory in the order of a stream: as much is allocated and freed as the program does" $status
+xsprof record -q --gpu=links,jit -o links.xsprof -- ./work small >said.links 2>log &&
+	xsprof dump -f ndjson links.xsprof >links 2>>log
+status=$?
+grep -h -o -e '"name":"[^"]*PCI[^"]*"' -e '"name":"[^"]*NVLink[^"]*"' -e '"name":"JIT[^"]*"' links |
+	sort | uniq -c >>figures
+holds "how devices are connected, and what the driver compiles, is in the figures" $status
 (record storm.xsprof -- ./work storm 8 >storm 2>log; echo "status $?" >>storm) &
 storm=$!
 sleep 1
@@ -140,16 +152,28 @@ done
 xsprof info launch.xsprof | grep -q '^lost  *0 records' && [ "$(wc -l <ours)" -ge 2 ]
 holds "launches of empty kernels are recorded, none lost" $?
 if time_for 60 "2,000,000 launches"; then
-	record grow.xsprof -- ./work grow 2000000 >>figures 2>log &&
-		xsprof info grow.xsprof | grep -q '^lost  *0 records'
-	holds "2,000,000 launches, none lost; memory is in the figures" $?
+	record grow.xsprof -- ./work grow 2000000 >grow 2>log &&
+		xsprof info grow.xsprof | grep -q '^lost  *0 records' &&
+		python3 "$here/compare.py" flat grow >flat 2>>log
+	status=$?
+	cat grow flat >>figures
+	holds "2,000,000 launches, none lost, in flat memory" $status
+fi
+# Others' memory on the device grew with graphs, by their nodes' records.
+if time_for 90 "400,000 launches of graphs"; then
+	record grow.xsprof -m overwrite -- ./work grow-graphs 400000 >grow 2>log &&
+		python3 "$here/compare.py" flat grow >flat 2>>log
+	status=$?
+	cat grow flat >>figures
+	holds "400,000 launches of graphs of ten kernels, in flat memory" $status
 fi
 rm -f launch.xsprof grow.xsprof
 {
 	./work rounds 2
 	record rounds.xsprof -d 3 -- ./work rounds 7 2>log
 } >rounds
-holds "a recording that ends leaves the program at its speed: it is in the figures" $?
+python3 "$here/compare.py" back rounds 2 >>figures 2>>log
+holds "the cost of a launch after a recording has ended is in the figures" $?
 rm -f rounds.xsprof
 xsprof record -q --gpu-budget=2 -o budget.xsprof -- ./work rounds 8 >budget 2>log &&
 	python3 "$here/compare.py" budget "$xsprof" budget.xsprof >>figures 2>>log
@@ -188,6 +212,13 @@ elif time_for 60 "PyTorch"; then
 	for i in 1 2 3; do
 		[ $i = 1 ] || [ "$SECONDS" -lt $((limit - 60)) ] || break
 		$work cost ./libwork.so profiler 2>/dev/null | cost >>theirs
+		for how in bare profiler; do
+			$work stop ./libwork.so $how 2>/dev/null | sed "s/^/$how: /"
+		done >>stops
+		begin=${EPOCHREALTIME/./}
+		record stop.xsprof --no-torch -- $work stop ./libwork.so bare 2>/dev/null |
+			sed 's/^/xsprof: /' >>stops
+		echo "xsprof: all of record: $((${EPOCHREALTIME/./} - begin)) us" >>stops
 		for how in bare ops gpu both kineto; do
 			case $how in
 			bare) $work plain 200 ;;
@@ -198,7 +229,7 @@ elif time_for 60 "PyTorch"; then
 			esac 2>/dev/null | sed -n "s/^step least \([0-9]*\) us.*/$how \1/p"
 		done
 	done >steps
-	rm -f step.xsprof step.json
+	rm -f step.xsprof step.json stop.xsprof
 fi
 {
 	echo "launch of an empty kernel, CPU time, the least of runs:"
@@ -209,6 +240,8 @@ fi
 	[ ! -s steps ] || sort -k1,1 -k2,2n steps |
 		awk '$1 != last { print "  " $0 " us"; last = $1 }'
 	cat rounds
+	[ ! -s stops ] || echo "400,000 launches: to stop, and memory of the process:"
+	cat stops 2>/dev/null
 } >>figures
 cat figures
 finish

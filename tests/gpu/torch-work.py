@@ -4,8 +4,11 @@
 # A PyTorch program on a GPU: some steps of a small convolutional net, with the same kernels in each
 # run. With "profiler FILE" torch.profiler writes its trace of the steps; with "cost LIBRARY HOW" it
 # prints the cost of launching an empty kernel (tests/gpu/work.cu), where HOW is bare or profiler.
+# With "stop LIBRARY HOW" it prints how long many launches take, how long the profiler then takes to
+# stop, and how much memory they took.
 
 import ctypes
+import os
 import sys
 import time
 
@@ -61,10 +64,34 @@ def cost(library, how):
         lib.launch_cost(20000, 20)
 
 
+def resident():
+    with open("/proc/self/statm", encoding="ascii") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE") >> 20
+
+
+def stop(library, how):
+    lib = ctypes.CDLL(library)
+    torch.zeros(1).cuda()
+    lib.launch_cost(2000, 2)
+    began, before = time.perf_counter(), resident()
+    cuda = torch.profiler.ProfilerActivity.CUDA
+    profile = torch.profiler.profile(activities=[cuda]) if how == "profiler" else None
+    if profile:
+        profile.start()
+    lib.launch_cost(20000, 20)
+    end, grown = time.perf_counter(), resident() - before
+    if profile:
+        profile.stop()
+    print(f"ran {end - began:.2f} s, stop {time.perf_counter() - end:.2f} s, +{grown} MiB, after "
+          f"the stop +{resident() - before} MiB")
+
+
 def main():
     what = sys.argv[1] if len(sys.argv) > 1 else "plain"
     if what == "cost":
         cost(*sys.argv[2:4])
+    elif what == "stop":
+        stop(*sys.argv[2:4])
     elif what == "nvtx":
         with torch.autograd.profiler.emit_nvtx():
             train(STEPS)

@@ -136,6 +136,25 @@ static void events()
 	printf("kernel empty %d\nsync Stream_Wait_Event %d\n", 2 * copied, copied);
 }
 
+/* Memory of the default pool, in the order of a stream. */
+static void pools(int n)
+{
+	cudaStream_t s;
+	void *v[4];
+
+	CHECK(cudaStreamCreate(&s));
+	for (int i = 0; i < n; i++) {
+		for (auto &one : v)
+			CHECK(cudaMallocAsync(&one, N, s));
+		CHECK(cudaMemsetAsync(v[0], 0, N, s));
+		for (auto &one : v)
+			CHECK(cudaFreeAsync(one, s));
+	}
+	CHECK(cudaStreamSynchronize(s));
+	CHECK(cudaStreamDestroy(s));
+	printf("alloc %d\nfree %d\nmemset %d\n", 4 * n, 4 * n, n);
+}
+
 /* A few MiB of managed memory, so that the driver moves pages. */
 static void managed()
 {
@@ -292,13 +311,25 @@ static long resident()
 	return pages * (sysconf(_SC_PAGESIZE) >> 10);
 }
 
-/* Memory of the process and of the device while it launches @n kernels. */
-static void grow(int n)
+/* Memory of the process and of the device while it launches @n kernels, or graphs of ten. */
+static void grow(int n, bool in_graphs)
 {
 	size_t free_bytes, total;
+	cudaGraph_t graph;
+	cudaGraphExec_t exec;
+	cudaStream_t s;
 
+	CHECK(cudaStreamCreate(&s));
+	CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+	for (int i = 0; i < 10; i++)
+		empty<<<1, 1, 0, s>>>();
+	CHECK(cudaStreamEndCapture(s, &graph));
+	CHECK(cudaGraphInstantiate(&exec, graph, 0));
 	for (int i = 0; i < n; i++) {
-		empty<<<1, 1>>>();
+		if (in_graphs)
+			CHECK(cudaGraphLaunch(exec, s));
+		else
+			empty<<<1, 1>>>();
 		if (i % 10000)
 			continue;
 		CHECK(cudaDeviceSynchronize());
@@ -309,6 +340,9 @@ static void grow(int n)
 		       (total - free_bytes) >> 10);
 	}
 	CHECK(cudaDeviceSynchronize());
+	CHECK(cudaGraphExecDestroy(exec));
+	CHECK(cudaGraphDestroy(graph));
+	CHECK(cudaStreamDestroy(s));
 }
 
 /* The same for a Python program. */
@@ -332,8 +366,10 @@ int main(int argc, char **argv)
 	} else if (!strcmp(what, "managed")) {
 		for (int i = 0; i < 100; i++, usleep(20000))
 			managed();
-	} else if (!strcmp(what, "grow")) {
-		grow(n);
+	} else if (!strncmp(what, "grow", 4)) {
+		grow(n, !strcmp(what, "grow-graphs"));
+	} else if (!strcmp(what, "pools")) {
+		pools(n);
 	} else if (!strcmp(what, "tick")) {
 		ticking(n);
 	} else {
