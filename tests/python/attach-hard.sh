@@ -179,8 +179,52 @@ time.sleep(60)' >said 2>err &
 	result "a process that is not dumpable is refused" $?
 	kill $pid
 	wait $pid 2>/dev/null
+
+	# As many threads as its user may have: the one that samples is not there after a fork.
+	rm -f said
+	setpriv --reuid=61234 --clear-groups /usr/bin/python3 -c 'import gc, os, resource, time
+def until(name):
+    while not os.path.exists(name):
+        time.sleep(0.01)
+def threads():
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.stat("/proc/" + pid).st_uid == os.getuid():
+                yield len(os.listdir("/proc/%s/task" % pid))
+        except OSError:
+            pass
+print("ready", flush=True)
+until("fork")
+before = resource.getrlimit(resource.RLIMIT_NPROC)
+resource.setrlimit(resource.RLIMIT_NPROC, (sum(threads()), before[1]))
+if not os.fork():
+    time.sleep(1)
+    os._exit(0)
+resource.setrlimit(resource.RLIMIT_NPROC, before)
+until("stop")
+print(len(gc.callbacks), flush=True)' >said 2>err &
+	pid=$!
+	until [ -s said ] || [ -s err ]; do sleep 0.05; done
+	XSPROF_SHM_DIR=$dir/other setpriv --reuid=61234 --clear-groups "$xsprof" record -q -p $pid \
+		-d 3 -o other/first >out 2>log &
+	recorder=$!
+	for _ in $(seq 400); do
+		grep -qs xsprof-python /proc/$pid/task/*/comm && break
+		sleep 0.05
+	done
+	sleep 0.3
+	: >fork
+	wait $recorder
+	XSPROF_SHM_DIR=$dir/other setpriv --reuid=61234 --clear-groups "$xsprof" record -q -p $pid \
+		-d 0.5 -o other/second >out 2>>log
+	: >stop
+	wait $pid
+	"$xsprof" info other/first 2>>log | grep -q 'no sampling thread' && [ ! -s err ] &&
+		[ "$(tail -n 1 said)" = 0 ]
+	result "without a thread after a fork no garbage collection is counted twice" $?
 else
 	skipped "a process that is not dumpable" "root only"
+	skipped "without a thread after a fork no garbage collection is counted twice" "root only"
 fi
 
 # Each recorder attaches, or says which one has the process.
