@@ -197,8 +197,9 @@ def many():
     for thread in threads:
         thread.start()
 
+    # A tick that looks at so many is a rare one: it may take a twentieth of a CPU.
     def last():
-        spin(0.5)
+        spin(4)
     thread = threading.Thread(target=last)
     thread.start()
     thread.join()
