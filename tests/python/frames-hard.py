@@ -322,7 +322,7 @@ def interpreters():
     kind = {"isolated": False} if sys.version_info[:2] == (3, 12) else {}
     made = module.create("legacy") if sys.version_info >= (3, 13) else module.create(**kind)
     module.run_string(made, "import time\ndef inside(t):\n while time.time() < t: sum(range(9))\n"
-                            "inside(time.time() + .5)\n")
+                            "inside(time.time() + 2)\n")
 
 
 # ---- signals -------------------------------------------------------------------------------------
