@@ -15,7 +15,7 @@ import time
 
 sys.dont_write_bytecode = True
 import gpulib
-from gpulib import BUILD, DIR, ROOM, XSPROF, finish
+from gpulib import BUILD, DIR, ROOM, XSPROF, finish, missed
 
 PROGRAM = os.path.join(BUILD, "tests", "gpu", "program")
 CUPTI = os.path.join(BUILD, "tests", "gpu", "libcupti.so")
@@ -50,10 +50,6 @@ def tally(events):
 
 def args_of(event):
     return {a["key"]: a["value"] for a in event.get("args", [])}
-
-
-def missed(events):
-    return {e["name"]: e["i64"] for e in events if e["type"] == "counter"}
 
 
 AXPY = "axpy(float const*, float*, int)"

@@ -12,22 +12,37 @@
 
 #define INFO_CLOCKS	64u
 
+/* What a counter bounds: the error, or how late or early the device's times are. */
+enum info_error { INFO_WITHIN, INFO_LATE, INFO_EARLY, INFO_ERRORS };
+
+/**
+ * struct info_bound - a bound of the error of a device's times, ns
+ * @name: name of its counter
+ * @known: it has a value
+ * @last: the last one
+ * @least: the smallest; a negative one is an error in the other direction, of at least that
+ * @most: the largest
+ */
+struct info_bound {
+	uint32_t	name;
+	bool		known;
+	int64_t		last;
+	int64_t		least;
+	int64_t		most;
+};
+
 /**
  * struct info_clock - the clock of a device in a process
  * @producer: the process
  * @pid: its process id
- * @name: name of the counter of its error
  * @device: number of the device
- * @last_ns: its error at the end
- * @worst_ns: its largest error
+ * @bounds: by enum info_error
  */
 struct info_clock {
-	uint32_t	producer;
-	uint32_t	pid;
-	uint32_t	name;
-	uint32_t	device;
-	uint64_t	last_ns;
-	uint64_t	worst_ns;
+	uint32_t		producer;
+	uint32_t		pid;
+	uint32_t		device;
+	struct info_bound	bounds[INFO_ERRORS];
 };
 
 /**
