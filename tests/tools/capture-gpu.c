@@ -36,8 +36,8 @@ static void put(struct cap_ring *r, uint32_t pid, uint32_t name, uint32_t kind, 
 
 /*
  * Two processes with the same correlation ids. The first has a kernel, three activities of a graph
- * that are reported before their launch, a wait, a kernel without a call, and one that begins
- * before its call; the second has a kernel.
+ * that are reported before their launch, a wait, a kernel without a call, and two that begin before
+ * their call, one of them reported before it; the second has a kernel.
  */
 void cap_make_launches(void)
 {
@@ -59,6 +59,8 @@ void cap_make_launches(void)
 	put(&r, 100, ALONE, XSPROF_GPU_KERNEL, 4, 60, 65, 7);
 	put(&r, 100, LAUNCH, XSPROF_GPU_RUNTIME, 5, 70, 72, 0);
 	put(&r, 100, EARLY, XSPROF_GPU_KERNEL, 5, 69, 75, 7);
+	put(&r, 100, EARLY, XSPROF_GPU_KERNEL, 6, 78, 85, 7);
+	put(&r, 100, LAUNCH, XSPROF_GPU_RUNTIME, 6, 80, 82, 0);
 	cap_ring_close(&r, 0);
 	cap_ring_open(&r, 1, 0, 256);
 	put(&r, 200, LAUNCH, XSPROF_GPU_RUNTIME, 1, 11, 12, 0);

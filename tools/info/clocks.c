@@ -90,7 +90,14 @@ static struct info_bound *new_bound(struct info *info, const struct xsprof_event
 static void activity(struct info *info, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
+	uint32_t device;
+	uint64_t ns = xsp_early_event(&info->early, ev, &device);
+	struct info_clock *clock = ns ? clock_of(info, ev, device) : NULL;
 
+	if (clock) {
+		clock->early++;
+		clock->early_ns = ns > clock->early_ns ? ns : clock->early_ns;
+	}
 	if (rec && ev->rec_size >= sizeof(*rec) &&
 	    (ev->aux == XSPROF_GPU_KERNEL || ev->aux == XSPROF_GPU_MEMCPY ||
 	     ev->aux == XSPROF_GPU_MEMSET || ev->aux == XSPROF_GPU_GRAPH))
@@ -193,6 +200,12 @@ static void print_device(const struct info_clock *clock)
 		printf(", %s in the best second",
 		       tool_format_time(text, sizeof(text), (uint64_t)within->least));
 	putchar('\n');
+	if (clock->early)
+		printf("%-16s%" PRIu64 " activit%s of device %u (process %u) began before %s "
+		       "launch, by at most %s\n", "clocks", clock->early,
+		       clock->early == 1 ? "y" : "ies", clock->device, clock->pid,
+		       clock->early == 1 ? "its" : "their",
+		       tool_format_time(text, sizeof(text), clock->early_ns));
 	if (!late->known && !early->known)
 		return;
 	printf("%-16stimes of device %u (process %u) are ", "clocks", clock->device, clock->pid);
@@ -247,7 +260,8 @@ void info_clocks_json(const struct info *info)
 		json_number("early_at_most_ns", early->known, early->most);
 		json_number("late_at_least_ns", early->known && early->least < 0, -early->least);
 		json_number("early_at_least_ns", late->known && late->least < 0, -late->least);
-		putchar('}');
+		printf(",\"before_launch\":%" PRIu64 ",\"before_launch_ns\":%" PRIu64 "}",
+		       clock->early, clock->early_ns);
 	}
 	putchar(']');
 }

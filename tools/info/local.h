@@ -8,6 +8,7 @@
 
 #include "cli/missed.h"
 #include "cli/reading.h"
+#include "ranges/early.h"
 #include "report/open.h"
 
 #define INFO_CLOCKS	64u
@@ -37,12 +38,17 @@ struct info_bound {
  * @pid: its process id
  * @device: number of the device
  * @bounds: by enum info_error
+ * @early: activities that began before the call that launched them; of those that were read before
+ *	their call, the earliest
+ * @early_ns: by how much at most
  */
 struct info_clock {
 	uint32_t		producer;
 	uint32_t		pid;
 	uint32_t		device;
 	struct info_bound	bounds[INFO_ERRORS];
+	uint64_t		early;
+	uint64_t		early_ns;
 };
 
 /**
@@ -53,6 +59,7 @@ struct info_clock {
  * @read_slots: slots stored in the file, by the ledgers of the rings
  * @open: ranges open at the ends of processes
  * @clocks: clocks of devices
+ * @early: activities of devices that began before their call
  * @missed: amounts that collectors could not record, by process
  */
 struct info {
@@ -69,6 +76,7 @@ struct info {
 	struct missed_list		missed;
 	struct info_clock		clocks[INFO_CLOCKS];
 	uint32_t			nr_clocks;
+	struct xsp_early		early;
 };
 
 /* To be called for every event. */

@@ -51,6 +51,8 @@ enum gpu_busy_of {
  * @limits: its limits
  * @known: @limits are known
  * @sets: ns of memsets
+ * @early: activities that began before the call that started them
+ * @early_ns: by how much at most
  * @unrecorded: ns in which its process did not record it; 0 where several processes used it
  * @kernels: how many ran
  * @measured: of how many of these there are metrics, for which they ran alone
@@ -69,6 +71,8 @@ struct gpu_device {
 	struct xsr_limits	limits;
 	bool			known;
 	uint64_t		sets;
+	uint64_t		early;
+	uint64_t		early_ns;
 	uint64_t		unrecorded;
 	uint64_t		kernels;
 	uint64_t		measured;
