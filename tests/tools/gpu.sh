@@ -23,10 +23,17 @@ $2" "$dir/out" >>"$dir/log" 2>&1
 "$make_capture" idle "$dir/idle.data" || exit 1
 check "why a device was idle: each nanosecond once, and what is not known" "
 want = {('launched', None, None): (35, 2), ('call', 'cudaStreamSynchronize', None): (10, 1),
-        ('range', 'aten::item', None): (9, 1), ('off_cpu', 'aten::item', 'blocked'): (5, 1),
+        ('range', 'aten::item', None): (9, 1), ('off_cpu', 'aten::item', 'blocked'): (3, 1),
+        ('off_cpu', 'aten::item', 'runnable'): (2, 1),
         ('no_range', None, None): (1, 1), ('unknown', None, None): (20, 1),
         ('unrecorded', None, None): (10, 1)}
 assert idle == want, idle
+late = {r['why']: r['tid'] for r in device['idle'] if 'tid' in r}
+assert late == {why: 100 for why in ('call', 'range', 'off_cpu', 'no_range')}, late
+who = {r['cause']: r['who'] for r in device['idle'] if 'who' in r}
+others = [(c, w['tid'], w['ns'], w['name'], w['or_others']) for c in who for w in who[c]]
+assert others == [('blocked', 200, 3000, 'waker', False),
+                  ('runnable', 300, 2000, 'hog', True)], others
 assert device['idle_ns'] == 90000 == sum(r['ns'] for r in device['idle']), device"
 check "in a window: of the idle times that are in it" "
 assert idle == {('unknown', None, None): (20, 1), ('launched', None, None): (30, 1)}, idle" \
@@ -38,10 +45,12 @@ copies = {(c['copy'], c['call']): (c['count'], c['blocked'], c['in_calls_ns'])
           for c in report['copies']}
 assert copies == {('Memcpy HtoD (Pageable -> Device)', 'cudaMemcpyAsync'): (1, 1, 17000),
                   ('Memcpy HtoD (Pinned -> Device)', 'cudaMemcpyAsync'): (1, 0, 0)}, copies"
+late='1 x  launch late: thread 100 (main)'
 "$xsprof" report --gpu "$dir/idle.data" >"$dir/log" 2>&1 &&
 	grep -q '^#   idle for 90.000 us:$' "$dir/log" &&
-	grep -q '5.000 us       1 x  nothing launched: the host was off the CPU (blocked) in aten' \
-		"$dir/log" &&
+	grep -q "3.000 us  *$late blocked, woken by waker-200, in aten" "$dir/log" &&
+	grep -q "2.000 us  *$late runnable behind hog-300 or others, in aten" "$dir/log" &&
+	grep -q "10.000 us  *$late in the call cudaStreamSynchronize$" "$dir/log" &&
 	grep -q 'unknown: the call that launched the next activity is unknown$' "$dir/log" &&
 	grep -q '^ *1 *1 .* Memcpy HtoD (Pageable -> Device), by cudaMemcpyAsync$' "$dir/log" &&
 	! grep -q '(Pinned -> Device), by' "$dir/log"
