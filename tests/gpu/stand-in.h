@@ -93,6 +93,7 @@ void stand_in_links(void);
 void stand_in_managed(uint32_t counter, uint64_t bytes);
 void stand_in_overhead(uint32_t type);
 void stand_in_external(uint32_t correlation, uint32_t kind, uint64_t id);
+/* With STAND_IN_SLICE=N it is the Nth slice of that device. */
 void stand_in_device(uint32_t context);
 /* Returns a buffer with a kernel of that name, as CUPTI does when a forked child ends. */
 void stand_in_give(const char *name);

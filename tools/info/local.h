@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shared by the files of `xsprof info`: info.c reads the capture, missed.c collects losses reported
- * by collectors, clocks.c clock errors, print.c prints.
+ * by collectors, clocks.c clock errors, slices.c slices of GPUs, print.c prints.
  */
 #ifndef XSPROF_INFO_LOCAL_H
 #define XSPROF_INFO_LOCAL_H
@@ -86,6 +86,9 @@ void info_missed_json(const struct info *info);
 void info_clocks_event(struct info *info, const struct xsprof_event *ev);
 void info_clocks_print(const struct info *info);
 void info_clocks_json(const struct info *info);
+
+/* Devices that are slices of a GPU. */
+void info_slices_print(const struct info *info);
 
 void info_print(const struct info *info);
 void info_print_json(const struct info *info);
