@@ -5,6 +5,7 @@
 # second, compared with those that this test computes from the activities.  A stand-in for libcupti
 # replays them to the CUPTI collector; no GPU is used.
 
+import gzip
 import json
 import os
 
@@ -41,7 +42,8 @@ def expected(events):
             if e["value"] in calls]
     late = [e["begin_ns"] - c["begin_ns"] for c, e in work]
     early = [w["end_ns"] - e["end_ns"] for w in gpulib.of(events, "sync") for c, e in work
-             if c["end_ns"] <= w["begin_ns"] and e["stream"] == w["stream"] and not e["graph"]]
+             if c["end_ns"] <= w["begin_ns"] and (w["name"] == "Context Sync" or
+                w["name"] == "Stream Sync" and e["stream"] == w["stream"] and not e["graph"])]
     return min(late, default=None), min(early, default=None)
 
 
@@ -52,7 +54,8 @@ def near(got, want):
 def info():
     clock, = json.loads(run("info", "--json", CAPTURE).stdout)["device_clocks"]
     lines = [line for line in run("info", CAPTURE).stdout.splitlines()
-             if line.startswith("clocks") and "device" in line]
+             if line.startswith("clocks") and ("markers and device" in line or
+                                               "times of device" in line)]
     facts = json.loads(run("info", "--json", CAPTURE).stdout)["processes"][0]["facts"]
     return clock, lines, json.loads(facts.get("device_clock.1", "null"))
 
@@ -82,6 +85,17 @@ def check_both():
               [True] * 3, f"dump -f {form} shows it")
 
 
+def check_real():
+    raw = os.path.join(gpulib.DIR.name, "raw")
+    with gzip.open(os.path.join(os.path.dirname(__file__), "h100-13.0.raw.gz")) as f:
+        open(raw, "wb").write(f.read())
+    events = record("raw", raw)
+    late, early = expected(events)
+    got = [min(counters(events, what, 0)) for what in (LATE, EARLY, WITHIN)]
+    equal([near(got[0], late), near(got[1], early), 0 < early < late < 10000, got[2] == got[0]],
+          [True] * 4, f"of buffers of an H100: late by at most {late} ns, early by {early} ns")
+
+
 def check_one_side():
     events = record("early")
     equal([min(counters(events, LATE)), counters(events, EARLY), counters(events, WITHIN)],
@@ -90,6 +104,7 @@ def check_one_side():
     equal([clock["worst_error_ns"], clock["early_at_most_ns"], clock["early_at_least_ns"],
            clock["late_at_least_ns"]], [None, None, 100, None],
           "an activity before its launch is an error of at least that")
+    equal([clock["before_launch"], clock["before_launch_ns"]], [7, 100], "and is counted")
     equal(["unknown how far apart" in lines[0], "early by an unknown time" in lines[1],
            "once early by at least 100 ns" in lines[1]], [True] * 3, "info says unknown")
     equal(fact, {"late_at_most_ns": -100, "early_at_most_ns": None}, "and so does the fact")
@@ -117,6 +132,7 @@ def check_none():
 
 
 check_both()
+check_real()
 check_one_side()
 check_late()
 check_none()
