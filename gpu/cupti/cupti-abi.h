@@ -402,6 +402,12 @@ struct cupti_device {
 	uint32_t	ecc;
 	uint8_t		uuid[16];
 	const char	*name;
+	uint8_t		visible;
+	uint8_t		mig;		/* the device is split into slices */
+	uint8_t		pad[6];
+	uint32_t	gpu_instance;	/* UINT32_MAX: it is no slice */
+	uint32_t	compute_instance;
+	uint8_t		mig_uuid[16];
 };
 
 struct cupti_context {

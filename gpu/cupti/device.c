@@ -9,6 +9,7 @@
 
 #define FEW		1024u
 #define MOST		(1u << 20)
+#define SLICE		3u	/* properties of a slice alone */
 
 /*
  * Context ids count from 1 in a process.  The table grows with them; of two in one place of the
@@ -65,12 +66,26 @@ uint32_t cupti_devices_used(void)
 	return used;
 }
 
-void cupti_uuid(char *text, const uint8_t uuid[16])
+static void put_uuid(char *text, const char *prefix, const uint8_t uuid[16])
 {
-	char *p = stpcpy(text, "GPU-");
+	char *p = stpcpy(text, prefix);
 
 	for (size_t i = 0; i < 16; i++)
 		p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
+}
+
+void cupti_uuid(char *text, const uint8_t uuid[16])
+{
+	put_uuid(text, "GPU-", uuid);
+}
+
+/* A part of a GPU with memory and multiprocessors of its own (MIG), which is a device to CUDA. */
+static bool is_slice(const struct cupti_device *d)
+{
+	static const uint8_t none[16];
+
+	return d->mig && d->gpu_instance != UINT32_MAX &&
+	       memcmp(d->mig_uuid, none, sizeof(none)) != 0;
 }
 
 #define NUMBER(word, value)	{ .key = (word), .number = (value) }
@@ -78,6 +93,7 @@ void cupti_uuid(char *text, const uint8_t uuid[16])
 /* In the words of Kineto's "deviceProperties". */
 void cupti_device(const struct cupti_device *d)
 {
+	char uuid[48], gpu[48];
 	const struct xsprof_device_property properties[] = {
 		NUMBER("totalGlobalMem", d->memory),
 		NUMBER("computeMajor", d->major),
@@ -94,13 +110,22 @@ void cupti_device(const struct cupti_device *d)
 		NUMBER("memoryBandwidth", d->bandwidth * 1000ull),
 		NUMBER("clockRate", d->clock),
 		NUMBER("l2CacheSize", d->l2),
+		/* Of a slice: the last SLICE. */
+		{ .key = "gpuUuid", .text = gpu },
+		NUMBER("gpuInstance", d->gpu_instance),
+		NUMBER("computeInstance", d->compute_instance),
 	};
-	char uuid[48];
 	const struct xsprof_device device = {
 		.size = sizeof(device), .kind = "cuda", .index = d->id, .name = d->name,
-		.uuid = uuid, .properties = properties, .nr_properties = ARRAY_SIZE(properties),
+		.uuid = uuid, .properties = properties,
+		.nr_properties = ARRAY_SIZE(properties) - (is_slice(d) ? 0 : SLICE),
 	};
 
-	cupti_uuid(uuid, d->uuid);
+	cupti_uuid(gpu, d->uuid);
+	/* Slices of a GPU have its uuid, and are different devices. */
+	if (is_slice(d))
+		put_uuid(uuid, "MIG-", d->mig_uuid);
+	else
+		strcpy(uuid, gpu);
 	(void)xsprof_device_add(&device);
 }

@@ -22,6 +22,7 @@ void cupti_flush(uint32_t how)
 		(void)cupti.flush_all(how);
 	cupti_drain();
 	cupti_wait_settle();
+	cupti_bounds_settle();
 	cupti_memory_settle();
 	if (cupti_attached() && !cupti.get_dropped(NULL, 0, &dropped) && dropped)
 		cupti_miss(CUPTI_MISS_DROPPED, dropped);

@@ -48,6 +48,7 @@ int InitializeInjection(void)
 		cupti_detail_init();
 		cupti_budget_init();
 		cupti_record_init();
+		cupti_bounds_init();
 		cupti_wait_init();
 		cupti_memory_init();
 		cupti_managed_init();

@@ -25,6 +25,7 @@
  *	chip.c		which of these a device can measure, and the image of their values
  *	ranges.c	metrics of each kernel
  *	sample-clock.c	the clock of samples
+ *	bounds.c	how far devices' times may be from the markers' clock
  *	sampling.c	samples of metrics
  *	share.c		shares CUPTI with other tools
  *	attach.c	subscribes to CUPTI
@@ -139,6 +140,18 @@ void cupti_context_is(uint32_t context, uint32_t device);
 bool cupti_device_of(uint32_t context, uint32_t *device);
 /* Bits of the devices that had a context, of the first 32. */
 uint32_t cupti_devices_used(void);
+
+/* ---- bounds.c -------------------------------------------------------------------------------- */
+
+void cupti_bounds_init(void);
+void cupti_bounds_call(const struct cupti_call *call);
+/* @start, @end: CUPTI's, ns of the timestamp callback. */
+void cupti_bounds_work(const struct xsprof_device_activity *a, uint64_t start, uint64_t end);
+void cupti_bounds_wait(const struct cupti_sync *sync);
+/* To be called when all buffers of a flush are read. */
+void cupti_bounds_settle(void);
+/* To be called when CUPTI is turned off, and at the end. */
+void cupti_bounds_end(void);
 
 /* ---- activity.c ------------------------------------------------------------------------------ */
 

@@ -118,6 +118,7 @@ static void put_kernel(const struct cupti_kernel *k)
 			k->correlation))
 		return;
 	set_place(&a, k);
+	cupti_bounds_work(&a, k->start, k->end);
 	/* All fits into one record, except for the times on request. */
 	kv[n++] = xsprof_i32s(keys[KEY_GRID], k->grid, 3);
 	kv[n++] = xsprof_i32s(keys[KEY_BLOCK], k->block, 3);
@@ -176,6 +177,7 @@ static void put_memcpy(const struct cupti_memcpy *m)
 			m->end, m->correlation))
 		return;
 	set_place(&a, m);
+	cupti_bounds_work(&a, m->start, m->end);
 	a.bytes = m->bytes;
 	kv = xsprof_i64(keys[KEY_CHANNEL], m->channel);
 	cupti_context_is(m->context, m->device);
@@ -193,6 +195,7 @@ static void put_memcpy_peer(const struct cupti_memcpy_peer *m)
 			m->end, m->correlation))
 		return;
 	set_place(&a, m);
+	cupti_bounds_work(&a, m->start, m->end);
 	a.bytes = m->bytes;
 	kv[0] = xsprof_i64(keys[KEY_FROM], m->from_device);
 	kv[1] = xsprof_i64(keys[KEY_TO], m->to_device);
@@ -216,6 +219,7 @@ static void put_memset(const struct cupti_memset *m)
 	if (!cupti_work(&a, XSPROF_GPU_MEMSET, names[memory], m->start, m->end, m->correlation))
 		return;
 	set_place(&a, m);
+	cupti_bounds_work(&a, m->start, m->end);
 	a.bytes = m->bytes;
 	kv = xsprof_i64(keys[KEY_VALUE], m->value);
 	cupti_context_is(m->context, m->device);
@@ -237,6 +241,7 @@ static void put_graph(const struct cupti_graph *g)
 	a.context = g->context;
 	a.stream = g->stream;
 	a.graph = g->graph;
+	cupti_bounds_work(&a, g->start, g->end);
 	cupti_load_launch(g->graph, g->correlation);
 	cupti_context_is(g->context, g->device);
 	cupti_put(&a, NULL, 0);
@@ -275,6 +280,7 @@ static void put_call(const struct cupti_call *c)
 				 c->start, c->end, c->correlation))
 		return;
 	a.thread = c->thread;
+	cupti_bounds_call(c);
 	if (find_external(c->correlation, &id))
 		kv[n++] = xsprof_u64(keys[KEY_EXTERNAL], id);
 	if (c->result)
@@ -359,6 +365,7 @@ static void take(const void *record)
 		break;
 	case CUPTI_SYNC:
 		cupti_wait(record);
+		cupti_bounds_wait(record);
 		break;
 	case CUPTI_OVERHEAD:
 		put_overhead(record);

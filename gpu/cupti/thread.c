@@ -63,6 +63,7 @@ static void stop(void *unused, int last)
 	}
 	if (last)
 		cupti_wait_end();
+	cupti_bounds_end();
 }
 
 static void gave_up(void *unused)

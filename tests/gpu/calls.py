@@ -15,7 +15,7 @@ import time
 
 sys.dont_write_bytecode = True
 import gpulib
-from gpulib import BUILD, DIR, ROOM, XSPROF, finish
+from gpulib import BUILD, DIR, ROOM, XSPROF, finish, missed
 
 PROGRAM = os.path.join(BUILD, "tests", "gpu", "program")
 CUPTI = os.path.join(BUILD, "tests", "gpu", "libcupti.so")
@@ -50,10 +50,6 @@ def tally(events):
 
 def args_of(event):
     return {a["key"]: a["value"] for a in event.get("args", [])}
-
-
-def missed(events):
-    return {e["name"]: e["i64"] for e in events if e["type"] == "counter"}
 
 
 AXPY = "axpy(float const*, float*, int)"
@@ -286,6 +282,30 @@ def check_window():
         result("plain_kernel" not in text, f"{verb[0]} --to: nothing of what was later", text)
 
 
+def check_slices():
+    def devices(*slices):
+        each = "; ".join(f"STAND_IN_SLICE={n} {PROGRAM} each" for n in slices)
+        run([XSPROF, "record", "-q", "--gpu", "-o", gpulib.CAPTURE, "--", "sh", "-c", each])
+        report = json.loads(run([XSPROF, "report", "--gpu", "--json", gpulib.CAPTURE]).stdout)
+        info = run([XSPROF, "info", gpulib.CAPTURE]).stdout.splitlines()
+        return report["devices"], [line.split()[1:] for line in info if line.startswith("slice")]
+
+    found, lines = devices(0, 0)
+    equal([len(found), lines], [1, []], "two processes on one GPU: one device")
+    found, lines = devices(1, 2)
+    equal([len(found), [d["kernels"] for d in found], lines],
+          [2, [4, 4], [["device", "1", "(process", lines[i][3], "is", "GPU", "instance",
+                        str(7 + i) + ",", "compute", "instance", "0", "of",
+                        "GPU-aa000000-0000-0000-0000-000000000000:",
+                        f"MIG-0{1 + i}000000-0000-0000-0000-000000000000"] for i in range(2)]],
+          "on two slices of it: two devices, which info names")
+    text = run([XSPROF, "report", "--gpu", gpulib.CAPTURE]).stdout
+    equal([f"# GPU 1, MIG-0{n}000000-" in text for n in (1, 2)], [True] * 2,
+          "and report --gpu")
+    found, lines = devices(1, 1)
+    equal([len(found), len(lines)], [1, 2], "on the same slice: one device")
+
+
 def check_report():
     _, events, path = record("many", "500")
     report = json.loads(run([XSPROF, "report", "--gpu", "--json", path]).stdout)
@@ -327,6 +347,7 @@ def check_report():
 
 for check in (check_each, check_kineto, check_many, check_raw, check_bad, check_waits,
               check_contexts, check_busy, check_recorder, check_pause, check_duration, check_chain,
-              check_window, check_report):
+              check_window, check_report,
+              check_slices):
     check()
 finish()

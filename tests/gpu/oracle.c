@@ -220,6 +220,11 @@ SAME(cupti_device, threads_per_block, device_t, maxThreadsPerBlock);
 SAME(cupti_device, major, device_t, computeCapabilityMajor);
 SAME(cupti_device, id, device_t, id);
 SAME(cupti_device, name, device_t, name);
+SAME(cupti_device, visible, device_t, isCudaVisible);
+SAME(cupti_device, mig, device_t, isMigEnabled);
+SAME(cupti_device, gpu_instance, device_t, gpuInstanceId);
+SAME(cupti_device, compute_instance, device_t, computeInstanceId);
+SAME(cupti_device, mig_uuid, device_t, migUuid);
 
 SAME(cupti_context, context, context_t, contextId);
 SAME(cupti_context, device, context_t, deviceId);

@@ -292,18 +292,6 @@ static void launch_several(long n)
 		stand_in_kernel(stand_in_call(false, 1), 7, names[i % 5], 0);
 }
 
-/* Kernels that begin 100 ns before their calls, at the same time, and later. */
-static void launch_early(long before, long with, long later)
-{
-	stand_in.early = true;
-	stand_in.early_ns = 100;
-	(void)launch_many((void *)before);
-	stand_in.early_ns = 0;
-	(void)launch_many((void *)with);
-	stand_in.early = false;
-	(void)launch_many((void *)later);
-}
-
 static void launch_slowly(void)
 {
 	stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
@@ -373,8 +361,8 @@ int main(int argc, char **argv)
 		launch_sampled(1, n);
 	} else if (!strncmp(what, "names", 5)) {
 		launch_several(n);
-	} else if (!strcmp(what, "early")) {
-		launch_early(7, 3, 90);
+	} else if (program_clock(what, n)) {
+		;
 	} else if (!strcmp(what, "busy")) {
 		/* Rarely enough for a small buffer. */
 		for (long i = 0; i < n; i++, usleep(400))

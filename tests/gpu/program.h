@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What program.c does for own.py, in a file of its own.
+ * Shared by the files of the program that uses CUDA.
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H
+
+#include <stdbool.h>
+
+/* program-clock.c: times that bound the error of a device's clock.  Return: @what is of these. */
+bool program_clock(const char *what, long n);
+
+/* program-own.c: what is the driver's or CUPTI's. */
 
 /* Overheads whose details the collector has to free: waits for that, and prints their number. */
 void overheads(void);

@@ -292,13 +292,17 @@ EXPORT void stand_in_external(uint32_t corr, uint32_t kind, uint64_t id)
 EXPORT void stand_in_device(uint32_t context)
 {
 	static const char name[] = "Stand-in \"1\"";
+	const char *text = getenv("STAND_IN_SLICE");
+	uint32_t slice = text ? (uint32_t)atol(text) : 0;
 	const struct cupti_device d = {
 		.kind = CUPTI_DEVICE, .bandwidth = 3352320000, .memory = 85000000000,
 		.warp = 32, .clock = 1980000, .multiprocessors = 132, .warps_per_sm = 64,
 		.blocks_per_sm = 32, .shared_per_sm = 233472, .registers_per_sm = 65536,
 		.registers_per_block = 65536, .shared_per_block = 49152, .threads_per_block = 1024,
-		.major = 9, .id = 1,
+		.major = 9, .id = 1, .uuid = { 0xaa }, .mig = slice > 0,
 		.name = stand_in_api() >= CUPTI_DEVICE_NAMES ? strdup(name) : name,
+		.gpu_instance = slice ? slice + 6 : UINT32_MAX,
+		.compute_instance = slice ? 0 : UINT32_MAX, .mig_uuid = { (uint8_t)slice },
 	};
 	const struct cupti_context c = { .kind = CUPTI_CONTEXT, .context = context, .device = 1 };
 

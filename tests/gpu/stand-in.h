@@ -102,6 +102,7 @@ void stand_in_overhead_with(uint32_t type, uint64_t ns, void *details);
 /* A query of an event whose work is not over, in versions that report it. */
 void stand_in_query(uint32_t correlation, uint32_t stream);
 void stand_in_external(uint32_t correlation, uint32_t kind, uint64_t id);
+/* With STAND_IN_SLICE=N it is the Nth slice of that device. */
 void stand_in_device(uint32_t context);
 /* Returns a buffer with a kernel of that name, as CUPTI does when a forked child ends. */
 void stand_in_give(const char *name);

@@ -3,6 +3,8 @@
  * Captures with calls of a device's runtime and the activities they started, and with device
  * clocks.
  */
+#include <string.h>
+
 #include "tools/capture.h"
 
 enum name { LAUNCH = 1, GRAPH, WAIT, KERNEL, NODE, COPY, EARLY, ALONE, NR_NAMES };
@@ -36,8 +38,8 @@ static void put(struct cap_ring *r, uint32_t pid, uint32_t name, uint32_t kind, 
 
 /*
  * Two processes with the same correlation ids. The first has a kernel, three activities of a graph
- * that are reported before their launch, a wait, a kernel without a call, and one that begins
- * before its call; the second has a kernel.
+ * that are reported before their launch, a wait, a kernel without a call, and two that begin before
+ * their call, one of them reported before it; the second has a kernel.
  */
 void cap_make_launches(void)
 {
@@ -59,6 +61,8 @@ void cap_make_launches(void)
 	put(&r, 100, ALONE, XSPROF_GPU_KERNEL, 4, 60, 65, 7);
 	put(&r, 100, LAUNCH, XSPROF_GPU_RUNTIME, 5, 70, 72, 0);
 	put(&r, 100, EARLY, XSPROF_GPU_KERNEL, 5, 69, 75, 7);
+	put(&r, 100, EARLY, XSPROF_GPU_KERNEL, 6, 78, 85, 7);
+	put(&r, 100, LAUNCH, XSPROF_GPU_RUNTIME, 6, 80, 82, 0);
 	cap_ring_close(&r, 0);
 	cap_ring_open(&r, 1, 0, 256);
 	put(&r, 200, LAUNCH, XSPROF_GPU_RUNTIME, 1, 11, 12, 0);
@@ -73,14 +77,29 @@ enum idle_name {
 	I_LAUNCH = 1, I_COPY_CALL, I_SYNC, I_KERNEL, I_COPY, I_PINNED, I_OP, I_UNRECORDED, NR_I,
 };
 
-/* Writes the thread's ranges and its scheduler events. */
+static void put_sched(struct cap_ring *r, uint64_t ns, uint16_t type, uint32_t aux, uint32_t other,
+		      const char *comm)
+{
+	struct xsprof_rec_sched sched = {
+		.rec = cap_head(ns, type, 100, 0, aux | XSPROF_SCHED_PROCESS, other),
+	};
+
+	strcpy((char *)sched.comm, comm);
+	cap_record(r, &sched, sizeof(sched) / XSPROF_SLOT_SIZE);
+}
+
+/* Writes the thread's ranges and its scheduler events: it sleeps, and waits for its CPU. */
 static void put_thread(struct cap_ring *r)
 {
-	const uint32_t slept = 'S' << XSPROF_SCHED_STATE_SHIFT | XSPROF_SCHED_IDLE;
+	const uint32_t slept = 'S' << XSPROF_SCHED_STATE_SHIFT;
+	const uint32_t runs = 'R' << XSPROF_SCHED_STATE_SHIFT;
 
 	cap_event(r, T(9), XSPROF_REC_SCHED_IN, 100, 0, 0, 0);
 	cap_event(r, T(31), XSPROF_REC_BEGIN, 100, I_OP, 0, 0);
-	cap_event(r, T(45), XSPROF_REC_SCHED_OUT, 100, 0, slept, 0);
+	cap_event(r, T(45), XSPROF_REC_SCHED_OUT, 100, 0, slept | XSPROF_SCHED_IDLE, 0);
+	put_sched(r, T(48), XSPROF_REC_SCHED_WAKE, 0, 200, "waker");
+	cap_event(r, T(48), XSPROF_REC_SCHED_IN, 100, 0, 0, 0);
+	put_sched(r, T(48), XSPROF_REC_SCHED_OUT, runs, 300, "hog");
 	cap_event(r, T(50), XSPROF_REC_SCHED_IN, 100, 0, 0, 0);
 	cap_event(r, T(54), XSPROF_REC_END, 100, I_OP, 0, 0);
 	cap_event(r, T(99), XSPROF_REC_INSTANT, 100, I_OP, 0, 0);
@@ -88,9 +107,10 @@ static void put_thread(struct cap_ring *r)
 
 /*
  * A device that is idle four times: its thread is late (in a call for 10 us, in a range for 9, of
- * which it is off the CPU for 5, in no range for 1, and the launch takes 5); the next kernel was
- * launched long before (30); a kernel has no call (20); the device was not recorded (10). Of two
- * copies, the call of one waits for it, for 17 us.
+ * which it sleeps for 3 until "waker" wakes it, and waits for its CPU behind "hog" for 2, in no
+ * range for 1, and the launch takes 5); the next kernel was launched long before (30); a kernel has
+ * no call (20); the device was not recorded (10). Of two copies, the call of one waits for it, for
+ * 17 us.
  */
 void cap_make_idle(void)
 {

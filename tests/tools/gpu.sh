@@ -23,10 +23,17 @@ $2" "$dir/out" >>"$dir/log" 2>&1
 "$make_capture" idle "$dir/idle.data" || exit 1
 check "why a device was idle: each nanosecond once, and what is not known" "
 want = {('launched', None, None): (35, 2), ('call', 'cudaStreamSynchronize', None): (10, 1),
-        ('range', 'aten::item', None): (9, 1), ('off_cpu', 'aten::item', 'blocked'): (5, 1),
+        ('range', 'aten::item', None): (9, 1), ('off_cpu', 'aten::item', 'blocked'): (3, 1),
+        ('off_cpu', 'aten::item', 'runnable'): (2, 1),
         ('no_range', None, None): (1, 1), ('unknown', None, None): (20, 1),
         ('unrecorded', None, None): (10, 1)}
 assert idle == want, idle
+late = {r['why']: r['tid'] for r in device['idle'] if 'tid' in r}
+assert late == {why: 100 for why in ('call', 'range', 'off_cpu', 'no_range')}, late
+who = {r['cause']: r['who'] for r in device['idle'] if 'who' in r}
+others = [(c, w['tid'], w['ns'], w['name'], w['or_others']) for c in who for w in who[c]]
+assert others == [('blocked', 200, 3000, 'waker', False),
+                  ('runnable', 300, 2000, 'hog', True)], others
 assert device['idle_ns'] == 90000 == sum(r['ns'] for r in device['idle']), device"
 check "in a window: of the idle times that are in it" "
 assert idle == {('unknown', None, None): (20, 1), ('launched', None, None): (30, 1)}, idle" \
@@ -38,10 +45,12 @@ copies = {(c['copy'], c['call']): (c['count'], c['blocked'], c['in_calls_ns'])
           for c in report['copies']}
 assert copies == {('Memcpy HtoD (Pageable -> Device)', 'cudaMemcpyAsync'): (1, 1, 17000),
                   ('Memcpy HtoD (Pinned -> Device)', 'cudaMemcpyAsync'): (1, 0, 0)}, copies"
+late='1 x  launch late: thread 100 (main)'
 "$xsprof" report --gpu "$dir/idle.data" >"$dir/log" 2>&1 &&
 	grep -q '^#   idle for 90.000 us:$' "$dir/log" &&
-	grep -q '5.000 us       1 x  nothing launched: the host was off the CPU (blocked) in aten' \
-		"$dir/log" &&
+	grep -q "3.000 us  *$late blocked, woken by waker-200, in aten" "$dir/log" &&
+	grep -q "2.000 us  *$late runnable behind hog-300 or others, in aten" "$dir/log" &&
+	grep -q "10.000 us  *$late in the call cudaStreamSynchronize$" "$dir/log" &&
 	grep -q 'unknown: the call that launched the next activity is unknown$' "$dir/log" &&
 	grep -q '^ *1 *1 .* Memcpy HtoD (Pageable -> Device), by cudaMemcpyAsync$' "$dir/log" &&
 	! grep -q '(Pinned -> Device), by' "$dir/log"
@@ -59,4 +68,50 @@ clocks = [(c["device"], c["last_error_ns"], c["worst_error_ns"], c["far"])
           for c in json.load(sys.stdin)["device_clocks"]]
 assert clocks == [(64, 400, 50000, True), (65, 250, 250, False)], clocks' 2>>"$dir/log"
 result "info: clocks of devices, and those that are far from the markers" $?
+
+# Two kernels begin before their calls, by 1 and 2 us; the second was read before its call, which
+# has the mark in formats that are written as the trace is read.
+"$make_capture" launches "$dir/launches.data" || exit 1
+for format in chrome kineto ndjson text perfetto; do
+	"$xsprof" dump -f $format -o "$dir/out" "$dir/launches.data" 2>"$dir/log" && python3 -c '
+import json, sys
+form, path = sys.argv[1:]
+before, after = "before its launch (ns)", "after what it launched (ns)"
+if form in ("chrome", "kineto"):
+    trace = json.load(open(path))["traceEvents"]
+    got = sorted((key[:6], e["args"][key]) for e in trace for key in (before, after)
+                 if key in e.get("args", {}))
+    ends = sorted(e["ts"] for e in trace if e.get("ph") == "f" and e["name"] == "ac2g")
+    first = min(e["ts"] for e in trace if e.get("ph") == "X")
+    assert not [ts for ts in ends if 58.5 < ts - first < 69.5], ends
+elif form == "ndjson":
+    lines = [json.loads(line) for line in open(path)]
+    got = sorted((key[:6], e[key]) for e in lines
+                 for key in ("before_launch_ns", "after_launched_ns") if key in e)
+elif form == "text":
+    got = sorted((word[:6], int(word.split("=")[1])) for line in open(path)
+                 for word in line.split()
+                 if word.startswith(("before_launch_ns=", "after_launched_ns=")))
+else:
+    text = open(path, "rb").read()
+    got = [("after ", 2000)] * text.count(after.encode())
+    got += [("before", 1000)] * text.count(before.encode())
+marks = [("after_" if form in ("ndjson", "text") else "after ", 2000), ("before", 1000)]
+want = [marks, sorted([*marks, ("before", 2000)])]
+assert got in want[form == "kineto":], got' "$format" "$dir/out" >>"$dir/log" 2>&1
+	result "dump -f $format: activities before their launch are marked, and have no arrow" $?
+done
+"$xsprof" report --gpu --json "$dir/launches.data" 2>"$dir/log" >"$dir/out" &&
+	"$xsprof" report --gpu "$dir/launches.data" 2>>"$dir/log" | grep -q \
+		'^#   2 activities began before the call that started them, by at most 2.000 us$' &&
+	"$xsprof" info "$dir/launches.data" 2>>"$dir/log" | tee -a "$dir/log" | grep -q \
+		'^clocks  *2 activities of device 0 (process 100) began before their launch, by' &&
+	"$xsprof" info --json "$dir/launches.data" 2>>"$dir/log" | python3 -c '
+import json, sys
+device = json.load(open(sys.argv[1]))["devices"][0]
+assert (device["before_their_call"], device["before_their_call_ns"]) == (2, 2000), device
+clocks = [(c["pid"], c["before_launch"], c["before_launch_ns"])
+          for c in json.load(sys.stdin)["device_clocks"]]
+assert clocks == [(100, 2, 2000), (200, 0, 0)], clocks' "$dir/out" 2>>"$dir/log"
+result "report --gpu and info count them for each device" $?
 finish

@@ -103,6 +103,7 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 	xsp_tracks_event(out->tracks, ev, &view);
 	thread = view.thread;
 	xsp_captured_event(&out->captured, ev, thread);
+	(void)xsp_early_event(&out->early, ev, NULL);
 	match = dump_matches(dump, &view);
 	shown = dump_in_time(dump, ev) && match;
 	if (ev->type == XSPROF_REC_BEGIN &&
@@ -331,6 +332,7 @@ static void release(struct dump *dump)
 {
 	xsp_tracks_free(dump->out.tracks);
 	xsp_captured_free(&dump->out.captured);
+	xsp_early_free(&dump->out.early);
 	xsr_frames_free(dump->out.frames);
 	xsp_names_free(dump->out.names);
 	xsp_names_free(dump->out.keys);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Errors between pairs of clocks: a device's and the markers' (counters "clock of device N: known
- * within ns"), the kernel tracer's and the markers', the markers' and the recorder's sync points.
+ * within ns", and of CUPTI's devices also "late by at most" and "early by at most"), the kernel
+ * tracer's and the markers', the markers' and the recorder's sync points.
  * Reports large errors: events closer than that may be in the wrong order.
  */
 #include <inttypes.h>
@@ -18,48 +19,106 @@
 #define FAR_NS	10000u
 
 static const char prefix[] = "clock of device ";
-static const char suffix[] = ": known within ns";
+static const char *const suffixes[INFO_ERRORS] = {
+	[INFO_WITHIN] = ": known within ns", [INFO_LATE] = ": late by at most ns",
+	[INFO_EARLY] = ": early by at most ns",
+};
 
-/* The number of the device, -1: another counter. */
-static int64_t device_of(const char *text)
+/* What the counter bounds, and the number of the device; INFO_ERRORS: another counter. */
+static uint32_t error_of(const char *text, uint32_t *number)
 {
-	unsigned int number;
+	uint32_t e = INFO_ERRORS;
 	int end = 0;
 
 	if (strncmp(text, prefix, sizeof(prefix) - 1) ||
-	    sscanf(text + sizeof(prefix) - 1, "%9u%n", &number, &end) != 1 ||
-	    strcmp(text + sizeof(prefix) - 1 + end, suffix))
-		return -1;
-	return number;
+	    sscanf(text + sizeof(prefix) - 1, "%9u%n", number, &end) != 1)
+		return INFO_ERRORS;
+	for (e = 0; e < INFO_ERRORS; e++)
+		if (!strcmp(text + sizeof(prefix) - 1 + end, suffixes[e]))
+			break;
+	return e;
 }
 
-/* Clocks beyond the limit are left out; there are few. */
-void info_clocks_event(struct info *info, const struct xsprof_event *ev)
+/* Clocks beyond the limit are left out; there are few.  Return: NULL: it is left out. */
+static struct info_clock *clock_of(struct info *info, const struct xsprof_event *ev,
+				   uint32_t device)
 {
-	struct info_clock *clock;
-	int64_t device;
 	uint32_t i = 0;
 
+	while (i < info->nr_clocks && (info->clocks[i].producer != ev->producer ||
+				       info->clocks[i].device != device))
+		i++;
+	if (i == INFO_CLOCKS)
+		return NULL;
+	if (i == info->nr_clocks) {
+		info->nr_clocks++;
+		info->clocks[i] = (struct info_clock){
+			.producer = ev->producer, .pid = ev->pid, .device = device,
+		};
+	}
+	return &info->clocks[i];
+}
+
+static struct info_bound *known_bound(struct info *info, const struct xsprof_event *ev)
+{
+	for (uint32_t i = 0; i < info->nr_clocks; i++) {
+		struct info_clock *clock = &info->clocks[i];
+
+		for (uint32_t e = 0; clock->producer == ev->producer && e < INFO_ERRORS; e++)
+			if (clock->bounds[e].known && clock->bounds[e].name == ev->name)
+				return &clock->bounds[e];
+	}
+	return NULL;
+}
+
+static struct info_bound *new_bound(struct info *info, const struct xsprof_event *ev)
+{
+	struct info_clock *clock;
+	uint32_t device, e;
+
+	e = error_of(xsprof_trace_name(info->source.trace, ev->producer, ev->name), &device);
+	clock = e == INFO_ERRORS ? NULL : clock_of(info, ev, device);
+	if (!clock)
+		return NULL;
+	clock->bounds[e] = (struct info_bound){
+		.name = ev->name, .known = true, .least = INT64_MAX, .most = INT64_MIN,
+	};
+	return &clock->bounds[e];
+}
+
+/* A device that did something has a clock, also if nothing bounds its error. */
+static void activity(struct info *info, const struct xsprof_event *ev)
+{
+	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
+	uint32_t device;
+	uint64_t ns = xsp_early_event(&info->early, ev, &device);
+	struct info_clock *clock = ns ? clock_of(info, ev, device) : NULL;
+
+	if (clock) {
+		clock->early++;
+		clock->early_ns = ns > clock->early_ns ? ns : clock->early_ns;
+	}
+	if (rec && ev->rec_size >= sizeof(*rec) &&
+	    (ev->aux == XSPROF_GPU_KERNEL || ev->aux == XSPROF_GPU_MEMCPY ||
+	     ev->aux == XSPROF_GPU_MEMSET || ev->aux == XSPROF_GPU_GRAPH))
+		(void)clock_of(info, ev, rec->device);
+}
+
+void info_clocks_event(struct info *info, const struct xsprof_event *ev)
+{
+	struct info_bound *b;
+
+	if (ev->type == XSPROF_REC_GPU)
+		activity(info, ev);
 	if (ev->type != XSPROF_REC_COUNTER_I64)
 		return;
-	while (i < info->nr_clocks && (info->clocks[i].producer != ev->producer ||
-				       info->clocks[i].name != ev->name))
-		i++;
-	clock = &info->clocks[i];
-	if (i == info->nr_clocks) {
-		device = i == INFO_CLOCKS ? -1 :
-			 device_of(xsprof_trace_name(info->source.trace, ev->producer, ev->name));
-		if (device < 0)
-			return;
-		*clock = (struct info_clock){
-			.producer = ev->producer, .pid = ev->pid, .name = ev->name,
-			.device = (uint32_t)device,
-		};
-		info->nr_clocks++;
-	}
-	clock->last_ns = ev->value;
-	if (ev->value > clock->worst_ns)
-		clock->worst_ns = ev->value;
+	b = known_bound(info, ev);
+	b = b ? b : new_bound(info, ev);
+	if (!b)
+		return;
+	b->last = (int64_t)ev->value;
+	b->least = b->last < b->least ? b->last : b->least;
+	b->most = b->last > b->most ? b->last : b->most;
 }
 
 static uint64_t kernel_error(const struct info *info)
@@ -87,6 +146,77 @@ static void print_far(uint64_t ns)
 	       tool_format_time(text, sizeof(text), ns));
 }
 
+/*
+ * Bounds by launches and waits are wide in a second without a short one, which is no sign of an
+ * error: there the best second counts.
+ */
+static bool is_far(const struct info_clock *clock)
+{
+	const struct info_bound *within = &clock->bounds[INFO_WITHIN];
+	int64_t ns = clock->bounds[INFO_LATE].known ? within->least : within->most;
+
+	return within->known && ns > (int64_t)FAR_NS;
+}
+
+static void print_side(const char *word, const struct info_bound *b)
+{
+	char text[32];
+
+	if (!b->known)
+		printf("%s by an unknown time", word);
+	else if (b->most < 0)
+		printf("not %s", word);
+	else
+		printf("%s by at most %s", word,
+		       tool_format_time(text, sizeof(text), (uint64_t)b->most));
+}
+
+/* @b bounds the other side. */
+static void print_least(const char *word, const struct info_bound *b)
+{
+	char text[32];
+
+	if (b->known && b->least < 0)
+		printf(", once %s by at least %s", word,
+		       tool_format_time(text, sizeof(text), -(uint64_t)b->least));
+}
+
+static void print_device(const struct info_clock *clock)
+{
+	const struct info_bound *within = &clock->bounds[INFO_WITHIN];
+	const struct info_bound *late = &clock->bounds[INFO_LATE];
+	const struct info_bound *early = &clock->bounds[INFO_EARLY];
+	char text[32];
+
+	printf("%-16smarkers and device %u (process %u) ", "clocks", clock->device, clock->pid);
+	if (!within->known)
+		fputs("unknown how far apart", stdout);
+	else if (is_far(clock))
+		print_far((uint64_t)within->most);
+	else
+		printf("at most %s apart",
+		       tool_format_time(text, sizeof(text), (uint64_t)within->most));
+	if (within->known && late->known && within->least < within->most)
+		printf(", %s in the best second",
+		       tool_format_time(text, sizeof(text), (uint64_t)within->least));
+	putchar('\n');
+	if (clock->early)
+		printf("%-16s%" PRIu64 " activit%s of device %u (process %u) began before %s "
+		       "launch, by at most %s\n", "clocks", clock->early,
+		       clock->early == 1 ? "y" : "ies", clock->device, clock->pid,
+		       clock->early == 1 ? "its" : "their",
+		       tool_format_time(text, sizeof(text), clock->early_ns));
+	if (!late->known && !early->known)
+		return;
+	printf("%-16stimes of device %u (process %u) are ", "clocks", clock->device, clock->pid);
+	print_side("late", late);
+	fputs(", ", stdout);
+	print_side("early", early);
+	print_least("late", early);
+	print_least("early", late);
+	putchar('\n');
+}
+
 void info_clocks_print(const struct info *info)
 {
 	if (markers_error(info) > FAR_NS) {
@@ -99,19 +229,17 @@ void info_clocks_print(const struct info *info)
 		print_far(kernel_error(info));
 		putchar('\n');
 	}
-	for (uint32_t i = 0; i < info->nr_clocks; i++) {
-		const struct info_clock *clock = &info->clocks[i];
-		char text[32];
+	for (uint32_t i = 0; i < info->nr_clocks; i++)
+		print_device(&info->clocks[i]);
+}
 
-		printf("%-16smarkers and device %u (process %u) ", "clocks", clock->device,
-		       clock->pid);
-		if (clock->worst_ns > FAR_NS)
-			print_far(clock->worst_ns);
-		else
-			printf("at most %s apart",
-			       tool_format_time(text, sizeof(text), clock->worst_ns));
-		putchar('\n');
-	}
+static void json_number(const char *key, bool known, int64_t value)
+{
+	printf(",\"%s\":", key);
+	if (known)
+		printf("%" PRId64, value);
+	else
+		fputs("null", stdout);
 }
 
 void info_clocks_json(const struct info *info)
@@ -119,11 +247,21 @@ void info_clocks_json(const struct info *info)
 	fputs(",\n\"device_clocks\":[", stdout);
 	for (uint32_t i = 0; i < info->nr_clocks; i++) {
 		const struct info_clock *clock = &info->clocks[i];
+		const struct info_bound *within = &clock->bounds[INFO_WITHIN];
+		const struct info_bound *late = &clock->bounds[INFO_LATE];
+		const struct info_bound *early = &clock->bounds[INFO_EARLY];
 
-		printf("%s{\"device\":%u,\"pid\":%u,\"last_error_ns\":%" PRIu64
-		       ",\"worst_error_ns\":%" PRIu64 ",\"far\":%s}", i ? "," : "", clock->device,
-		       clock->pid, clock->last_ns, clock->worst_ns,
-		       clock->worst_ns > FAR_NS ? "true" : "false");
+		printf("%s{\"device\":%u,\"pid\":%u", i ? "," : "", clock->device, clock->pid);
+		json_number("last_error_ns", within->known, within->last);
+		json_number("worst_error_ns", within->known, within->most);
+		json_number("best_error_ns", within->known, within->least);
+		printf(",\"far\":%s", is_far(clock) ? "true" : "false");
+		json_number("late_at_most_ns", late->known, late->most);
+		json_number("early_at_most_ns", early->known, early->most);
+		json_number("late_at_least_ns", early->known && early->least < 0, -early->least);
+		json_number("early_at_least_ns", late->known && late->least < 0, -late->least);
+		printf(",\"before_launch\":%" PRIu64 ",\"before_launch_ns\":%" PRIu64 "}",
+		       clock->early, clock->early_ns);
 	}
 	putchar(']');
 }

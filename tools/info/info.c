@@ -198,6 +198,7 @@ int cmd_info(int argc, char **argv)
 	status = run(&info, json);
 	open_ranges_free(&info.open);
 	xsp_source_close(&info.source);
+	xsp_early_free(&info.early);
 	free(info.threads);
 	return status;
 }

@@ -1,33 +1,54 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shared by the files of `xsprof info`: info.c reads the capture, missed.c collects losses reported
- * by collectors, clocks.c clock errors, print.c prints.
+ * by collectors, clocks.c clock errors, slices.c slices of GPUs, print.c prints.
  */
 #ifndef XSPROF_INFO_LOCAL_H
 #define XSPROF_INFO_LOCAL_H
 
 #include "cli/missed.h"
 #include "cli/reading.h"
+#include "ranges/early.h"
 #include "report/open.h"
 
 #define INFO_CLOCKS	64u
+
+/* What a counter bounds: the error, or how late or early the device's times are. */
+enum info_error { INFO_WITHIN, INFO_LATE, INFO_EARLY, INFO_ERRORS };
+
+/**
+ * struct info_bound - a bound of the error of a device's times, ns
+ * @name: name of its counter
+ * @known: it has a value
+ * @last: the last one
+ * @least: the smallest; a negative one is an error in the other direction, of at least that
+ * @most: the largest
+ */
+struct info_bound {
+	uint32_t	name;
+	bool		known;
+	int64_t		last;
+	int64_t		least;
+	int64_t		most;
+};
 
 /**
  * struct info_clock - the clock of a device in a process
  * @producer: the process
  * @pid: its process id
- * @name: name of the counter of its error
  * @device: number of the device
- * @last_ns: its error at the end
- * @worst_ns: its largest error
+ * @bounds: by enum info_error
+ * @early: activities that began before the call that launched them; of those that were read before
+ *	their call, the earliest
+ * @early_ns: by how much at most
  */
 struct info_clock {
-	uint32_t	producer;
-	uint32_t	pid;
-	uint32_t	name;
-	uint32_t	device;
-	uint64_t	last_ns;
-	uint64_t	worst_ns;
+	uint32_t		producer;
+	uint32_t		pid;
+	uint32_t		device;
+	struct info_bound	bounds[INFO_ERRORS];
+	uint64_t		early;
+	uint64_t		early_ns;
 };
 
 /**
@@ -38,6 +59,7 @@ struct info_clock {
  * @read_slots: slots stored in the file, by the ledgers of the rings
  * @open: ranges open at the ends of processes
  * @clocks: clocks of devices
+ * @early: activities of devices that began before their call
  * @missed: amounts that collectors could not record, by process
  */
 struct info {
@@ -54,6 +76,7 @@ struct info {
 	struct missed_list		missed;
 	struct info_clock		clocks[INFO_CLOCKS];
 	uint32_t			nr_clocks;
+	struct xsp_early		early;
 };
 
 /* To be called for every event. */
@@ -63,6 +86,9 @@ void info_missed_json(const struct info *info);
 void info_clocks_event(struct info *info, const struct xsprof_event *ev);
 void info_clocks_print(const struct info *info);
 void info_clocks_json(const struct info *info);
+
+/* Devices that are slices of a GPU. */
+void info_slices_print(const struct info *info);
 
 void info_print(const struct info *info);
 void info_print_json(const struct info *info);

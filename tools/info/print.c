@@ -242,6 +242,7 @@ void info_print(const struct info *info)
 	print_line("ended", why_ended(all->end));
 	printf("%-16s%" PRIu64 " records, %" PRIu64 " slots overwritten unread, %" PRIu64
 	       " bad slots\n", "lost", all->lost_records, all->lost_slots, all->bad_slots);
+	info_slices_print(info);
 	info_clocks_print(info);
 	info_missed_print(info);
 	for (i = 0; (note = xsprof_trace_note(info->source.trace, i)); i++)

@@ -37,12 +37,13 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	       ",\"memory_bytes\":%" PRIu64 ",\"collectives_ns\":%" PRIu64
 	       ",\"collectives_beside_kernels_ns\":%" PRIu64
 	       ",\"kernels\":%" PRIu64 ",\"measured_alone\":%" PRIu64
-	       ",\"measured_in_passes\":%" PRIu64,
+	       ",\"measured_in_passes\":%" PRIu64 ",\"before_their_call\":%" PRIu64
+	       ",\"before_their_call_ns\":%" PRIu64,
 	       d->first, d->last, all, kernels, copies, d->sets,
 	       kernels + copies > all ? kernels + copies - all : 0, d->bytes,
 	       gpu_busy_late(d->busy[GPU_BUSY_ALL]), d->unrecorded, d->in_use,
 	       gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]), gpu_overlap(d), d->kernels,
-	       d->measured, d->passes);
+	       d->measured, d->passes, d->early, d->early_ns);
 	gpu_json_metrics(gpu, number);
 	gpu_json_idle(gpu, number);
 	putchar('}');

@@ -180,6 +180,11 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	if (late)
 		printf("#   up to %s more may be busy time: their activities were reported too "
 		       "late to be counted\n", tool_format_time(a, sizeof(a), late));
+	if (d->early)
+		printf("#   %" PRIu64 " activit%s before the call that started %s, by at most %s\n",
+		       d->early, d->early == 1 ? "y began" : "ies began",
+		       d->early == 1 ? "it" : "them",
+		       tool_format_time(a, sizeof(a), d->early_ns));
 	for (uint32_t i = 0; i < gpu->nr_streams; i++) {
 		const struct gpu_stream *s = &gpu->streams[i];
 

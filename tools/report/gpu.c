@@ -19,6 +19,7 @@ struct waiting {
 	uint64_t	key;
 	uint64_t	begin;
 	uint32_t	row;	/* + 1 of an activity, 0: a call */
+	uint32_t	device;	/* of an activity, as its process calls it */
 	bool		done;	/* an activity of the call has its delay */
 };
 
@@ -99,9 +100,20 @@ static void add_duration(struct report *report, struct xsp_group *group, uint64_
 
 /* ---- activities ------------------------------------------------------------------------------ */
 
+static void add_early(struct gpu_report *gpu, uint32_t producer, uint32_t number, uint64_t ns)
+{
+	int device = gpu_device_find(gpu, producer, number);
+
+	gpu->early++;
+	if (device < 0)
+		return;
+	gpu->devices[device].early++;
+	if (ns > gpu->devices[device].early_ns)
+		gpu->devices[device].early_ns = ns;
+}
+
 static void add_delay(struct gpu_report *gpu, uint32_t row, uint64_t call, uint64_t begin)
 {
-	gpu->early += begin < call;
 	gpu->rows[row].delays++;
 	gpu->rows[row].delay += begin > call ? begin - call : 0;
 }
@@ -112,21 +124,31 @@ static void add_delay(struct gpu_report *gpu, uint32_t row, uint64_t call, uint6
  */
 static void match(struct reader *r, const struct xsprof_event *ev, uint32_t row)
 {
+	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
 	uint64_t key = xsp_hash_pair(ev->producer + 1ull, ev->value);
 	struct waiting *w = &r->waiting[key >> (64 - BITS)];
 
 	if (!ev->value)
 		return;
 	if (w->key != key) {
-		*w = (struct waiting){ .key = key, .begin = ev->begin_ns, .row = row };
+		*w = (struct waiting){
+			.key = key, .begin = ev->begin_ns, .row = row, .device = rec->device,
+		};
 	} else if (row && w->row) {
 		if (ev->begin_ns < w->begin)
-			*w = (struct waiting){ .key = key, .begin = ev->begin_ns, .row = row };
+			*w = (struct waiting){
+				.key = key, .begin = ev->begin_ns, .row = row,
+				.device = rec->device,
+			};
 	} else if (row && !w->done) {
 		add_delay(&r->gpu, row - 1, w->begin, ev->begin_ns);
+		if (ev->begin_ns < w->begin)
+			add_early(&r->gpu, ev->producer, rec->device, w->begin - ev->begin_ns);
 		w->done = true;
 	} else if (!row && w->row) {
 		add_delay(&r->gpu, w->row - 1, ev->begin_ns, w->begin);
+		if (w->begin < ev->begin_ns)
+			add_early(&r->gpu, ev->producer, w->device, ev->begin_ns - w->begin);
 		*w = (struct waiting){ .key = key, .begin = ev->begin_ns, .done = true };
 	}
 }

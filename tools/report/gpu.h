@@ -10,6 +10,7 @@
 
 #include "cli/missed.h"
 #include "ranges/device-names.h"
+#include "report/comms.h"
 #include "report/local.h"
 #include "result/occupancy.h"
 
@@ -51,6 +52,8 @@ enum gpu_busy_of {
  * @limits: its limits
  * @known: @limits are known
  * @sets: ns of memsets
+ * @early: activities that began before the call that started them
+ * @early_ns: by how much at most
  * @unrecorded: ns in which its process did not record it; 0 where several processes used it
  * @kernels: how many ran
  * @measured: of how many of these there are metrics, for which they ran alone
@@ -69,6 +72,8 @@ struct gpu_device {
 	struct xsr_limits	limits;
 	bool			known;
 	uint64_t		sets;
+	uint64_t		early;
+	uint64_t		early_ns;
 	uint64_t		unrecorded;
 	uint64_t		kernels;
 	uint64_t		measured;
@@ -164,25 +169,50 @@ enum gpu_idle_why {
 };
 
 #define GPU_IDLE_ROWS	1024u
+#define GPU_IDLE_WHO	8u
+
+/**
+ * struct gpu_idle_who - what a thread that was off the CPU waited for
+ * @tid: the task that had its CPU, woke it, or held the lock; 0: none, see @context
+ * @context: enum cause_context: a task, an interrupt that woke it
+ * @partial: others may have had the CPU too
+ * @comm: name of the task
+ * @ns: duration
+ */
+struct gpu_idle_who {
+	uint32_t	tid;
+	uint32_t	context;
+	bool		partial;
+	char		comm[REPORT_COMM];
+	uint64_t	ns;
+};
 
 /**
  * struct gpu_idle_row - a reason
  * @device: index of the device
  * @why: enum gpu_idle_why
  * @class: OFF_CPU: enum cause_class
+ * @producer: of the thread that launched late
+ * @tid: that thread; 0: none
  * @word: the call, or the range; 0: none
  * @latest: the last idle time that it had a part in
  * @count: idle times that it had a part in
  * @ns: duration
+ * @who: OFF_CPU: what it waited for, the longest first in the end; what does not fit is left out
+ * @nr_who: how many
  */
 struct gpu_idle_row {
-	uint32_t	device;
-	uint32_t	why;
-	uint32_t	class;
-	uint32_t	word;
-	uint32_t	latest;
-	uint64_t	count;
-	uint64_t	ns;
+	uint32_t		device;
+	uint32_t		why;
+	uint32_t		class;
+	uint32_t		producer;
+	uint32_t		tid;
+	uint32_t		word;
+	uint32_t		latest;
+	uint64_t		count;
+	uint64_t		ns;
+	struct gpu_idle_who	who[GPU_IDLE_WHO];
+	uint32_t		nr_who;
 };
 
 #define GPU_COPY_ROWS	256u

@@ -25,6 +25,7 @@
  * @cause: scheduler state of threads
  * @reader: feeds @cause
  * @ranges: open ranges of threads
+ * @comms: names of tasks
  * @now: time up to which everything is accounted for
  */
 struct host {
@@ -37,6 +38,7 @@ struct host {
 	struct cause		*cause;
 	struct cause_reader	*reader;
 	struct xsp_tracks	*ranges;
+	struct report_comms	*comms;
 	uint64_t		now;
 };
 
@@ -143,26 +145,34 @@ static bool is_off_cpu(uint32_t class)
 	       class == CAUSE_FAULT || class == CAUSE_GIL;
 }
 
-/* Adds time outside of runtime calls. */
-static void add_plain(struct host *h, const struct idle_time *t, uint64_t ns, uint32_t class)
+/* Adds time outside of runtime calls. @s: what the thread did; NULL: not known. */
+static void add_plain(struct host *h, const struct idle_time *t, uint64_t ns,
+		      const struct cause_segment *s)
 {
+	struct idle_reason reason = { .why = GPU_IDLE_UNKNOWN };
 	uint32_t word = 0, category, name;
 
 	if (t->partial) {
-		idle_add(h->idle, t, GPU_IDLE_UNKNOWN, 0, 0, ns);
+		idle_add(h->idle, t, &reason, ns);
 		return;
 	}
 	name = why_holders_range(h->ranges, t->producer, t->pid, t->tid, h->now);
 	if (name)
 		xsp_groups_words(h->idle->gpu->report->groups, t->producer, name, &word, &category);
-	if (is_off_cpu(class))
-		idle_add(h->idle, t, GPU_IDLE_OFF_CPU, class, word, ns);
-	else
-		idle_add(h->idle, t, name ? GPU_IDLE_RANGE : GPU_IDLE_NO_RANGE, 0, word, ns);
+	reason.word = word;
+	if (s && is_off_cpu(s->class)) {
+		reason.why = GPU_IDLE_OFF_CPU;
+		reason.class = s->class;
+		reason.segment = s;
+		reason.comms = h->comms;
+	} else {
+		reason.why = name ? GPU_IDLE_RANGE : GPU_IDLE_NO_RANGE;
+	}
+	idle_add(h->idle, t, &reason, ns);
 }
 
-/* The thread was in this state until @to; runtime calls take precedence. */
-static void did(struct host *h, struct idle_time *t, uint64_t to, uint32_t class)
+/* The thread did this until @to; runtime calls take precedence. */
+static void did(struct host *h, struct idle_time *t, uint64_t to, const struct cause_segment *s)
 {
 	uint64_t at = t->at;
 
@@ -175,12 +185,14 @@ static void did(struct host *h, struct idle_time *t, uint64_t to, uint32_t class
 			continue;
 		if (call->from >= to)
 			break;
-		add_plain(h, t, from - at, class);
-		idle_add(h->idle, t, GPU_IDLE_CALL, 0, call->word, end - from);
+		add_plain(h, t, from - at, s);
+		idle_add(h->idle, t, &(struct idle_reason){
+			.why = GPU_IDLE_CALL, .word = call->word,
+		}, end - from);
 		at = end;
 	}
 	if (at < to)
-		add_plain(h, t, to - at, class);
+		add_plain(h, t, to - at, s);
 	t->at = to;
 }
 
@@ -195,9 +207,9 @@ static void segment(void *data, const struct cause_segment *s)
 		if (t->task != s->key || to <= t->at)
 			continue;
 		if (s->from > t->at)
-			did(h, t, s->from < to ? s->from : to, CAUSE_UNKNOWN);
+			did(h, t, s->from < to ? s->from : to, NULL);
 		if (to > t->at)
-			did(h, t, to, s->class);
+			did(h, t, to, s);
 	}
 }
 
@@ -206,7 +218,7 @@ static void settle(struct host *h, struct idle_time *t, uint64_t ns)
 {
 	cause_flush(h->cause, t->task, ns);
 	if (t->at < ns)
-		did(h, t, ns, CAUSE_UNKNOWN);
+		did(h, t, ns, NULL);
 }
 
 static void leave_until(struct host *h, uint64_t ns)
@@ -244,19 +256,28 @@ static void advance(struct host *h, uint64_t ns)
 	leave_until(h, ns);
 }
 
+static bool is_sched(const struct xsprof_event *ev)
+{
+	return ev->type >= XSPROF_REC_SCHED_IN && ev->type <= XSPROF_REC_SCHED_MIGRATE;
+}
+
 static void host_event(void *data, const struct xsprof_event *ev)
 {
 	struct host *h = data;
 	uint64_t until = cause_reader_until(h->reader);
 
 	h->now = ev->ns;
+	report_comms_event(h->comms, ev);
 	if (ev->ns > until) {
 		advance(h, until);
 		cause_reader_end(h->reader, ev->ns);
 	}
 	advance(h, ev->ns);
-	/* Until now each thread was in its previous state. */
-	for (uint32_t i = 0; i < h->nr_active; i++)
+	/*
+	 * Until now each thread was in its previous ranges. The scheduler changes none, and a
+	 * sleep that is accounted for before its wake-up would have no waker.
+	 */
+	for (uint32_t i = 0; i < h->nr_active && !is_sched(ev); i++)
 		if (h->active[i]->producer == ev->producer && h->active[i]->tid == ev->tid &&
 		    ev->ns < h->active[i]->launched)
 			settle(h, h->active[i], ev->ns);
@@ -269,6 +290,8 @@ static int watch(struct host *h)
 	struct xsprof_trace *trace = h->idle->gpu->report->source.trace;
 	int ret = why_holders_new(&h->ranges);
 
+	if (!ret)
+		ret = report_comms_new(trace, &h->comms);
 	if (!ret)
 		ret = cause_new(&h->cause);
 	if (!ret)
@@ -304,6 +327,7 @@ int idle_host(struct idle *idle)
 	}
 	cause_reader_free(h.reader);
 	cause_free(h.cause);
+	report_comms_free(h.comms);
 	xsp_tracks_free(h.ranges);
 	free(h.late);
 	free(h.active);

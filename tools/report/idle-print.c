@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "cli/tool.h"
+#include "cause/cause.h"
 #include "report/gpu.h"
 #include "text/json.h"
 
 #define SHOWN	12u	/* reasons per device */
+#define WHO	3u	/* tasks per reason */
 
 static void put_word(const struct gpu_report *gpu, uint32_t word)
 {
@@ -20,27 +22,81 @@ static void put_word(const struct gpu_report *gpu, uint32_t word)
 	report_print_text(s, len, 0);
 }
 
+static void put_text(const char *s)
+{
+	report_print_text(s, strlen(s), 0);
+}
+
+/* "behind kworker/1:2-45 (3.100 ms), python3-7 (1.000 ms)" */
+static void put_who(const struct gpu_idle_row *row)
+{
+	static const char *const befores[CAUSE_CLASSES] = {
+		[CAUSE_RUNNABLE] = " behind ", [CAUSE_GIL] = ", held by ",
+	};
+	const char *before = befores[row->class] ? befores[row->class] : ", woken by ";
+	char text[32];
+
+	for (uint32_t i = 0; i < row->nr_who && i < WHO; i++) {
+		const struct gpu_idle_who *who = &row->who[i];
+
+		fputs(i ? ", " : before, stdout);
+		if (who->context == CAUSE_IN_SOFTIRQ) {
+			fputs("a softirq", stdout);
+		} else if (who->context == CAUSE_IN_IRQ) {
+			fputs("an interrupt", stdout);
+		} else if (!who->tid) {
+			fputs("an idle CPU", stdout);
+		} else {
+			put_text(who->comm);
+			printf("-%u%s", who->tid, who->partial ? " or others" : "");
+		}
+		if (who->ns < row->ns)
+			printf(" (%s)", tool_format_time(text, sizeof(text), who->ns));
+	}
+}
+
+/* The thread that launched the next activity late, and what it did before. */
+static void put_late(const struct gpu_report *gpu, const struct gpu_idle_row *row)
+{
+	static const char *const words[CAUSE_CLASSES] = {
+		[CAUSE_RUNNABLE] = "runnable", [CAUSE_BLOCKED] = "blocked",
+		[CAUSE_IO] = "blocked in IO", [CAUSE_FAULT] = "blocked in a page fault",
+		[CAUSE_GIL] = "waiting for the GIL",
+	};
+	const char *comm = xsprof_trace_thread(gpu->report->source.trace, row->producer, row->tid);
+
+	printf("launch late: thread %u ", row->tid);
+	if (*comm) {
+		putchar('(');
+		put_text(comm);
+		fputs(") ", stdout);
+	}
+	if (row->why == GPU_IDLE_OFF_CPU) {
+		fputs(words[row->class] ? words[row->class] : "off the CPU", stdout);
+		put_who(row);
+		fputs(row->word ? ", in " : ", in no range", stdout);
+	} else {
+		fputs(row->why == GPU_IDLE_CALL ? "in the call " :
+		      row->why == GPU_IDLE_RANGE ? "in " : "in no range", stdout);
+	}
+	if (row->word)
+		put_word(gpu, row->word);
+}
+
 static void put_why(const struct gpu_report *gpu, const struct gpu_idle_row *row)
 {
 	static const char *const texts[] = {
 		[GPU_IDLE_LAUNCHED] = "the next activity was launched, but had not started",
-		[GPU_IDLE_CALL] = "nothing launched: the host was in the call ",
-		[GPU_IDLE_OFF_CPU] = "nothing launched: the host was off the CPU (",
-		[GPU_IDLE_RANGE] = "nothing launched: the host was in ",
-		[GPU_IDLE_NO_RANGE] = "nothing launched: the host was in no range",
 		[GPU_IDLE_UNKNOWN] = "unknown: the call that launched the next activity is unknown",
 		[GPU_IDLE_UNRECORDED] = "unknown: devices were not recorded",
 		[GPU_IDLE_OTHER] = "other reasons",
 		[GPU_IDLE_SHORT] = "not examined: shorter idle times",
 	};
 
-	fputs(texts[row->why], stdout);
-	if (row->why == GPU_IDLE_OFF_CPU) {
-		printf("%s)", report_class_word(row->class));
-		fputs(row->word ? " in " : " in no range", stdout);
-	}
-	if (row->word)
-		put_word(gpu, row->word);
+	if (texts[row->why])
+		fputs(texts[row->why], stdout);
+	else
+		put_late(gpu, row);
 	putchar('\n');
 }
 
@@ -117,6 +173,23 @@ static void json_word(const struct gpu_report *gpu, const char *key, uint32_t wo
 	xsp_json_print(stdout, s, len);
 }
 
+/* "tid" 0: an idle CPU, or an interrupt, which "name" tells. */
+static void json_who(const struct gpu_idle_row *row)
+{
+	printf(",\"cause\":\"%s\",\"who\":[", report_class_word(row->class));
+	for (uint32_t i = 0; i < row->nr_who; i++) {
+		const struct gpu_idle_who *who = &row->who[i];
+		const char *name = who->context == CAUSE_IN_SOFTIRQ ? "softirq" :
+				   who->context == CAUSE_IN_IRQ ? "interrupt" : who->comm;
+
+		printf("%s{\"tid\":%u,\"ns\":%" PRIu64 ",\"or_others\":%s,\"name\":",
+		       i ? "," : "", who->tid, who->ns, who->partial ? "true" : "false");
+		xsp_json_print(stdout, name, strlen(name));
+		putchar('}');
+	}
+	putchar(']');
+}
+
 void gpu_json_idle(const struct gpu_report *gpu, uint32_t device)
 {
 	static const char *const words[] = {
@@ -136,8 +209,10 @@ void gpu_json_idle(const struct gpu_report *gpu, uint32_t device)
 			continue;
 		printf("%s{\"why\":\"%s\",\"ns\":%" PRIu64 ",\"count\":%" PRIu64, sep,
 		       words[row->why], row->ns, row->count);
+		if (row->tid)
+			printf(",\"tid\":%u", row->tid);
 		if (row->why == GPU_IDLE_OFF_CPU)
-			printf(",\"cause\":\"%s\"", report_class_word(row->class));
+			json_who(row);
 		if (row->word)
 			json_word(gpu, row->why == GPU_IDLE_CALL ? "call" : "range", row->word);
 		putchar('}');

@@ -195,12 +195,15 @@ static void add_device_part(struct idle *idle)
 		uint64_t launched = t->launched > t->begin ? t->launched : t->begin;
 
 		if (t->unrecorded)
-			idle_add(idle, t, GPU_IDLE_UNRECORDED, 0, 0, t->end - t->begin);
+			idle_add(idle, t, &(struct idle_reason){ .why = GPU_IDLE_UNRECORDED },
+				 t->end - t->begin);
 		else if (!t->known)
-			idle_add(idle, t, GPU_IDLE_UNKNOWN, 0, 0, t->end - t->begin);
+			idle_add(idle, t, &(struct idle_reason){ .why = GPU_IDLE_UNKNOWN },
+				 t->end - t->begin);
 		/* An activity that begins before its call: the clocks differ. */
 		else if (launched < t->end)
-			idle_add(idle, t, GPU_IDLE_LAUNCHED, 0, 0, t->end - launched);
+			idle_add(idle, t, &(struct idle_reason){ .why = GPU_IDLE_LAUNCHED },
+				 t->end - launched);
 	}
 }
 
@@ -249,6 +252,7 @@ int gpu_idle(struct gpu_report *gpu)
 		ret = idle_host(&s->idle);
 	}
 	if (!ret) {
+		idle_rows_sort(gpu);
 		add_rest(gpu);
 		if (gpu->nr_idle)
 			qsort(gpu->idle, gpu->nr_idle, sizeof(*gpu->idle), by_time);

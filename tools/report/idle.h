@@ -10,6 +10,7 @@
 #ifndef XSPROF_REPORT_IDLE_H
 #define XSPROF_REPORT_IDLE_H
 
+#include "cause/cause.h"
 #include "report/gpu.h"
 
 #define IDLE_TIMES	8192u	/* examined: the longest of all devices */
@@ -96,9 +97,27 @@ static inline uint32_t idle_thread(const struct xsprof_event *ev, const struct x
 	return rec->thread ? (uint32_t)rec->thread : ev->tid;
 }
 
-/* idle-rows.c: adds to a row. @class: enum cause_class, or 0. */
-void idle_add(struct idle *idle, const struct idle_time *t, enum gpu_idle_why why, uint32_t class,
-	      uint32_t word, uint64_t ns);
+/**
+ * struct idle_reason - a reason, which has a row for each device and thread
+ * @why: enum gpu_idle_why
+ * @class: OFF_CPU: enum cause_class
+ * @word: the call, or the range; 0: none
+ * @segment: OFF_CPU: what the thread waited for
+ * @comms: names of tasks, with @segment
+ */
+struct idle_reason {
+	uint32_t			why;
+	uint32_t			class;
+	uint32_t			word;
+	const struct cause_segment	*segment;
+	const struct report_comms	*comms;
+};
+
+/* idle-rows.c: adds to a row. */
+void idle_add(struct idle *idle, const struct idle_time *t, const struct idle_reason *reason,
+	      uint64_t ns);
+/* Sorts what threads waited for. */
+void idle_rows_sort(struct gpu_report *gpu);
 
 /* idle-host.c.  Return: 0 or -errno. */
 int idle_host(struct idle *idle);

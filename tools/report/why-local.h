@@ -9,10 +9,11 @@
 
 #include "cause/cause.h"
 #include "format/common/kernel.h"
+#include "report/comms.h"
 #include "report/local.h"
 #include "report/place.h"
 
-#define WHY_COMM	20
+#define WHY_COMM	REPORT_COMM
 #define WHY_LINKS	4u	/* length of a chain of waits */
 #define WHY_ITEMS	256u	/* causes of a window; what else there is is put together */
 #define WHY_MAX		1000u	/* windows */
@@ -119,13 +120,6 @@ struct why_window {
 	uint32_t	nr_items;
 };
 
-/* The name of a task that is not in the trace otherwise. */
-struct why_named {
-	uint32_t	tid;
-	char		comm[WHY_COMM];
-};
-
-#define WHY_NAMED	4096u
 #define WHY_PLACES	256u
 
 /**
@@ -137,8 +131,7 @@ struct why_named {
  * @off_thread: ranges of the name without a thread
  * @filtered: ranges of the name that the filters leave out
  * @waits: events of the name that are waits for an object
- * @names: names of tasks by the tracer
- * @named: names by the module, WHY_NAMED of them
+ * @comms: names of tasks
  * @active: windows that contain the current time
  * @by_key: the same, by thread
  * @places: where the ops of windows were called: of ranges, and of those after gaps
@@ -153,8 +146,7 @@ struct why {
 	uint64_t		off_thread;
 	uint64_t		filtered;
 	uint64_t		waits;
-	struct xsp_kernel	*names;
-	struct why_named	*named;
+	struct report_comms	*comms;
 	struct cause		*cause;
 	struct cause_reader	*reader;
 	struct why_window	**active;
@@ -213,8 +205,6 @@ uint32_t why_holders_range(struct xsp_tracks *tracks, uint32_t producer, uint32_
 			   uint32_t tid, uint64_t ns);
 
 /* why-window.c */
-/* An event that may tell a name. */
-void why_seen(struct why *why, const struct xsprof_event *ev);
 /* Before an event at @ns: windows that begin or end until then. */
 void why_advance(struct why *why, uint64_t ns);
 void why_segment(void *data, const struct cause_segment *segment);

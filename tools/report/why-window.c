@@ -7,43 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "cause/sched.h"
 #include "report/why-local.h"
-
-/* ---- names ---------------------------------------------------------------------------------- */
-
-void why_seen(struct why *why, const struct xsprof_event *ev)
-{
-	struct why_named *named;
-	const char *comm;
-	uint32_t tid;
-	size_t len;
-
-	if (ev->type == XSPROF_EV_KERNEL) {
-		xsp_kernel_seen(why->names, ev);
-		return;
-	}
-	comm = cause_sched_comm(ev, &tid, &len);
-	if (!comm)
-		return;
-	named = &why->named[tid % WHY_NAMED];
-	named->tid = tid;
-	memcpy(named->comm, comm, len);
-	named->comm[len] = '\0';
-}
-
-static void copy_comm(const struct why *why, char *to, uint64_t key)
-{
-	const struct why_named *named = &why->named[(uint32_t)key % WHY_NAMED];
-	const char *comm = xsp_kernel_comm(why->names, (uint32_t)key);
-	size_t len;
-
-	if (key && named->tid == (uint32_t)key)
-		comm = named->comm;
-	len = strnlen(comm, WHY_COMM - 1);
-	memcpy(to, comm, len);
-	to[len] = '\0';
-}
 
 /* ---- causes --------------------------------------------------------------------------------- */
 
@@ -113,7 +77,7 @@ static struct why_item *get_item(struct why *why, struct why_window *w,
 	item->range = range;
 	item->first = s->from;
 	if (s->who.context == CAUSE_IN_TASK)
-		copy_comm(why, item->comm, s->who.tid);
+		report_comms_copy(why->comms, item->comm, s->who.tid);
 	return item;
 }
 
@@ -134,8 +98,8 @@ static void follow(struct why *why, struct why_item *item, const struct cause_se
 		*link = (struct why_link){ .tid = (uint32_t)key, .class = did.class,
 					   .who = (uint32_t)did.who, .ns = did.ns,
 					   .who_ns = did.who_ns };
-		copy_comm(why, link->comm, key);
-		copy_comm(why, link->who_comm, did.who);
+		report_comms_copy(why->comms, link->comm, key);
+		report_comms_copy(why->comms, link->who_comm, did.who);
 		if (!sleeps(did.class))
 			break;
 		key = did.who;

@@ -209,7 +209,7 @@ static int watch_event(void *data, const struct xsprof_event *ev)
 
 	end_at(why, ev->ns);
 	why_advance(why, ev->ns);
-	why_seen(why, ev);
+	report_comms_event(why->comms, ev);
 	if (ev->producer != XSPROF_NO_PRODUCER)
 		report_places_event(why->places, ev);
 	cause_reader_event(why->reader, ev);
@@ -257,10 +257,9 @@ static int watch_all(struct why *why)
 
 	qsort(why->windows, why->nr, sizeof(*why->windows), by_begin);
 	why->active = calloc(why->nr + 1, sizeof(struct why_window *));
-	why->named = calloc(WHY_NAMED, sizeof(*why->named));
-	ret = why->active && why->named ? ask_places(why) : -ENOMEM;
+	ret = why->active ? ask_places(why) : -ENOMEM;
 	if (!ret)
-		ret = xsp_kernel_new(trace, &why->names);
+		ret = report_comms_new(trace, &why->comms);
 	if (!ret)
 		ret = why_holders_new(&why->holders);
 	if (!ret)
@@ -344,11 +343,10 @@ int why_run(struct report *report)
 	free(why.windows);
 	free(why.active);
 	report_places_free(why.places);
-	free(why.named);
 	cause_reader_free(why.reader);
 	cause_free(why.cause);
 	xsp_tracks_free(why.holders);
-	xsp_kernel_free(why.names);
+	report_comms_free(why.comms);
 	if (!status)
 		status = xsp_source_losses(&report->source);
 	return status;

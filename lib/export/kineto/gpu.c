@@ -306,14 +306,14 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 	}
 	p = put_u64(put_lit(p, ",\"graph id\":"), g->rec->graph);
 	p = put_u64(put_lit(p, ",\"graph node id\":"), g->rec->graph_node);
-	p = xsr_node_put(k, g->ev, p);
+	p = xsr_node_put(k, g->ev, xsr_early_put(k, g->ev, p));
 	if (g->ev->aux == XSPROF_GPU_KERNEL)
 		p = xsr_kineto_fill(k, g->ev, g->args, xsr_writer_room(&k->w, p));
 	p = put_rest(k, g, own, p);
 	k->w.buf->p = p;
 	put_collective(k, g);
 	k->w.buf->p = put_lit(xsp_buf_room(k->w.buf, XSP_BUF_ROOM), "}}");
-	if (g->correlation)
+	if (g->correlation && !xsp_early_ns(&k->early, g->ev))
 		put_flow(k, g, track, false);
 	xsr_link_gpu(k, g->tag, g->rec->device, g->rec->stream, g->begin, g->end);
 }
@@ -336,7 +336,7 @@ static void put_call(struct xsr_kineto *k, struct gpu *g)
 	if (any)
 		*p++ = ',';
 	p = put_u64(put_lit(p, "\"correlation\":"), g->correlation);
-	p = put_rest(k, g, XSR_OWN_CORRELATION, p);
+	p = put_rest(k, g, XSR_OWN_CORRELATION, xsr_early_put(k, ev, p));
 	k->w.buf->p = put_lit(p, "}}");
 	if (g->correlation && launches(xsprof_trace_name(k->w.trace, ev->producer, ev->name)))
 		put_flow(k, g, thread, true);
@@ -425,6 +425,7 @@ void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct 
 		xsr_kineto_metrics(k, ev, walk);
 		return;
 	}
+	(void)xsp_early_event(&k->early, ev, NULL);
 	if (waits(k, ev, walk)) {
 		while (xsr_wait_oldest(k->waits, false, &waited))
 			put_gpu(k, &waited.ev, &waited.walk);

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "export/kineto/kineto.h"
 #include "ranges/captured.h"
+#include "ranges/early.h"
 #include "ranges/device-names.h"
 #include "result/occupancy.h"
 #include "result/writer.h"
@@ -100,6 +101,7 @@ struct xsr_step {
  * @no_stack: number of ops whose stacks found no room
  * @waits: device activities whose call was not recorded yet
  * @captured: nodes of graphs
+ * @early: activities that began before their call
  * @pushed: number of pushed ids of all threads that may still be stored
  * @past: number of finished ranges of all threads that may still be stored
  * @left_out: number of ranges without a track
@@ -137,6 +139,7 @@ struct xsr_kineto {
 	struct xsr_users		*users;
 	struct xsr_waits		*waits;
 	struct xsp_captured		captured;
+	struct xsp_early		early;
 	int64_t				shift;
 	uint64_t			base;
 	uint64_t			from;

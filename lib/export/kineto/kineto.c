@@ -123,6 +123,7 @@ void xsr_kineto_free(struct xsr_kineto *k)
 		return;
 	xsp_tracks_free(k->tracks);
 	xsp_captured_free(&k->captured);
+	xsp_early_free(&k->early);
 	xsr_writer_done(&k->w);
 	xsr_link_free(k->link);
 	xsr_stacks_free(k->stack);

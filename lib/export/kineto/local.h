@@ -11,6 +11,7 @@
  *	gpu.c		GPU activities and runtime calls
  *	fill.c		occupancy of kernels
  *	node.c		op in which a graph's kernel was captured
+ *	early.c		activities that began before their call
  *	past.c wait.c	finished ranges; activities whose call is not recorded yet
  *	activity.c	activities timed by the program
  *	op.c stack.c	details of ops: inputs, stack, modules
@@ -150,6 +151,9 @@ void xsr_kineto_gpu_finish(struct xsr_kineto *k);
 /* node.c: handles a record of a node; writes arguments of a node's activity, after commas. */
 void xsr_node_made(struct xsr_kineto *k, const struct xsprof_event *ev);
 char *xsr_node_put(struct xsr_kineto *k, const struct xsprof_event *ev, char *p);
+
+/* early.c: marks an activity that began before its call, after commas. */
+char *xsr_early_put(const struct xsr_kineto *k, const struct xsprof_event *ev, char *p);
 
 /* fill.c: writes the occupancy, after commas. */
 char *xsr_kineto_fill(struct xsr_kineto *k, const struct xsprof_event *ev,

@@ -184,13 +184,24 @@ static char *put_mem(const struct xsprof_event *ev, char *p, bool *any)
 	return ARG(p, any, "Total Reserved", xsp_json_safe_u64, mem->total_reserved);
 }
 
+/* The clocks of device and host differ. */
+static char *put_early(const struct xsprof_event *ev, uint64_t ns, char *p)
+{
+	*p++ = '"';
+	p = put_lit(stpcpy(p, xsp_early_key(ev)), "\":");
+	return xsp_json_safe_u64(p, ns);
+}
+
 static char *put_gpu(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any)
 {
 	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
 	uint32_t in = xsp_captured_in(&out->captured, ev);
+	uint64_t early = xsp_early_ns(&out->early, ev);
 
 	p = ARG(p, any, "kind", put_word, xsp_word_gpu(ev->aux));
 	p = ARG(p, any, "correlation", xsp_json_safe_u64, ev->value);
+	if (early)
+		p = put_early(ev, early, json_comma(p, any));
 	if (!gpu)
 		return p;
 	p = ARG(p, any, "device", put_u32, gpu->device);

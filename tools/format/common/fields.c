@@ -44,12 +44,18 @@ static void add_gpu(struct list *l, struct xsp_out *out, const struct xsprof_eve
 {
 	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
 	uint32_t in = xsp_captured_in(&out->captured, ev);
+	uint64_t early = xsp_early_ns(&out->early, ev);
 	struct fmt_field *f;
+	const char *key;
 	size_t len;
 
 	add_word(l, "kind", xsp_word_gpu(ev->aux));
 	add_range(l, ev);
 	add_text(l, "corr", FMT_U64, ev->value);
+	if (early) {
+		key = xsp_early_is_call(ev->aux) ? "after_launched_ns" : "before_launch_ns";
+		add(l, key, key, FMT_U64, early);
+	}
 	if (!gpu)
 		return;
 	add(l, "start", NULL, FMT_U64, gpu->start);

@@ -14,6 +14,7 @@
 
 #include "format/common/kernel.h"
 #include "ranges/captured.h"
+#include "ranges/early.h"
 #include "ranges/names.h"
 #include "ranges/tracks.h"
 #include "text/buf.h"
@@ -26,6 +27,7 @@
  * @keys: keys of arguments likewise
  * @tracks: threads and what is open on them
  * @captured: nodes of graphs
+ * @early: activities of devices that began before their call
  * @kernel: events of the kernel tracer; NULL where the trace has none
  * @scratch: XSP_SCRATCH bytes for whatever has to be made anew each time
  * @base_ns: the start of the trace, known before the first event is shown
@@ -51,6 +53,7 @@ struct xsp_out {
 	struct xsp_names	*keys;
 	struct xsp_tracks	*tracks;
 	struct xsp_captured	captured;
+	struct xsp_early	early;
 	struct xsp_kernel	*kernel;
 	char			*scratch;
 	uint64_t		base_ns;

@@ -213,9 +213,12 @@ static char *put_captured(struct xsp_out *out, const struct xsprof_event *ev, ch
 static char *put_gpu(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
 	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
+	uint64_t early = xsp_early_ns(&out->early, ev);
 
 	p = arg_word(out, p, "kind", xsp_word_gpu(ev->aux));
 	p = pf_arg_u64(out, p, "correlation", ev->value);
+	if (early)
+		p = pf_arg_u64(out, p, xsp_early_key(ev), early);
 	if (!gpu)
 		return p;
 	p = pf_arg_u64(out, p, "device", gpu->device);

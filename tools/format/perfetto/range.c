@@ -57,9 +57,13 @@ static void put_pair(struct xsp_out *out, const struct xsp_view *view, const cha
 		uint64_t id = pf_hash_uuid(ev->producer, XSP_LANE_GPU, ev->value);
 
 		p = wire_u64(p, PF_CORRELATION, id);
-		/* An arrow from the call to the activity that it started. */
-		if (ev->aux <= XSPROF_GPU_MEMSET || ev->aux == XSPROF_GPU_RUNTIME ||
-		    ev->aux == XSPROF_GPU_DRIVER || ev->aux == XSPROF_GPU_GRAPH)
+		/*
+		 * An arrow from the call to the activity that it started; not if that began before
+		 * it, as viewers would draw the arrow from the activity to the call.
+		 */
+		if ((ev->aux <= XSPROF_GPU_MEMSET || ev->aux == XSPROF_GPU_RUNTIME ||
+		     ev->aux == XSPROF_GPU_DRIVER || ev->aux == XSPROF_GPU_GRAPH) &&
+		    !xsp_early_ns(&out->early, ev))
 			p = wire_fixed64(p, PF_FLOW, id);
 	}
 	pf_close(out, &pkt, p);

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names of tasks, as the kernel's tracer or the module told them last.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cause/sched.h"
+#include "format/common/kernel.h"
+#include "report/comms.h"
+
+#define NAMED	4096u
+
+/* The name of a task that is not in the trace otherwise. */
+struct named {
+	uint32_t	tid;
+	char		comm[REPORT_COMM];
+};
+
+/**
+ * struct report_comms - names of tasks
+ * @kernel: by the tracer
+ * @named: by the module
+ */
+struct report_comms {
+	struct xsp_kernel	*kernel;
+	struct named		named[NAMED];
+};
+
+int report_comms_new(const struct xsprof_trace *trace, struct report_comms **out)
+{
+	struct report_comms *comms = calloc(1, sizeof(*comms));
+	int ret = comms ? xsp_kernel_new(trace, &comms->kernel) : -ENOMEM;
+
+	if (ret < 0) {
+		free(comms);
+		return ret;
+	}
+	*out = comms;
+	return 0;
+}
+
+void report_comms_free(struct report_comms *comms)
+{
+	if (comms)
+		xsp_kernel_free(comms->kernel);
+	free(comms);
+}
+
+void report_comms_event(struct report_comms *comms, const struct xsprof_event *ev)
+{
+	struct named *named;
+	const char *comm;
+	uint32_t tid;
+	size_t len;
+
+	if (ev->type == XSPROF_EV_KERNEL) {
+		xsp_kernel_seen(comms->kernel, ev);
+		return;
+	}
+	comm = cause_sched_comm(ev, &tid, &len);
+	if (!comm)
+		return;
+	named = &comms->named[tid % NAMED];
+	named->tid = tid;
+	memcpy(named->comm, comm, len);
+	named->comm[len] = '\0';
+}
+
+void report_comms_copy(const struct report_comms *comms, char to[REPORT_COMM], uint64_t key)
+{
+	const struct named *named = &comms->named[(uint32_t)key % NAMED];
+	const char *comm = xsp_kernel_comm(comms->kernel, (uint32_t)key);
+	size_t len;
+
+	if (key && named->tid == (uint32_t)key)
+		comm = named->comm;
+	len = strnlen(comm, REPORT_COMM - 1);
+	memcpy(to, comm, len);
+	to[len] = '\0';
+}
