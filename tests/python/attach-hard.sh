@@ -181,7 +181,7 @@ time.sleep(60)' >said 2>err &
 	wait $pid 2>/dev/null
 
 	# As many threads as its user may have: the one that samples is not there after a fork.
-	rm -f said
+	rm -f said fork stop
 	setpriv --reuid=61234 --clear-groups /usr/bin/python3 -c 'import gc, os, resource, time
 def until(name):
     while not os.path.exists(name):
