@@ -30,7 +30,7 @@ uint64_t xsp_early_event(struct xsp_early *early, const struct xsprof_event *ev,
 /*
  * By how many ns an activity began before its call, 0: it did not, or its call is not known yet.
  * For a call: by how many ns an activity began before it that was read before it, and so is not
- * marked itself.  Exact among the latest 65,536 correlation ids.
+ * marked itself.  0 too if a newer id has taken its slot, one of 65,536 by hash.
  */
 uint64_t xsp_early_ns(const struct xsp_early *early, const struct xsprof_event *ev);
 

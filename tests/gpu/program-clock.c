@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Launches and waits whose times bound the error of a device's clock, or show that it has one.
+ * Makes launches and waits that bound the error of a device's clock, or show that it has one.
  */
 #include <string.h>
 #include <unistd.h>

@@ -12,7 +12,7 @@ bool program_clock(const char *what, long n);
 
 /* program-own.c: what is the driver's or CUPTI's. */
 
-/* Overheads whose details the collector has to free: waits for that, and prints their number. */
+/* Makes overheads with details to be freed, waits for that, and prints how many were. */
 void overheads(void);
 /* For two seconds, most of them spent in the driver, then a launch. */
 void driver_works(void);

@@ -99,7 +99,7 @@ void stand_in_managed(uint32_t counter, uint64_t bytes);
 void stand_in_overhead(uint32_t type);
 /* The same with details that the reader has to free, in versions that have them. */
 void stand_in_overhead_with(uint32_t type, uint64_t ns, void *details);
-/* A query of an event whose work is not over, in versions that report it. */
+/* A query of an event before its work ends, in versions that report it. */
 void stand_in_query(uint32_t correlation, uint32_t stream);
 void stand_in_external(uint32_t correlation, uint32_t kind, uint64_t id);
 /* With STAND_IN_SLICE=N it is the Nth slice of that device. */

@@ -294,7 +294,7 @@ def winds():
 
 
 def loads():
-    """A library whose constructor forks is loaded just when the first coroutine is seen."""
+    """Loads a library with a constructor that forks, when the first coroutine is seen."""
     import asyncio  # pylint: disable=import-outside-toplevel
     begins = threading.Event()
 

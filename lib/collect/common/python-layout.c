@@ -230,7 +230,7 @@ bool python_run(const char *program, struct python_callee *callee)
 	return result;
 }
 
-/* The attribute of an object, in whose place it comes; NULL: there is none. */
+/* Gets an attribute of an object, and drops the object. Return: NULL: there is none. */
 static void *step(void *object, const char *name)
 {
 	void *next = object ? python.attribute(object, name) : NULL;

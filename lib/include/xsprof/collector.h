@@ -128,7 +128,9 @@ XSPROF_API uint32_t xsprof_thread_id(void);
  *
  * Return: 0; -EBUSY another recorder records this process; -EINPROGRESS a profile of its own is
  * running, xsprof_disable_profiler() ends it; -ENOTCONN that recorder is dead;
- * -EINVAL; -EPERM XSPROF_BACKEND=none; another negative errno: there are no rings.
+ * -EINVAL; -EPERM XSPROF_BACKEND=none; -EAGAIN in a signal handler that interrupted another
+ * call, or in a child of vfork(); another negative errno: there are no rings.  Waits for a fork of
+ * another thread to end.
  */
 XSPROF_API int xsprof_join(const char *session, uint64_t arena_size);
 
