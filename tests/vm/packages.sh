@@ -66,8 +66,27 @@ deb_apt()
 	"$tool" "${opts[@]}" "$@"
 }
 
-# deb_lists POOL LOG: fetches the package lists, unless they are less than an hour old
+# deb_locked POOL FUNCTION ARG...: one process at a time uses a pool's state
+deb_locked()
+{
+	local lock err
+
+	mkdir -p "$vm_dir" && exec {lock}> "$vm_dir/lock-apt-$1" ||
+		{ deb_error="cannot write $vm_dir"; return 1; }
+	flock "$lock"
+	"$2" "$1" "${@:3}"
+	err=$?
+	exec {lock}>&-
+	return "$err"
+}
+
+# deb_lists POOL LOG PACKAGE: fetches the package lists, unless they are less than an hour old
 deb_lists()
+{
+	deb_locked "$1" deb_update "${@:2}"
+}
+
+deb_update()
 {
 	local state=$vm_dir/apt/$1
 
@@ -107,16 +126,21 @@ deb_closure()
 # exists. Sets $deb_error on failure.
 deb_tree()
 {
+	[ -d "$2" ] || deb_locked "$1" deb_unpack "${@:2}"
+}
+
+deb_unpack()
+{
 	local pool=$1 tree=$2 filter=$3 log=$vm_dir/apt-$1.log new=$2.new deb tool
 	local -a list
 
 	shift 3
-	[ -d "$tree" ] && return 0
+	[ -d "$tree" ] && return 0	# by another process
 	for tool in apt-get apt-cache dpkg-deb; do
 		command -v "$tool" > /dev/null || { deb_error="$tool is not there"; return 1; }
 	done
 	: > "$log"
-	deb_lists "$pool" "$log" "$1" || return 1
+	deb_update "$pool" "$log" "$1" || return 1
 	mapfile -t list < <(deb_closure "$pool" "$filter" "$@" 2>> "$log")
 	if [ ${#list[@]} -eq 0 ]; then
 		deb_error="apt's sources have no package $1 for the pool $pool (see $log)"
