@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include "base/hash.h"
 #include "base/notice.h"
 #include "base/proc.h"
+#include "base/recorder-lock.h"
 #include "process/join.h"
 #include "read/recording.h"
 
@@ -79,25 +79,15 @@ static int open_session(const char *path)
  */
 int xsp_recording_join(const char *path)
 {
-	int dir = open_session(path), lock, held;
+	int dir = open_session(path), lives;
 
 	if (dir < 0)
 		return dir;
-	lock = openat(dir, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (lock < 0) {
-		/* Without a lock file there is no recorder; another error leaves that open. */
-		held = errno == ENOENT ? -ENOTCONN : -errno;
-		close(dir);
-		return held;
-	}
-	/* A live recorder holds the lock: getting it proves that there is none. */
-	held = flock(lock, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-	close(lock);
-	if (!held) {
-		close(dir);
-		return -ENOTCONN;
-	}
-	return dir;
+	lives = xsp_recorder_lives(dir);
+	if (lives > 0)
+		return dir;
+	close(dir);
+	return !lives || lives == -ENOENT ? -ENOTCONN : lives;
 }
 
 /**

@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "common/session.h"
 
 static const char *dir;
 static char *base;
@@ -38,19 +38,18 @@ static void again(char **argv)
 void session_enter(char **argv, const char *ring_size)
 {
 	const char *top = getenv("BENCH_SHM");
-	char path[256], lock[280];
-	int fd;
+	struct session_locks locks;
+	char path[256];
 
 	if (getenv("BENCH_SESSION"))
 		return;
 	snprintf(path, sizeof(path), "%s/bench.XXXXXX", top ? top : "/dev/shm");
 	if (!mkdtemp(path))
 		bench_die(path, errno);
-	snprintf(lock, sizeof(lock), "%s/lock", path);
-	/* Not closed by exec: the lock says that a recorder is running. */
-	fd = open(lock, O_CREAT | O_EXCL | O_WRONLY, 0600);
-	if (fd < 0 || flock(fd, LOCK_EX))
-		bench_die(lock, errno);
+	/* Not closed by exec: the locks say that a recorder is running. */
+	if (session_lock(&locks, path) || fcntl(locks.dir, F_SETFD, 0) ||
+	    fcntl(locks.file, F_SETFD, 0))
+		bench_die(path, errno);
 	setenv("BENCH_SESSION", path, 1);
 	setenv("XSPROF_SESSION", path, 1);
 	setenv("XSPROF_BUFFER_SIZE", ring_size, 1);

@@ -13,7 +13,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -22,6 +21,7 @@
 
 #include <xsprof/xsprof.h>
 
+#include "common/session.h"
 #include "common/tap.h"
 
 static char dir[100];
@@ -157,8 +157,8 @@ static void run(const char *what, const char *session, unsigned int files)
 
 int main(int argc, char **argv)
 {
+	struct session_locks locks;
 	char path[200], lock[200];
-	int fd;
 
 	if (argc > 1 && !strcmp(argv[1], "program"))
 		return program();
@@ -172,10 +172,10 @@ int main(int argc, char **argv)
 	run("a session that is not there", "/nonexistent", 2);
 	run("a session by a relative path", "relative", 2);
 	run("a session with no lock", dir, 2);
-	fd = open(lock, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	close(open(lock, O_CREAT | O_RDWR | O_CLOEXEC, 0600));
 	run("a session whose recorder is gone", dir, 3);
-	if (flock(fd, LOCK_EX))
-		tap_bail("flock");
+	if (session_lock(&locks, dir))
+		tap_bail("%s: %s", dir, strerror(errno));
 	chmod(dir, 0701);
 	run("a session that others may enter", dir, 3);
 	chmod(dir, 0700);
@@ -190,7 +190,9 @@ int main(int argc, char **argv)
 	} else {
 		tap_skip("another user's session", "not root");
 	}
-	close(fd);
+	close(locks.dir);
+	run("one whose recorder is gone, with its file locked by another process", dir, 3);
+	close(locks.file);
 	unlink(lock);
 	rmdir(dir);
 	return tap_done();

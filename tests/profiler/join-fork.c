@@ -4,12 +4,11 @@
  * here for long, by a handler that runs between those of the library.
  */
 #include <pthread.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 
 #include <xsprof/collector.h>
 
 #include "lib/numbers.h"
+#include "profiler/other-recorder.h"
 
 #define TURNS		5u
 #define LONG_US		100000u
@@ -52,34 +51,19 @@ static void *fork_often(void *unused)
 	return unused;
 }
 
-static int begin_session(char *session)
-{
-	char path[80];
-	int lock;
-
-	if (!mkdtemp(session))
-		tap_bail("%s: %s", session, strerror(errno));
-	snprintf(path, sizeof(path), "%s/lock", session);
-	lock = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-	if (lock < 0 || flock(lock, LOCK_EX))
-		tap_bail("%s: %s", path, strerror(errno));
-	setenv("XSPROF_SESSION", session, 1);
-	return lock;
-}
-
 static int run(void)
 {
-	char session[] = "/dev/shm/xsprof-test.XXXXXX", path[80];
-	int lock = begin_session(session);
+	struct recorder r;
 	unsigned int all = 0;
 	pthread_t thread;
 
+	recorder_begin(&r);
 	if (pthread_create(&thread, NULL, fork_often, NULL))
 		tap_bail("no threads");
 	for (unsigned int i = 0; i < TURNS; i++) {
 		while (!__atomic_load_n(&forks, __ATOMIC_ACQUIRE))
 			usleep(100);
-		CHECK_EQ(xsprof_join(session, 0), 0);
+		CHECK_EQ(xsprof_join(r.session, 0), 0);
 		numbers(0, 10);
 		collect(getpid());
 		all += collect_count(XSPROF_REC_COUNTER_I64, name);
@@ -89,10 +73,7 @@ static int run(void)
 	pthread_join(thread, NULL);
 	CHECK_EQ(all, 10 * TURNS);
 	CHECK_EQ(got.drops, 0);
-	close(lock);
-	snprintf(path, sizeof(path), "%s/lock", session);
-	unlink(path);
-	rmdir(session);
+	recorder_end(&r);
 	tap_result("a recorder comes while another thread forks");
 	return tap_done();
 }

@@ -8,15 +8,15 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "common/session.h"
 
 static char dir[256];
 
@@ -29,19 +29,17 @@ static void die(const char *what)
 static void make(void)
 {
 	const char *base = getenv("XSPROF_TEST_SHM");
-	char lock[300], text[32];
-	int fd;
+	struct session_locks locks;
+	char text[32];
 
 	snprintf(dir, sizeof(dir), "%s/xsprof-test.XXXXXX", base ? base : "/dev/shm");
 	if (!mkdtemp(dir))
 		die(dir);
-	snprintf(lock, sizeof(lock), "%s/lock", dir);
-	fd = open(lock, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0 || flock(fd, LOCK_EX))
-		die(lock);
+	if (session_lock(&locks, dir))
+		die("its locks");
 	snprintf(text, sizeof(text), "pid %d\n", (int)getpid());
-	if (write(fd, text, strlen(text)) < 0)
-		die(lock);
+	if (write(locks.file, text, strlen(text)) < 0)
+		die("its lock file");
 	if (setenv("XSPROF_SESSION", dir, 1))
 		die("setenv");
 }

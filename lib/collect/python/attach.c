@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/recorder-lock.h"
 #include "collect/common/say.h"
 #include "collect/python/sample.h"
 
@@ -29,9 +29,10 @@
  * IDLE: nothing of ours is active. BEGINS, ENDS: the thread may wait for the GIL, so a fork does
  * not wait for the thread. TICKS: a fork ends the ticking (STOPS); the last of the concurrent forks
  * (FORKS) starts it again (STARTS). STOPS and STARTS are short and need nothing that a forking
- * thread holds, so other threads wait for their end.
+ * thread holds, so other threads wait for their end. LEAVES is as short: the recorder has been told
+ * that it may end, and another may come.
  */
-enum { IDLE, BEGINS, TICKS, STOPS, FORKS, STARTS, ENDS };
+enum { IDLE, BEGINS, TICKS, STOPS, FORKS, STARTS, ENDS, LEAVES };
 
 static struct {
 	int		state;
@@ -84,21 +85,15 @@ static bool runs(void)
 	return !__atomic_load_n(&attached.over, __ATOMIC_ACQUIRE);
 }
 
-/* Is the recorder alive? It holds a lock as long as it is. */
 static bool goes_on(void)
 {
-	char path[PATH_MAX + 8];
-	bool held;
-	int fd;
+	int dir = open(attached.session, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int lives = dir < 0 ? -errno : xsp_recorder_lives(dir);
 
-	snprintf(path, sizeof(path), "%s/lock", attached.session);
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	/* No descriptor is free: unknown, assume it is. */
-	if (fd < 0)
-		return errno == EMFILE || errno == ENFILE;
-	held = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
-	close(fd);
-	return held;
+	if (dir >= 0)
+		close(dir);
+	/* No descriptor is free: unknown, assume it does. */
+	return lives > 0 || lives == -EMFILE || lives == -ENFILE;
 }
 
 static bool samples(void)
@@ -223,6 +218,7 @@ static void end(void)
 	python_gc_forget();
 	python_ask_end();
 	python_seen_forget();
+	__atomic_store_n(&attached.state, LEAVES, __ATOMIC_RELEASE);
 	python_user.leave();
 }
 
@@ -371,11 +367,17 @@ static bool take(const char *text)
  */
 __attribute__((visibility("default"))) int xsprof_python_attach(const char *text)
 {
+	const struct timespec moment = { 0, 100000 };
 	int err;
 
 	if (python_sample_met())
 		return -EALREADY;
-	/* The previous recording may have ended just now. */
+	/*
+	 * The previous recording may have ended just now. A thread that leaves needs no GIL any
+	 * more; the limit is for a lock that this thread may have where it was interrupted.
+	 */
+	for (int i = 0; i < 1000 && is(LEAVES); i++)
+		nanosleep(&moment, NULL);
 	if (!swap(IDLE, BEGINS))
 		return goes_on() ? -EBUSY : -EAGAIN;
 	python_late = true;
