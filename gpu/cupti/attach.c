@@ -62,6 +62,7 @@ int cupti_attach(void)
 		cupti_detach();
 		return err;
 	}
+	cupti_device_buffers_bound();
 	set_zeroed(1);
 	set_latency(1);
 	/* Else each query of work that is not over yet is a wait. */
@@ -78,6 +79,7 @@ void cupti_detach(void)
 		return;
 	set_latency(0);
 	set_zeroed(0);
+	cupti_device_buffers_restore();
 	(void)cupti.unsubscribe(subscriber);
 	subscriber = NULL;
 }

@@ -6,9 +6,9 @@
  * the program's threads; and the time of the collector's thread.  The first is measured once there
  * are launches: with records for a moment, and without them for another.  When the cost of a second
  * is more than the budget, graphs are recorded as a whole where most kernels are of graphs; where
- * that is not enough, CUPTI is given back.  To record a part of the time only would be of little
- * use: a launch stays slower once CUPTI was taken again (see attach.c).  Each step is in the trace,
- * and each time in which devices are not recorded.
+ * that is not enough, calls are not recorded any more; then CUPTI is given back.  To record a part
+ * of the time only would be of little use: a launch stays slower once CUPTI was taken again (see
+ * attach.c).  Each step is in the trace, and each time in which devices are not recorded.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -38,6 +38,7 @@ static struct {
 	bool		in_graphs;	/* most kernels of that */
 	uint64_t	rest;		/* ticks when devices were no longer recorded */
 	bool		graphs;		/* as a whole */
+	bool		no_calls;
 } budget;
 
 /*
@@ -167,11 +168,20 @@ static void resume(uint64_t now)
 {
 	uint64_t end = xsprof_now();
 
-	cupti_kinds_resume(budget.graphs);
+	cupti_kinds_resume(budget.graphs, !budget.no_calls);
 	tell_unrecorded(end);
 	count_anew(now);
 	budget.state = RUNNING;
 	budget.until = now + TICK;
+}
+
+/* What is left costs less, which is measured anew. */
+static void step(bool *left_out, const char *what)
+{
+	*left_out = true;
+	budget.measured = false;
+	budget.tries = 0;
+	tell(what);
 }
 
 /* Devices are not recorded now.  Is there a way to record them, or is it over? */
@@ -180,10 +190,9 @@ static void choose(uint64_t now)
 	/* Among several users that is chosen once, at the begin. */
 	if (budget.cost > budget.allowed && budget.in_graphs && !budget.graphs &&
 	    !cupti_sharing()) {
-		budget.graphs = true;
-		budget.measured = false;
-		budget.tries = 0;
-		tell("GPU budget: graphs as a whole from here");
+		step(&budget.graphs, "GPU budget: graphs as a whole from here");
+	} else if (budget.cost > budget.allowed && !budget.no_calls) {
+		step(&budget.no_calls, "GPU budget: calls are not recorded from here");
 	} else if (budget.cost > budget.allowed) {
 		tell("GPU budget: devices are not recorded from here");
 		cupti_flush(CUPTI_FLUSH_FORCED);

@@ -61,6 +61,8 @@
 #define CUPTI_NODE_CREATED	13u
 #define CUPTI_NODE_CLONED	20u
 
+#define CUPTI_ATTR_DEVICE_BUFFER	0u	/* its size, on the device */
+#define CUPTI_ATTR_DEVICE_BUFFERS	2u	/* at most, of a context */
 #define CUPTI_ATTR_ZEROED	5u	/* a buffer is zero when CUPTI gets it */
 /* Of one of several users: */
 #define CUPTI_ATTR_LATENCY	15u
@@ -489,6 +491,7 @@ struct cupti {
 	int	(*get_next)(uint8_t *buffer, size_t valid, void **record);
 	int	(*get_dropped)(void *context, uint32_t stream, size_t *dropped);
 	int	(*set_thread_id)(uint32_t type);
+	int	(*get_attribute)(uint32_t attribute, size_t *size, void *value);
 	int	(*set_attribute)(uint32_t attribute, size_t *size, void *value);
 	int	(*set_timestamp)(uint64_t (*timestamp)(void));
 	int	(*enable_driver)(uint32_t id, uint8_t on);

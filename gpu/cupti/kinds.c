@@ -11,6 +11,7 @@ static const uint32_t kinds[] = {
 
 static bool later;	/* unified memory is wanted, and not on yet */
 static bool graphs;	/* as a whole */
+static bool no_calls;
 
 void cupti_kinds_later(void)
 {
@@ -60,16 +61,18 @@ int cupti_kinds_on(void)
 			cupti_detach();
 	}
 	if (!err)
-		cupti_kinds_resume(graphs);
+		cupti_kinds_resume(graphs, !no_calls);
 	return err;
 }
 
-void cupti_kinds_resume(bool whole_graphs)
+void cupti_kinds_resume(bool whole_graphs, bool calls)
 {
 	graphs = whole_graphs || cupti_detail(CUPTI_DETAIL_GRAPHS);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		(void)cupti.enable(kinds[i]);
-	cupti_choose_calls();
+	no_calls = !calls;
+	if (calls)
+		cupti_choose_calls();
 	enable_details();
 	cupti_sampling_on();
 	cupti_ranges_on();

@@ -71,6 +71,7 @@ static const char *fill(void *lib)
 		{ &cupti.set_thread_id, "cuptiSetThreadIdType" },
 		{ &cupti.set_attribute, "cuptiActivitySetAttribute" },
 	}, optional[] = {
+		{ &cupti.get_attribute, "cuptiActivityGetAttribute" },
 		{ &cupti.enable_driver, "cuptiActivityEnableDriverApi" },
 		{ &cupti.enable_runtime, "cuptiActivityEnableRuntimeApi" },
 		{ &cupti.enable_latency, "cuptiActivityEnableLatencyTimestamps" },

@@ -233,6 +233,12 @@ void cupti_managed_init(void);
 bool cupti_managed_on(void);
 void cupti_managed(const struct cupti_managed *managed);
 
+/* ---- device-buffers.c ------------------------------------------------------------------------ */
+
+/* In the subscriber's session. */
+void cupti_device_buffers_bound(void);
+void cupti_device_buffers_restore(void);
+
 /* ---- links.c --------------------------------------------------------------------------------- */
 
 void cupti_links_init(void);
@@ -403,7 +409,8 @@ int cupti_kinds_on(void);
 void cupti_kinds_off(void);
 /* Stop recording of devices for a while. */
 void cupti_kinds_pause(void);
-void cupti_kinds_resume(bool whole_graphs);
+/* @calls: as well as what they launch. */
+void cupti_kinds_resume(bool whole_graphs, bool calls);
 /* Enables what could not be enabled while CUDA was being initialised. */
 void cupti_kinds_later(void);
 /* Tells the user why the GPU is not recorded. @err: of cupti_kinds_on(). */

@@ -20,6 +20,7 @@ static struct {
 	uint64_t	graphs;		/* launches, of ten kernels each */
 	uint64_t	with;		/* ns per launch, with records and without */
 	uint64_t	without;
+	uint64_t	of_calls;	/* ns of @with for records of calls */
 	uint64_t	cpu;		/* ns of the collector's thread per second */
 	uint64_t	few;		/* this many times there are too few launches to time */
 } program;
@@ -30,6 +31,7 @@ static struct {
 	bool		attached;
 	bool		probing;
 	bool		whole;
+	bool		calls;
 	uint32_t	unrecorded;
 	uint32_t	times_paused;
 	char		told[200];
@@ -63,7 +65,7 @@ uint64_t cupti_probe_take(enum cupti_launch what)
 		return 0;
 	}
 	return !seen.recording || (what == CUPTI_LAUNCH_GRAPH && seen.whole) ? program.without :
-		program.with;
+		program.with - (seen.calls ? 0 : program.of_calls);
 }
 
 const struct cupti_load *cupti_load(void)
@@ -82,10 +84,11 @@ void cupti_kinds_pause(void)
 	seen.times_paused++;
 }
 
-void cupti_kinds_resume(bool whole_graphs)
+void cupti_kinds_resume(bool whole_graphs, bool calls)
 {
 	seen.recording = true;
 	seen.whole = whole_graphs;
+	seen.calls = calls;
 }
 
 void cupti_flush(uint32_t how)
@@ -172,8 +175,8 @@ static void begin(uint64_t kernels, uint64_t graphs, uint64_t added)
 	program.graphs = graphs;
 	program.without = 5000;
 	program.with = 5000 + added;
-	program.cpu = program.few = instants = 0;
-	seen.recording = seen.attached = true;
+	program.cpu = program.few = program.of_calls = instants = 0;
+	seen.recording = seen.attached = seen.calls = true;
 	(void)cupti_budget(now);
 }
 
@@ -181,17 +184,18 @@ static void check_within(void)
 {
 	begin(10000, 0, 1000);
 	run(40);
-	CHECK(seen.attached && seen.recording && !seen.probing && !seen.whole);
+	CHECK(seen.attached && seen.recording && !seen.probing && !seen.whole && seen.calls);
 	CHECK(seen.unrecorded == 1 && seen.times_paused == 1 && !instants);
 	tap_result("within the budget, 1 %% of 2 %%: measured once, and recorded all of the time");
 	program.kernels = 30000;
-	run(8);
-	CHECK(!seen.attached && !seen.recording && instants == 1);
+	program.of_calls = 100;
+	run(16);
+	CHECK(!seen.attached && !seen.recording && instants == 2);
 	CHECK(!strcmp(seen.told, "GPU budget: devices are not recorded from here"));
-	tap_result("more launches later, 3 %%: CUPTI is given back");
+	tap_result("more launches later, 3 %%, 2.7 without calls: CUPTI is given back");
 	run(40);
-	CHECK(!seen.attached && seen.unrecorded == 1);
-	CHECK(!cupti_budget_end() && seen.unrecorded == 2);
+	CHECK(!seen.attached && seen.unrecorded == 2);
+	CHECK(!cupti_budget_end() && seen.unrecorded == 3);
 	tap_result("for good, and the time is told of at the end");
 }
 
@@ -226,12 +230,24 @@ static void check_graphs(void)
 	tap_result("what that costs is measured anew, and is within the budget");
 }
 
+static void check_calls(void)
+{
+	begin(30000, 0, 1000);
+	program.of_calls = 400;
+	run(4);
+	CHECK(seen.attached && seen.recording && !seen.calls && instants == 1);
+	tap_result("3 %%: calls are not recorded any more");
+	run(40);
+	CHECK(seen.attached && seen.recording && !seen.calls && !seen.whole && instants == 1);
+	tap_result("the rest, 1.8 %%, is within the budget, and recorded");
+}
+
 static void check_thread(void)
 {
 	begin(100, 0, 0);
 	program.cpu = SECOND / 20;
-	run(7);
-	CHECK(!seen.attached && !seen.probing && instants == 1);
+	run(14);
+	CHECK(!seen.attached && !seen.probing && instants == 2);
 	tap_result("the collector's own thread takes 5 %%: CUPTI is given back without measuring");
 }
 
@@ -243,7 +259,7 @@ static void check_few(void)
 	CHECK(seen.attached && seen.recording && seen.times_paused < 3);
 	tap_result("too few launches in the moment in which they are timed: it is no cost of 0");
 	run(40);
-	CHECK(!seen.attached && instants == 1);
+	CHECK(!seen.attached && instants == 2);
 	tap_result("they are timed again, 20 %%: CUPTI is given back");
 }
 
@@ -259,7 +275,7 @@ static void check_never(void)
 int main(void)
 {
 	void (*const checks[])(void) = {
-		check_within, check_graphs, check_thread, check_few, check_never,
+		check_within, check_graphs, check_calls, check_thread, check_few, check_never,
 	};
 
 	setenv("XSPROF_GPU_BUDGET", "2%", 1);

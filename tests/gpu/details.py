@@ -189,6 +189,9 @@ def check_budget():
     equal(inside, [], "and nothing is recorded in them")
     said = [args_of(e) for e in events if e.get("name") ==
             "GPU budget: devices are not recorded from here"]
+    equal([e.get("name") for e in events if str(e.get("name")).startswith("GPU budget")],
+          ["GPU budget: calls are not recorded from here",
+           "GPU budget: devices are not recorded from here"], "calls were left out first")
     equal([len(said), said[0]["cost (% of a CPU)"] > 0.1, said[0]["budget (% of a CPU)"]],
           [1, True, 0.1], "the step is in the trace, with its reason")
     report = json.loads(run("report", "--gpu", "--json", CAPTURE).stdout)

@@ -295,6 +295,9 @@ static inline void calls(CUpti_SubscriberHandle s, uint8_t *buffer, CUpti_Activi
 _Static_assert(CUPTI_SEVERAL > CUPTI_API_VERSION, "version");
 #endif
 _Static_assert(CUPTI_ATTR_ZEROED == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, "attribute");
+_Static_assert(CUPTI_ATTR_DEVICE_BUFFER == CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE &&
+	       CUPTI_ATTR_DEVICE_BUFFERS == CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT,
+	       "attributes");
 _Static_assert(CUPTI_THREAD_SYSTEM == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM, "thread ids");
 _Static_assert(CUPTI_FLUSH_FORCED == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED, "flush");
 

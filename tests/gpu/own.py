@@ -6,6 +6,7 @@
 # CUPTI collector; no GPU is used.
 
 import collections
+import json
 import os
 
 import gpulib
@@ -35,9 +36,14 @@ def check_others_session():
     equal(["another tool already uses CUPTI" in got.stderr, "meddled: 0" in got.stdout],
           [True, True], "another tool has CUPTI: nothing of its session is changed")
     got, _ = record("pause")
-    equal(["paused: 0, zeroed: 0" in got.stdout, "resumed: 1" in got.stdout,
+    equal(["paused: 0, zeroed: 0, buffers: 250" in got.stdout, "resumed: 1" in got.stdout,
            "meddled: 0" in got.stdout], [True, True, True],
           "CUPTI is given back as it was: it clears the buffers of the next tool")
+    info = gpulib.run([gpulib.XSPROF, "info", "--json", gpulib.CAPTURE])
+    facts = json.loads(info.stdout)["processes"][0]["facts"]
+    equal(["resumed: 1, buffers: 32" in got.stdout, json.loads(facts["device_buffers"])],
+          [True, {"at_most": 32, "bytes": 3200000}],
+          "CUPTI's memory on the device is bounded, and the process states that")
 
 
 def check_driver():

@@ -415,11 +415,12 @@ int main(int argc, char **argv)
 		/* Paused for longer than the collector's period: kinds go off, then on again. */
 		xsprof_pause();
 		sleep(2);
-		printf("paused: %u, zeroed: %u\n", stand_in_enabled[CUPTI_KERNEL],
-		       stand_in_zeroed);
+		printf("paused: %u, zeroed: %u, buffers: %zu\n",
+		       stand_in_enabled[CUPTI_KERNEL], stand_in_zeroed, stand_in_buffers);
 		xsprof_resume();
 		sleep(2);
-		printf("resumed: %u\n", stand_in_enabled[CUPTI_KERNEL]);
+		printf("resumed: %u, buffers: %zu\n", stand_in_enabled[CUPTI_KERNEL],
+		       stand_in_buffers);
 		one_of_each();
 	}
 	printf("mixed: %u\n", stand_in_mixed);

@@ -10,11 +10,13 @@
 #include "gpu/cupti/cupti-abi.h"
 #include "tests/gpu/replay.h"
 
+#define NO_SIZE		8
 #define NOT_COMPATIBLE	14
 #define ENOUGH		64u
 
 EXPORT uint32_t stand_in_thread_type, stand_in_called, stand_in_probed, stand_in_meddled;
 EXPORT uint8_t stand_in_zeroed;
+EXPORT size_t stand_in_buffers = 250;
 bool stand_in_latency;
 __thread uint64_t stand_in_called_at;
 
@@ -169,6 +171,7 @@ EXPORT int cuptiUnsubscribe(void *subscriber);
 EXPORT int cuptiActivityEnable(uint32_t kind);
 EXPORT int cuptiActivityDisable(uint32_t kind);
 EXPORT int cuptiSetThreadIdType(uint32_t type);
+EXPORT int cuptiActivityGetAttribute(uint32_t attribute, size_t *size, void *value);
 EXPORT int cuptiActivitySetAttribute(uint32_t attribute, size_t *size, void *value);
 EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*now)(void));
 EXPORT int cuptiActivityEnableLatencyTimestamps(uint8_t on);
@@ -258,6 +261,19 @@ int cuptiActivitySetAttribute(uint32_t attribute, size_t *size, void *value)
 	stand_in_meddled += !ours;
 	if (attribute == CUPTI_ATTR_ZEROED && *size == 1)
 		stand_in_zeroed = *(uint8_t *)value;
+	if (attribute == CUPTI_ATTR_DEVICE_BUFFERS && *size == sizeof(size_t))
+		stand_in_buffers = *(size_t *)value;
+	return 0;
+}
+
+int cuptiActivityGetAttribute(uint32_t attribute, size_t *size, void *value)
+{
+	size_t *to = value;
+
+	if (*size != sizeof(*to))
+		return NO_SIZE;
+	*to = attribute == CUPTI_ATTR_DEVICE_BUFFERS ? stand_in_buffers :
+	      attribute == CUPTI_ATTR_DEVICE_BUFFER ? 3200000 : 0;
 	return 0;
 }
 

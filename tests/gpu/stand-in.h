@@ -57,6 +57,7 @@ extern uint32_t stand_in_called, stand_in_mixed;
 /* Settings changed without a subscription; and the last of CUPTI_ATTR_ZEROED. */
 extern uint32_t stand_in_meddled;
 extern uint8_t stand_in_zeroed;
+extern size_t stand_in_buffers;	/* at most, on the device */
 /* How often the collector has timed enough launches, and finished with that. */
 extern uint32_t stand_in_probed;
 
