@@ -3,6 +3,7 @@
  * Captures with calls of a device's runtime and the activities they started, and with device
  * clocks.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "tools/capture.h"
@@ -146,6 +147,37 @@ void cap_make_idle(void)
 	cap_ring_close(&r, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(160));
 	cap_end(T(170));
+}
+
+/* The thread that is late waits for its CPU behind twelve tasks, 1 to 12 us. */
+void cap_make_hogs(void)
+{
+	const uint32_t runs = 'R' << XSPROF_SCHED_STATE_SHIFT;
+	struct cap_ring r;
+	uint64_t at = 40;
+	char comm[16];
+
+	cap_host("hostname=hogs\n");
+	cap_clock(T(0), T(1000));
+	cap_producer(0, 100, T(0));
+	cap_name(0, 1, "cudaLaunchKernel");
+	cap_name(0, 2, "kernel");
+	cap_arena(0);
+	cap_thread(0, 100, "main");
+	cap_ring_open(&r, 0, 0, 256);
+	cap_event(&r, T(9), XSPROF_REC_SCHED_IN, 100, 0, 0, 0);
+	for (uint32_t i = 1; i <= 12; at += i + 1, i++) {
+		snprintf(comm, sizeof(comm), "hog %u", i);
+		put_sched(&r, T(at), XSPROF_REC_SCHED_OUT, runs, 300 + i, comm);
+		cap_event(&r, T(at + i), XSPROF_REC_SCHED_IN, 100, 0, 0, 0);
+	}
+	put(&r, 100, 1, XSPROF_GPU_RUNTIME, 1, 10, 12, 0);
+	put(&r, 100, 1, XSPROF_GPU_RUNTIME, 2, 190, 192, 0);
+	put(&r, 100, 2, XSPROF_GPU_KERNEL, 1, 20, 30, 7);
+	put(&r, 100, 2, XSPROF_GPU_KERNEL, 2, 200, 210, 7);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(300));
+	cap_end(T(310));
 }
 
 /* Two devices: for a while the clock of one has a large error. */

@@ -134,6 +134,7 @@ void cap_make_hostile_devices(void);
 /* capture-gpu.c */
 void cap_make_launches(void);
 void cap_make_idle(void);
+void cap_make_hogs(void);
 void cap_make_clocks(void);
 
 #endif /* XSPROF_TESTS_TOOLS_CAPTURE_H */

@@ -56,6 +56,16 @@ late='1 x  launch late: thread 100 (main)'
 	! grep -q '(Pinned -> Device), by' "$dir/log"
 result "the same as text" $?
 
+"$make_capture" hogs "$dir/idle.data" || exit 1
+check "a thread that waited behind more tasks than have room: their time is there" "
+rows = [r for r in device['idle'] if r.get('cause') == 'runnable']
+assert [(r['ns'], r['who_left_out_ns']) for r in rows] == [(78000, 10000)], rows
+assert [(w['tid'], w['ns']) for w in rows[0]['who']] == \
+    [(300 + i, 1000 * i) for i in range(12, 4, -1)], rows"
+"$xsprof" report --gpu "$dir/idle.data" >"$dir/log" 2>&1 &&
+	grep -q 'behind hog 12-312 or others (12.000 us), .*, and others, in no range$' "$dir/log"
+result "the same as text" $?
+
 "$make_capture" clocks "$dir/clocks.data" || exit 1
 "$xsprof" info "$dir/clocks.data" >"$dir/log" 2>&1 &&
 	grep -q '^clocks  *markers and device 64 (process 100) up to 50.000 us apart: ' \

@@ -34,6 +34,7 @@
  *	make-capture hung FILE		steps, the last of which does not end
  *	make-capture launches FILE	calls, and what they started on a device
  *	make-capture idle FILE		a device that is idle, for several reasons
+ *	make-capture hogs FILE		... because its thread waits behind many tasks
  *	make-capture clocks FILE	clocks of devices, and their errors
  *	make-capture parts FILE		ranges that continue when the one around them ends
  *	make-capture passes FILE	steps of optimizers in backward passes
@@ -269,6 +270,7 @@ static const struct kind {
 	{ "links", .plain = cap_make_links },
 	{ "launches", .plain = cap_make_launches },
 	{ "idle", .plain = cap_make_idle },
+	{ "hogs", .plain = cap_make_hogs },
 	{ "clocks", .plain = cap_make_clocks },
 	{ "hostile-devices", .plain = cap_make_hostile_devices },
 	{ "tasks", .plain = cap_make_tasks },

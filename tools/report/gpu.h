@@ -198,8 +198,9 @@ struct gpu_idle_who {
  * @latest: the last idle time that it had a part in
  * @count: idle times that it had a part in
  * @ns: duration
- * @who: OFF_CPU: what it waited for, the longest first in the end; what does not fit is left out
+ * @who: OFF_CPU: what it waited for, the longest first in the end
  * @nr_who: how many
+ * @who_left_out: time of those that did not fit
  */
 struct gpu_idle_row {
 	uint32_t		device;
@@ -213,6 +214,7 @@ struct gpu_idle_row {
 	uint64_t		ns;
 	struct gpu_idle_who	who[GPU_IDLE_WHO];
 	uint32_t		nr_who;
+	uint64_t		who_left_out;
 };
 
 #define GPU_COPY_ROWS	256u

@@ -53,6 +53,8 @@ static void put_who(const struct gpu_idle_row *row)
 		if (who->ns < row->ns)
 			printf(" (%s)", tool_format_time(text, sizeof(text), who->ns));
 	}
+	if (row->nr_who > WHO)
+		fputs(", and others", stdout);
 }
 
 /* The thread that launched the next activity late, and what it did before. */
@@ -187,7 +189,7 @@ static void json_who(const struct gpu_idle_row *row)
 		xsp_json_print(stdout, name, strlen(name));
 		putchar('}');
 	}
-	putchar(']');
+	printf("],\"who_left_out_ns\":%" PRIu64, row->who_left_out);
 }
 
 void gpu_json_idle(const struct gpu_report *gpu, uint32_t device)

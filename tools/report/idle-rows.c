@@ -13,7 +13,7 @@ static bool is_late(uint32_t why)
 	       why == GPU_IDLE_NO_RANGE;
 }
 
-/* When all are in use the shortest makes room: its time is left out. */
+/* When all are in use the shortest makes room. */
 static void add_who(struct gpu_idle_row *row, const struct idle_reason *reason, uint64_t ns)
 {
 	const struct cause_segment *s = reason->segment;
@@ -34,6 +34,8 @@ static void add_who(struct gpu_idle_row *row, const struct idle_reason *reason, 
 	}
 	if (row->nr_who < GPU_IDLE_WHO)
 		to = &row->who[row->nr_who++];
+	else
+		row->who_left_out += to->ns;
 	*to = (struct gpu_idle_who){
 		.tid = tid, .context = who->context, .partial = s->partial != 0, .ns = ns,
 	};
