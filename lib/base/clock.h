@@ -13,7 +13,7 @@
 
 static inline uint64_t xsp_clock_ns(clockid_t id)
 {
-	struct timespec ts;
+	struct timespec ts = { 0 };	/* of a clock that is refused */
 
 	clock_gettime(id, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + ts.tv_nsec;

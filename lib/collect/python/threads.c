@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "collect/python/native.h"
 #include "collect/python/sample.h"
 
@@ -40,19 +40,12 @@ struct python_entry *python_thread_holder(void)
 	return __atomic_load_n(&holder, __ATOMIC_RELAXED);
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* What the ticking thread would have to ask the kernel for. */
 static struct python_entry new_entry(void)
 {
 	struct python_entry entry = {
-		.seen = 1, .at_ns = clock_ns(CLOCK_MONOTONIC),
-		.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+		.seen = 1, .at_ns = xsp_clock_ns(CLOCK_MONOTONIC),
+		.cpu_ns = xsp_clock_ns(CLOCK_THREAD_CPUTIME_ID),
 	};
 
 	entry.told = !syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &entry.blocked,

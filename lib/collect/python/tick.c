@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "collect/common/say.h"
 #include "collect/python/look.h"
 #include "collect/python/native.h"
@@ -56,15 +57,6 @@ static struct {
 	uint64_t		cpu_ns;		/* its CPU time when it was asked */
 	uint64_t		at_ns;		/* that time */
 } asked;
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	if (clock_gettime(clock, &t))
-		return 0;
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 /* ---- the thread that has the lock ------------------------------------------------------------ */
 
@@ -156,7 +148,7 @@ static void take_answer(void)
 		python_missed(asked.tid, asked.ticks);
 		break;
 	case PYTHON_ANSWER_LEFT:
-		give_up(clock_ns(CLOCK_MONOTONIC));
+		give_up(xsp_clock_ns(CLOCK_MONOTONIC));
 		break;
 	case PYTHON_NO_ANSWER:
 		break;
@@ -217,13 +209,13 @@ static void tick(uint64_t now)
  */
 static uint64_t wait_for_share(uint64_t now)
 {
-	uint64_t took = clock_ns(CLOCK_MONOTONIC) - now, cpu;
+	uint64_t took = xsp_clock_ns(CLOCK_MONOTONIC) - now, cpu;
 
 	/* Reading the CPU time is a system call. */
 	if (ticker.share_at && now - ticker.share_at < SHARE_EVERY &&
 	    took < SECOND / ticker.hz / SHARE)
 		return 0;
-	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	cpu = xsp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (ticker.share_at) {
 		ticker.over += (int64_t)(cpu - ticker.share_cpu) -
 			       (int64_t)((now - ticker.share_at) / SHARE);
@@ -238,7 +230,8 @@ static uint64_t wait_for_share(uint64_t now)
 /* Waking up costs most: at short periods an answer is left to the next tick. */
 static void sleep_until(uint64_t at)
 {
-	while (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE) && clock_ns(CLOCK_MONOTONIC) < at) {
+	while (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE) &&
+	       xsp_clock_ns(CLOCK_MONOTONIC) < at) {
 		python_ask_sleep(at);
 		take_answer();
 		python_outside_take(PATIENCE);
@@ -253,7 +246,7 @@ static void stop(void)
 
 static void ticks(bool (*goes_on)(void))
 {
-	uint64_t period = SECOND / ticker.hz, now, wait, swept = clock_ns(CLOCK_MONOTONIC);
+	uint64_t period = SECOND / ticker.hz, now, wait, swept = xsp_clock_ns(CLOCK_MONOTONIC);
 	/* Ticks during forks count as missed. */
 	uint64_t next = ticker.next ? ticker.next : swept;
 	/* static: a program that forks often calls this as often. */
@@ -264,7 +257,7 @@ static void ticks(bool (*goes_on)(void))
 	ticker.share_at = 0;
 
 	while (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE)) {
-		now = clock_ns(CLOCK_MONOTONIC);
+		now = xsp_clock_ns(CLOCK_MONOTONIC);
 		if (now < next) {
 			sleep_until(next);
 			continue;
@@ -325,7 +318,7 @@ void python_tick_here(bool (*goes_on)(void))
 	if (python_ask_cancel())
 		python_missed(asked.tid, asked.ticks);
 	for (uint32_t i = 0; python_ask_pending() && i < PATIENCE; i++) {
-		python_ask_sleep(clock_ns(CLOCK_MONOTONIC) + SECOND / 1000);
+		python_ask_sleep(xsp_clock_ns(CLOCK_MONOTONIC) + SECOND / 1000);
 		take_answer();
 	}
 }
