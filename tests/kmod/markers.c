@@ -232,6 +232,9 @@ static int read_rings(int fd, uint64_t after, struct list *l)
 
 		after = info.id;
 		err = dev_read_id(&r, fd, info.id, 0);
+		/* One that nobody recorded goes some time after its process. */
+		if (err == -ENOENT)
+			continue;
 		if (err)
 			return err;
 		for (uint32_t k = 0; k < r.nr + r.nl; k++) {
