@@ -17,6 +17,7 @@ class Ours:
         self.threads, self.programs, self.others = {}, {}, {}
         self.forks, self.began, self.ended, self.tasks = {}, {}, {}, {}
         self.switches, self.idle = collections.Counter(), 0
+        self.left = set()    # tasks that left their CPU for the last time
         self.stacks = collections.defaultdict(list)
         self.categories = {}
         self.forwards, self.links = {}, []
@@ -29,6 +30,10 @@ class Ours:
             if pid in self.ended:
                 self.ended[pid] = max(self.ended[pid], self.ended.get(tid, 0))
 
+    def all_left(self, pid):
+        """Returns whether the capture has the last switch of each thread of a process."""
+        return self.left.issuperset({pid, *(t for t, p in self.tasks.items() if p == pid)})
+
     def take(self, e):
         kind = e["type"]
         self.types[kind] += 1
@@ -37,6 +42,7 @@ class Ours:
             self.idle += e["name"] == "sched_switch" and e["fields"]["next_pid"] == 0
             if e["name"] == "sched_switch" and e["fields"]["prev_state"] & 0x30:
                 self.ended[e["fields"]["prev_pid"]] = e["ns"]
+                self.left.add(e["fields"]["prev_pid"])
             if e["tid"] == e["pid"] != 0:
                 self.others[e["tid"]] = e["comm"]
             elif e["pid"]:

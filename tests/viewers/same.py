@@ -59,8 +59,9 @@ def compare_tree(ours, tree):
     """Compares programs' command lines, whose first word is the name, and parents of tasks."""
     for pid, began in ours.began.items():
         name, cmdline, start, parent, end = tree.get(pid, [None] * 5)
-        # Without the scheduler's events the end may be known only as an interval.
-        if end or ours.switches:
+        # Without the scheduler's events the end may be known only as an interval; with them its
+        # last switch may come after the recorder has seen it end, and has stopped the tracer.
+        if end or (ours.switches and ours.all_left(pid)):
             same("end of %d" % pid, end, ours.ended.get(pid))
         same("name of %d" % pid, name, (cmdline or "").split(" ")[0])
         # As in the other formats, except for folders.
