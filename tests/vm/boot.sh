@@ -36,7 +36,8 @@
 #		only: with more, a CPU's time passes while it waits for its turn. x86 only
 #
 # XSPROF_VM_BOOT_LIMIT: seconds until the guest's first program must run (240, three times as many
-# for debug and --one-insn). After that boot.sh starts another guest, twice at most.
+# for debug and --one-insn; at most three quarters of the guest's limit). After that boot.sh starts
+# another guest, twice at most.
 #
 # XSPROF_VM_LOCKUP: seconds (30, three times as many for debug and --one-insn; 0: never) that a CPU
 # of an emulated x86 guest may stay in the kernel while the guest writes nothing. Then lockup.sh
@@ -109,6 +110,10 @@ if [ -z "$k_pool" ] || [ -n "$one_insn" ]; then
 	vm_lockup=$((3 * vm_lockup))
 fi
 [[ $vm_limit =~ ^[1-9][0-9]*$ ]] || vm_die "--limit $vm_limit: not a number of seconds"
+# Before the whole guest's limit, or none would take the place of one that hangs.
+if [ "$vm_boot_limit" -gt $((vm_limit * 3 / 4)) ] && [ "$vm_limit" -ge 60 ]; then
+	vm_boot_limit=$((vm_limit * 3 / 4))
+fi
 case $kernel:$clock in
 *:) ;;
 arm64:*) vm_die "--clock $clock: arm64 has one clock" ;;
