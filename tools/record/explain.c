@@ -57,9 +57,9 @@ void record_explain_nothing(const struct recording *r)
 void record_explain_gpu(const struct recording *r)
 {
 	if (r->opts.gpu && !r->stats.devices && !r->file_error)
-		tool_note("--gpu: %s has no device: no recorded process used CUDA, OpenCL, Vulkan, "
-			  "Level Zero or ROCm, or the collector found none, or the process ended "
-			  "before it was named", r->opts.output);
+		tool_note("--gpu: no recorded process used CUDA, OpenCL, Vulkan, Level Zero or "
+			  "ROCm, or ended before its device was named, or the collector found "
+			  "none: %s has no device", r->opts.output);
 }
 
 /* The collector numbers modules in the order of the option. */
