@@ -213,7 +213,7 @@ def check_duration():
     asked = [ns for ns in ranges if ns < events[0]["ns"] + 10 ** 9]
     # Each range has a call, before the next range begins.
     result(len(asked) >= 10 and all(any(ns <= c < after for c in calls)
-                                    for ns, after in zip(asked, asked[1:])),
+                                    for ns, after in zip(asked, ranges[1:])),
            "record -d: what the device did is there of all of that time",
            (asked[-2:], calls[-2:]))
 

@@ -232,7 +232,7 @@ static int read_rings(int fd, uint64_t after, struct list *l)
 
 		after = info.id;
 		err = dev_read_id(&r, fd, info.id, 0);
-		/* One that nobody recorded goes some time after its process. */
+		/* The module removes an unrecorded producer some time after its process. */
 		if (err == -ENOENT)
 			continue;
 		if (err)

@@ -191,7 +191,7 @@ int main(int argc, char **argv)
 		tap_skip("another user's session", "not root");
 	}
 	close(locks.dir);
-	run("one whose recorder is gone, with its file locked by another process", dir, 3);
+	run("a dead recorder, whose lock file another process has locked", dir, 3);
 	close(locks.file);
 	unlink(lock);
 	rmdir(dir);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls NCCL, whose path is the argument, as far as it goes without a GPU: each function is a range
- * of its own before it finds that there is none.
+ * Calls functions of NCCL without a GPU. Each opens its range before it checks for a GPU. The
+ * argument is the path of the library.
  */
 #include <dlfcn.h>
 #include <stdio.h>
