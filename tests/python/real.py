@@ -157,7 +157,7 @@ def follow(stack, *names):
 
 
 def check_serve(path, gil_path):
-    ran, threads, idle = collections.Counter(), set(), 0
+    ran, threads, accepting, idle = collections.Counter(), set(), set(), 0
     for how, stack, event in samples(path):
         if "render" in stack:
             assert follow(stack, "render", "do_GET", "handle_one_request",
@@ -165,19 +165,27 @@ def check_serve(path, gil_path):
             threads.add(event["of"])
         if how == "runs" and "do_GET" in stack:
             ran[stack[0]] += 1
-        idle += how == "off" and "serve_forever" in stack
+        if "serve_forever" in stack:
+            accepting.add(event["of"])
+            idle += how == "off"
     # The server mostly renders pages; its accepting thread waits for connections.
     assert ran.most_common(1)[0][0] == "render", ran
     assert ran["render"] > 0.5 * sum(ran.values()) > 50, ran
     assert len(threads) > CLIENTS and idle > 50, (len(threads), idle)
     with open(gil_path, encoding="utf-8") as file:
         gil = json.load(file)
-    workers = {t["tid"]: t for t in gil["threads"] if t["tid"] in threads}
-    # The workers wait for each other.
-    assert sum(t["waits"] for t in workers.values()) > 0.5 * gil["waits"] > 0, gil["waits"]
+    # Each request has a thread of its own, often too short for a sample: the workers are all
+    # threads but the main one and the one that accepts.
+    assert len(accepting) == 1, accepting
+    workers = {t["tid"] for t in gil["threads"] if t["tid"] != t["pid"]} - accepting
+    assert threads <= workers, threads - workers
+    # Who waits, waits for a worker; who accepts hardly holds it. The workers wait for each other:
+    # how much of all waiting that is, depends on how long the accepting thread waits for them.
+    held = sum(p["waited_ns"] for p in gil["pairs"] if p["holder"] in workers)
     among = sum(p["waited_ns"] for p in gil["pairs"]
                 if p["holder"] in workers and p["waiter"] in workers)
-    assert among > 0.5 * gil["waited_ns"], (among, gil["waited_ns"])
+    assert held > 0.8 * gil["waited_ns"] > 0, (held, gil["waited_ns"])
+    assert among > 0.25 * gil["waited_ns"], (among, gil["waited_ns"])
 
 
 def check_table(path, _):
