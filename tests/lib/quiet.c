@@ -3,7 +3,6 @@
  * Without a recorder, a program linked with the library creates no file or thread, makes no system
  * call in a marker, and prints nothing. Also if the session is not trusted: another user's,
  * accessible to others, or without a recorder.
- * others, or without a recorder.
  *
  *	quiet		needs no session; makes its own
  */

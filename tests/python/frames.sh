@@ -101,4 +101,55 @@ for hz in 0 1001 x 10x; do
 done
 [ -n "$hz" ]
 result "--python=HZ: what makes no sense is refused" $?
+
+# Each part of the program goes on until its file is there.
+cat >parts.py <<-'END'
+	import os, re, sys, time
+	def until(name):
+	    while not os.path.exists(name):
+	        sum(range(1000))
+	def first(): until("switched-off")
+	def middle(): until("looked")
+	def between(): until("switched-on")
+	def last(): time.sleep(0.2); until("done")
+	def wakeups():
+	    for task in os.listdir("/proc/self/task"):
+	        with open("/proc/self/task/%s/status" % task) as status:
+	            text = status.read()
+	        if text.startswith("Name:\txsprof-python\n"):
+	            return int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", text)[1])
+	first()
+	begin, at = wakeups(), time.monotonic()
+	while time.monotonic() < at + 1:
+	    middle()
+	print((wakeups() - begin) / (time.monotonic() - at))
+	if len(sys.argv) > 1:
+	    between()
+	    last()
+	END
+: >looked
+rm -f data
+"$xsprof" record -q --python=1000 -d 3 -o data -- python3 parts.py >said 2>log &
+until "$xsprof" info -q data >out 2>&1 || ! kill -0 $! 2>>log; do sleep 0.1; done
+: >switched-off
+wait $! && "$dump" -q -f ndjson data 2>>log | grep -q 'parts.py([0-9]*): first"' &&
+	awk '{ exit !($1 < 100) }' said
+result "after --duration the program no longer pays for ticks" $?
+
+rm -f data looked switched-off
+"$xsprof" record -q --python=100 -o data -- python3 parts.py on >said 2>log &
+command=$!
+# Its rings exist when its category can be switched.
+until "$xsprof" disable all >out 2>&1 || ! kill -0 $command 2>>log; do sleep 0.1; done
+: >switched-off
+sleep 1.2
+: >looked
+until [ -s said ] || ! kill -0 $command 2>>log; do sleep 0.1; done
+"$xsprof" enable all >out 2>>log
+: >switched-on
+sleep 2
+: >done
+wait $command && "$dump" -q -f ndjson data >events 2>>log &&
+	grep -q 'parts.py([0-9]*): last"' events && ! grep -q 'parts.py([0-9]*): middle"' events
+result "categories switched off: no samples; switched on again: samples" $?
 finish

@@ -27,7 +27,7 @@
 #define SECOND	1000000000ull
 #define STACK	(256u << 10)
 #define AT_ONCE	(SECOND / 250)	/* ns */
-#define GOES_ON	(SECOND / 10)	/* interval of calls of @goes_on */
+#define GOES_ON	(SECOND / 10)	/* interval of calls of @goes_on, and of looks for a recorder */
 #define PATIENCE	8u	/* ticks to wait for an answer */
 #define SHARE		20
 #define SHARE_EVERY	(SECOND / 50)	/* ns: quick ticks are not measured more often */
@@ -251,6 +251,7 @@ static void ticks(bool (*goes_on)(void))
 	uint64_t next = ticker.next ? ticker.next : swept;
 	/* static: a program that forks often calls this as often. */
 	static uint64_t asked_at;
+	bool recorded = python_recorded(), was_recorded;
 	uint32_t late;
 
 	/* Another thread's CPU time. */
@@ -269,12 +270,18 @@ static void ticks(bool (*goes_on)(void))
 			python_sampling = false;
 			break;
 		}
+		was_recorded = recorded;
+		recorded = python_recorded();
 		/* Missed ticks are not made up for: all would sample the same moment. */
 		late = (uint32_t)((now - next) / period);
-		next += (late + 1ull) * period;
+		if (recorded)
+			next += (late + 1ull) * period;
+		else	/* The program shall not pay for ticks: the recording may be over. */
+			next = now + (period > GOES_ON ? period : GOES_ON);
 		ticker.next = next;
-		if (python_recorded() && !python.finalizing()) {
-			if (late)
+		if (recorded && !python.finalizing()) {
+			/* Since when it is recorded again is unknown. */
+			if (late && was_recorded)
 				python_missed(0, late);
 			tick(now);
 		}
