@@ -2,13 +2,13 @@
 /*
  * libxsprof-user: markers, written directly into per-CPU rings that a recorder drains.
  *
- * Without a recorder, a marker is one load and one branch in the caller; the library records
- * nothing, creates nothing and prints nothing. With a recorder (`xsprof record -- program`, or
- * XSPROF_RECORD=FILE in the environment) a marker costs little more than reading the clock: no
- * lock, no system call, no allocation. The exceptions are few: the first marker of a thread asks
- * the kernel for its id and name, the first of a forked child attaches it, a ring gets its memory
- * in a few steps (madvise(); with --prefault at the start), and while the tracepoints xsprof:* are
- * enabled, each marker makes one call, which sends it to the kernel's tracers.
+ * With neither a recorder nor the kernel module, a marker is one load and one branch in the caller;
+ * the library records nothing, creates nothing and prints nothing. With a recorder (`xsprof record
+ * -- program`, or XSPROF_RECORD=FILE in the environment) a marker costs little more than reading
+ * the clock: no lock, no system call, no allocation. The exceptions are few: the first marker of a
+ * thread asks the kernel for its id and name, the first of a forked child attaches it, a ring gets
+ * its memory in a few steps (madvise(); with --prefault at the start), and while the tracepoints
+ * xsprof:* are enabled, each marker makes one call, which sends it to the kernel's tracers.
  *
  * The rings are files on tmpfs, or memory of the kernel module if it is loaded: then they outlive
  * any end of the program, and a program without a recorder keeps its latest records there, to be
