@@ -89,11 +89,16 @@ result "where none is left it is said, and samples are counted as missed" $?
 "$xsprof" record -q -o data -- python3 "$here/frames.py" alone >said 2>log &&
 	[ "$(cat said)" = "1 0" ] && ! "$dump" -q -f ndjson data 2>>log | grep -q '"sample"' &&
 	! "$xsprof" report -q --by function data 2>>log &&
-	grep -q 'has no stack samples: record Python with --python$' log
+	grep -q 'has no stack samples: record Python with --python, and with the category python$' log
 result "without --python: no thread, no handler, no sample" $?
 "$xsprof" record -q --python -o data -- python3 "$here/frames.py" alone >said 2>log &&
 	[ "$(cat said)" = "2 1" ]
 result "with it: what is looked for without it" $?
+"$xsprof" record -q --python -o data -- python3 -c 'import subprocess, sys
+subprocess.run([sys.executable, "--version"], check=True)' >said 2>log && [ ! -s log ] &&
+	"$xsprof" record -q --python -o data -- python3 -V >>said 2>log && [ ! -s log ] &&
+	[ "$(grep -c '^Python 3' said)" = 2 ]
+result "a Python that only prints its version is not one whose GIL was not found" $?
 for hz in 0 1001 x 10x; do
 	"$xsprof" record -q --python=$hz -o data -- true 2>log && hz= && break
 	grep -q "^xsprof: --python: '$hz': expected samples per second, 1 to 1000" log ||
@@ -135,6 +140,13 @@ until "$xsprof" info -q data >out 2>&1 || ! kill -0 $! 2>>log; do sleep 0.1; don
 wait $! && "$dump" -q -f ndjson data 2>>log | grep -q 'parts.py([0-9]*): first"' &&
 	awk '{ exit !($1 < 100) }' said
 result "after --duration the program no longer pays for ticks" $?
+
+rm -f looked data
+: >looked
+"$xsprof" record -q --python=1000 --categories=-python -o data -- python3 parts.py >said 2>log &&
+	awk '{ exit !($1 < 100) }' said && ! "$dump" -q -f folded data 2>log &&
+	grep -q 'with --python, and with the category python$' log
+result "neither does it while only the category of samples is off" $?
 
 rm -f data looked switched-off
 "$xsprof" record -q --python=100 -o data -- python3 parts.py on >said 2>log &

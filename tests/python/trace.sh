@@ -28,6 +28,39 @@ while read -r version python; do
 	result "$version: kineto: as many python_function events as calls" $?
 done < <(pythons)
 
+# Recording is off while the innermost call runs: its end is not that of a call around it.
+cat >paused.py <<'END'
+import time
+import xsprof
+def inner(n):
+    time.sleep(0.01)
+    if n:
+        inner(n - 1)
+    else:
+        xsprof.pause()
+        off(2)
+        xsprof.resume()
+def off(n):
+    time.sleep(0.01)
+    if n:
+        off(n - 1)
+inner(3)
+END
+while read -r version python; do
+	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || continue
+	rm -f data
+	"$xsprof" record -q --python-trace=paused -o data -- "$python" paused.py >out 2>log &&
+		"$dump" -q -f ndjson data >events 2>>log && python3 - >>log 2>&1 <<-'END'
+		import json
+		calls = [e for e in map(json.loads, open("events")) if e["type"] == "complete"]
+		inner = sorted((e["begin_ns"], e["ns"]) for e in calls if e["name"].endswith(": inner"))
+		assert len(inner) == 4 and not [e for e in calls if e["name"].endswith(": off")], calls
+		for (begin, end), (begin_inside, end_inside) in zip(inner, inner[1:]):
+		    assert begin + 10e6 <= begin_inside and end_inside <= end, inner
+		END
+	result "$version: calls around calls that are not recorded keep their times" $?
+done < <(pythons)
+
 "$xsprof" record -q --python-trace -o data -- /usr/bin/python3 -c 'import json, tokenize
 json.dumps(json.loads("[1]"))' >out 2>log && "$xsprof" report data >report 2>>log &&
 	grep -qE 'json/decoder.py\([0-9]+\): .*decode$' report &&

@@ -314,7 +314,8 @@ static int say_nothing(const struct dump *dump)
 	return tool_error(xsp_filter_given(&dump->filter) ?
 			  "%s: no sample matches the filters: leave out --pid, --tid, --from and "
 			  "the like" :
-			  "%s: has no stack samples: record Python with --python",
+			  "%s: has no stack samples: record Python with --python, and "
+			  "with the category python",
 			  dump->source.path);
 }
 

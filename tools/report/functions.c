@@ -149,7 +149,8 @@ int functions_run(struct report *report)
 		status = tool_error(xsp_filter_given(&report->filter) ?
 				    "%s: no sample matches the filters: leave out --pid, --tid, "
 				    "--from or --to" :
-				    "%s: has no stack samples: record Python with --python",
+				    "%s: has no stack samples: record Python with --python, and "
+				    "with the category python",
 				    report->source.path);
 	if (!status) {
 		if (report->json)

@@ -398,8 +398,8 @@ int handovers_run(struct report *report)
 				    "%s: no wait for the GIL matches the filters: leave out --pid, "
 				    "--tid, --from or --to" :
 				    "%s: has no waits for the GIL: no thread waited, no Python "
-				    "ran, or it was recorded with "
-				    "--no-python", report->source.path);
+				    "ran, or it was recorded with --no-python or without the "
+				    "category python", report->source.path);
 	if (!status) {
 		ret = report->json ? handovers_print_json(h) : handovers_print(h);
 		status = ret ? tool_error("%s", strerror(-ret)) : tool_finish(0);

@@ -4,12 +4,15 @@
  * ours has found the layout of Python's memory.
  */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collect/common/say.h"
 #include "collect/python/native.h"
 #include "collect/python/sample.h"
+
+#define NEWEST_KNOWN	14u	/* 3.14 */
 
 enum { OFF, NEW, BUSY, ASKED, READY };
 
@@ -184,9 +187,24 @@ void python_sample_forked(void)
 	python_ticker_own();
 }
 
+/* In these versions each interpreter that runs initialises a GIL as we know it. */
+static bool always_met(const char *version)
+{
+	unsigned int major, minor;
+
+	return sscanf(version, "%u.%u", &major, &minor) == 2 && major == 3 && minor >= 7 &&
+	       minor <= NEWEST_KNOWN && !strstr(version, "free-threading");
+}
+
 static __attribute__((destructor)) void ends(void)
 {
-	if (!met && !python_late && asked_hz() && dlsym(RTLD_DEFAULT, "Py_GetVersion"))
+	const char *(*version)(void);
+
+	if (met || python_late || !asked_hz())
+		return;
+	*(void **)&version = dlsym(RTLD_DEFAULT, "Py_GetVersion");
+	/* One that only printed its version has run nothing. */
+	if (version && !always_met(version()))
 		collect_say("Python: no GIL found, as in free-threaded builds and versions before "
 			    "3.7: its frames are not recorded");
 }

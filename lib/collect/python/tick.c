@@ -37,6 +37,7 @@ bool python_sampling;
 
 static struct {
 	uint32_t	hz;
+	uint64_t	category;	/* its bit */
 	pthread_t	thread;
 	pid_t		tid;
 	bool		stop;
@@ -244,6 +245,12 @@ static void stop(void)
 	python_ask_wake();
 }
 
+/* Samples are of one category, which may be off. */
+static bool wanted(void)
+{
+	return __atomic_load_n(&python_user.page->ctl.enabled, __ATOMIC_RELAXED) & ticker.category;
+}
+
 static void ticks(bool (*goes_on)(void))
 {
 	uint64_t period = SECOND / ticker.hz, now, wait, swept = xsp_clock_ns(CLOCK_MONOTONIC);
@@ -251,7 +258,7 @@ static void ticks(bool (*goes_on)(void))
 	uint64_t next = ticker.next ? ticker.next : swept;
 	/* static: a program that forks often calls this as often. */
 	static uint64_t asked_at;
-	bool recorded = python_recorded(), was_recorded;
+	bool recorded = wanted(), was_recorded;
 	uint32_t late;
 
 	/* Another thread's CPU time. */
@@ -271,7 +278,7 @@ static void ticks(bool (*goes_on)(void))
 			break;
 		}
 		was_recorded = recorded;
-		recorded = python_recorded();
+		recorded = wanted();
 		/* Missed ticks are not made up for: all would sample the same moment. */
 		late = (uint32_t)((now - next) / period);
 		if (recorded)
@@ -339,6 +346,7 @@ void python_tick_init(uint32_t hz, int category)
 {
 	python_look_init(category);
 	ticker.hz = hz;
+	ticker.category = 1ull << category;
 	ticker.stop = false;
 	if (python_native)
 		python_ask_more = python_outside_answer;

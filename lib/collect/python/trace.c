@@ -21,7 +21,7 @@
 
 /* A call in progress. */
 struct call {
-	uint64_t	begin;		/* ticks */
+	uint64_t	begin;		/* ticks; 0: was not recorded */
 	xsprof_name_t	name;
 };
 
@@ -98,10 +98,11 @@ static void begins(xsprof_name_t name)
 {
 	struct calls *c = calls ? calls : make_calls();
 
-	if (!is_recorded(name) || !c || (c->depth == c->room && !grow(c)))
+	if (!c || (c->depth == c->room && !grow(c)))
 		return;
 	c->call[c->depth].name = name;
-	c->call[c->depth++].begin = python_user.now();
+	/* Also while nothing is recorded: its end must not be taken for that of a call around it. */
+	c->call[c->depth++].begin = is_recorded(name) ? python_user.now() : 0;
 }
 
 /* Ignores calls in progress when tracing began, and those that found no room. */
@@ -117,7 +118,7 @@ static void ends(xsprof_name_t name)
 		;
 	if (at == least)
 		return;
-	if (is_recorded(name))
+	if (c->call[at - 1].begin && is_recorded(name))
 		python_user.complete(name, c->call[at - 1].begin);
 	memmove(&c->call[at - 1], &c->call[at], (c->depth - at) * sizeof(*c->call));
 	c->depth--;
