@@ -42,6 +42,36 @@ for one in "${all[@]}"; do
 	sampled "${one#* }" blocked check 50
 	result "${one% *}: an event loop in a thread that the main thread waits for" $?
 done
+# The program's tracer is told of each function that runs, but of none of ours. They run in a garbage
+# collection of the thread, as the main thread waits.
+cat >traced.py <<'END'
+import sys, threading, time
+files = set()
+def tracer(frame, event, arg):
+    files.add(frame.f_code.co_filename)
+    return tracer
+def work():
+    import asyncio
+    async def main():
+        end, kept = time.monotonic() + 1, []
+        while time.monotonic() < end:
+            kept.append([kept])
+            await asyncio.sleep(0)
+    asyncio.run(main())
+threading.settrace(tracer)
+threading.setprofile(tracer)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+print(__file__ in files, "<xsprof>" in files)
+END
+for one in "${all[@]}"; do
+	"${one#* }" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || continue
+	"$xsprof" record -q --python=500 -o data -- "${one#* }" -W ignore traced.py >said 2>log &&
+		"$dump" -q -f ndjson data 2>>log | grep -q '"asyncio task: ' &&
+		[ "$(cat said)" = "True False" ]
+	result "${one% *}: a tracer of the program sees nothing of it" $?
+done
 sampled "$newest" forked check 50
 result "in a forked child" $?
 options=(--python-native)
