@@ -21,7 +21,7 @@
 /* A wake-up in so many: where they are judged, no work of the module's fits between two. */
 #define PERIOD_NS	(env_icount() ? 250000u : 1000000u)
 #define RING		(16 << 20)
-#define ROUNDS		3		/* of wake-ups, where they are judged */
+#define ROUNDS		7		/* of wake-ups, where they are judged */
 #define MOST_LATER_NS	2000		/* the worst wake-up, with recorded processes */
 
 struct crowd {

@@ -103,6 +103,48 @@ if [ "$(id -u)" = 0 ]; then
 else
 	skipped "refused: another user" "root only"
 fi
+# ---- a child that was forked meanwhile ----
+
+cat >child.py <<-'END'
+	import gc, os, time
+	import xsprof
+	while not gc.callbacks:
+	    time.sleep(0.01)
+	pid = os.fork()
+	if pid:
+	    os.waitpid(pid, 0)
+	else:
+	    recorded = xsprof.enabled() and len(gc.callbacks) == 1
+	    open("forked", "w").close()
+	    while not os.path.exists("over"):
+	        time.sleep(0.01)
+	    for _ in range(400):
+	        gc.collect()
+	        if not gc.callbacks and not xsprof.enabled():
+	            break
+	        time.sleep(0.05)
+	    slots = xsprof.stats()["slots"]
+	    gc.collect()
+	    print(recorded, gc.callbacks, xsprof.enabled(), xsprof.stats()["slots"] - slots, flush=True)
+	END
+for signal in INT KILL; do
+	rm -f forked over
+	"${newest:-python3}" child.py >said 2>log &
+	pid=$!
+	sleep 1
+	"$xsprof" record -q -p $pid -d 50 -o data >out 2>&1 &
+	recorder=$!
+	for _ in $(seq 400); do
+		[ ! -e forked ] || break
+		sleep 0.05
+	done
+	kill -$signal $recorder
+	wait $recorder 2>/dev/null
+	: >over
+	wait $pid && [ "$(cat said)" = "True [] False 0" ]
+	result "a child forked meanwhile is left too (SIG$signal)" $?
+done
+"$xsprof" recover --delete >out 2>&1
 # ---- a program that profiles itself ----
 
 # $1 a file: waits until it exists

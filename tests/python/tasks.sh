@@ -42,8 +42,8 @@ for one in "${all[@]}"; do
 	sampled "${one#* }" blocked check 50
 	result "${one% *}: an event loop in a thread that the main thread waits for" $?
 done
-# The program's tracer is told of each function that runs, but of none of ours. They run in a garbage
-# collection of the thread, as the main thread waits.
+# The program's tracer is told of each function that runs, but of none of ours. They run in a
+# garbage collection of the thread, as the main thread waits.
 cat >traced.py <<'END'
 import sys, threading, time
 files = set()

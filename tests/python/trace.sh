@@ -53,8 +53,10 @@ while read -r version python; do
 		"$dump" -q -f ndjson data >events 2>>log && python3 - >>log 2>&1 <<-'END'
 		import json
 		calls = [e for e in map(json.loads, open("events")) if e["type"] == "complete"]
-		inner = sorted((e["begin_ns"], e["ns"]) for e in calls if e["name"].endswith(": inner"))
-		assert len(inner) == 4 and not [e for e in calls if e["name"].endswith(": off")], calls
+		inner = sorted((e["begin_ns"], e["ns"]) for e in calls
+		               if e["name"].endswith(": inner"))
+		off = [e for e in calls if e["name"].endswith(": off")]
+		assert len(inner) == 4 and not off, calls
 		for (begin, end), (begin_inside, end_inside) in zip(inner, inner[1:]):
 		    assert begin + 10e6 <= begin_inside and end_inside <= end, inner
 		END

@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/recorder-lock.h"
 #include "collect/common/say.h"
 #include "collect/python/sample.h"
@@ -47,6 +48,7 @@ static struct {
 	bool		enters;		/* the thread creates its state in Python */
 	bool		told;		/* Python will call over() */
 	bool		over;		/* it did: what we know of it is void */
+	bool		child;		/* forked in a recording: has no thread of ours */
 } attached;
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
@@ -85,13 +87,21 @@ static bool runs(void)
 	return !__atomic_load_n(&attached.over, __ATOMIC_ACQUIRE);
 }
 
-static bool goes_on(void)
+/* Return: 1 the recorder lives; 0 it does not; a negative errno. */
+static int recorder(void)
 {
 	int dir = open(attached.session, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int lives = dir < 0 ? -errno : xsp_recorder_lives(dir);
 
 	if (dir >= 0)
 		close(dir);
+	return lives;
+}
+
+static bool goes_on(void)
+{
+	int lives = recorder();
+
 	/* No descriptor is free: unknown, assume it does. */
 	return lives > 0 || lives == -EMFILE || lives == -ENFILE;
 }
@@ -123,6 +133,7 @@ static bool join(void)
 	}
 	attached.pid = getpid();
 	attached.over = false;
+	attached.child = false;
 	/*
 	 * Registered after the other library's handlers: its lock is then taken after our thread
 	 * has stopped.
@@ -328,6 +339,40 @@ static void forked_parent(void)
 	__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
 }
 
+static int child_ends(void *unused)
+{
+	(void)unused;
+	if (!attached.child || !is(IDLE))
+		return 0;
+	attached.child = false;
+	python_gc_end();
+	python_user.leave();
+	return 0;
+}
+
+/*
+ * The child has no thread that could wait for the recorder's end: it looks at its collections, with
+ * the GIL held. What it removes from the list of callbacks it cannot remove while Python walks it.
+ */
+void python_attach_collected(void)
+{
+	static uint64_t looked_at;
+	uint64_t now;
+	int lives;
+
+	if (__builtin_expect(!attached.child, 1))
+		return;
+	now = xsp_clock_ns(CLOCK_MONOTONIC);
+	if (now - looked_at < 1000000000u)
+		return;
+	looked_at = now;
+	lives = recorder();
+	/* Not for another error: a child that changed its user is recorded on. */
+	if (!lives || lives == -ENOENT)
+		/* The queue of pending calls is full: later again. */
+		(void)cpython.add_pending(child_ends, NULL);
+}
+
 /* The child is recorded like all children, but not sampled. */
 static void forked_child(void)
 {
@@ -341,6 +386,7 @@ static void forked_child(void)
 	python_seen_forget();
 	python_tick_forked();
 	sample_peek_forked();
+	attached.child = true;
 	__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
 }
 

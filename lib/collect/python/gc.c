@@ -66,6 +66,7 @@ static void *called(void *self, void *arguments)
 	/* Python reports what a handler of a signal raises here, as in all callbacks of gc. */
 	if (!python_tasks_collects())
 		return NULL;
+	python_attach_collected();
 	if (!python_recorded())
 		open = false;
 	else if (phase && !strcmp(phase, "start"))

@@ -300,6 +300,8 @@ const char *python_sample_why_not(void);
 /* ---- attach.c: a process that ran before we were loaded -------------------------------------- */
 
 int xsprof_python_attach(const char *text);
+/* Called at each collection, with the GIL: a forked child notices that the recording is over. */
+void python_attach_collected(void);
 /* tell.c: from now on messages go to the recorder of @session, a path that stays valid. */
 void python_tell(const char *session);
 /* Has a GIL been initialised through our functions? */

@@ -101,7 +101,7 @@ static void begins(xsprof_name_t name)
 	if (!c || (c->depth == c->room && !grow(c)))
 		return;
 	c->call[c->depth].name = name;
-	/* Also while nothing is recorded: its end must not be taken for that of a call around it. */
+	/* Also while nothing is recorded: its end is not that of a call around it. */
 	c->call[c->depth++].begin = is_recorded(name) ? python_user.now() : 0;
 }
 
