@@ -125,7 +125,8 @@ cat >child.py <<-'END'
 	        time.sleep(0.05)
 	    slots = xsprof.stats()["slots"]
 	    gc.collect()
-	    print(recorded, gc.callbacks, xsprof.enabled(), xsprof.stats()["slots"] - slots, flush=True)
+	    more = xsprof.stats()["slots"] - slots
+	    print(recorded, gc.callbacks, xsprof.enabled(), more, flush=True)
 	END
 for signal in INT KILL; do
 	rm -f forked over

@@ -48,7 +48,6 @@ static struct {
 	bool		enters;		/* the thread creates its state in Python */
 	bool		told;		/* Python will call over() */
 	bool		over;		/* it did: what we know of it is void */
-	bool		child;		/* forked in a recording: has no thread of ours */
 } attached;
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
@@ -133,7 +132,7 @@ static bool join(void)
 	}
 	attached.pid = getpid();
 	attached.over = false;
-	attached.child = false;
+	python_gc_met = NULL;
 	/*
 	 * Registered after the other library's handlers: its lock is then taken after our thread
 	 * has stopped.
@@ -342,9 +341,9 @@ static void forked_parent(void)
 static int child_ends(void *unused)
 {
 	(void)unused;
-	if (!attached.child || !is(IDLE))
+	if (!python_gc_met || !is(IDLE))
 		return 0;
-	attached.child = false;
+	python_gc_met = NULL;
 	python_gc_end();
 	python_user.leave();
 	return 0;
@@ -354,14 +353,12 @@ static int child_ends(void *unused)
  * The child has no thread that could wait for the recorder's end: it looks at its collections, with
  * the GIL held. What it removes from the list of callbacks it cannot remove while Python walks it.
  */
-void python_attach_collected(void)
+static void look_at_recorder(void)
 {
 	static uint64_t looked_at;
 	uint64_t now;
 	int lives;
 
-	if (__builtin_expect(!attached.child, 1))
-		return;
 	now = xsp_clock_ns(CLOCK_MONOTONIC);
 	if (now - looked_at < 1000000000u)
 		return;
@@ -386,7 +383,7 @@ static void forked_child(void)
 	python_seen_forget();
 	python_tick_forked();
 	sample_peek_forked();
-	attached.child = true;
+	python_gc_met = look_at_recorder;
 	__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
 }
 

@@ -66,7 +66,8 @@ static void *called(void *self, void *arguments)
 	/* Python reports what a handler of a signal raises here, as in all callbacks of gc. */
 	if (!python_tasks_collects())
 		return NULL;
-	python_attach_collected();
+	if (python_gc_met)
+		python_gc_met();
 	if (!python_recorded())
 		open = false;
 	else if (phase && !strcmp(phase, "start"))
@@ -78,6 +79,8 @@ static void *called(void *self, void *arguments)
 }
 
 static struct python_method method = { "xsprof", called, PYTHON_METH_VARARGS, NULL };
+
+void (*python_gc_met)(void);
 
 static void *added;	/* our callback in the list, with a reference */
 

@@ -247,6 +247,8 @@ void python_gc_begin(int category);
 void python_gc_end(void);
 /* The interpreter with the callback has ended. */
 void python_gc_forget(void);
+/* Called at each collection, with the GIL, unless NULL. */
+extern void (*python_gc_met)(void);
 void python_trace_begin(void);
 /* Called now and then with the GIL: is the calling thread still traced? */
 void python_trace_look(void);
@@ -300,8 +302,6 @@ const char *python_sample_why_not(void);
 /* ---- attach.c: a process that ran before we were loaded -------------------------------------- */
 
 int xsprof_python_attach(const char *text);
-/* Called at each collection, with the GIL: a forked child notices that the recording is over. */
-void python_attach_collected(void);
 /* tell.c: from now on messages go to the recorder of @session, a path that stays valid. */
 void python_tell(const char *session);
 /* Has a GIL been initialised through our functions? */
