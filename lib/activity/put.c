@@ -99,8 +99,9 @@ static void show(struct xsp_collector *k, struct xsprof_miss *miss, uint64_t *st
 	/* Recording is paused: try later. */
 	if (!name || !xsprof_wants(name))
 		return;
-	__atomic_store_n(&miss->shown, n, __ATOMIC_RELAXED);
 	xsprof_counter(name, (int64_t)n);
+	/* Afterwards: whoever sees it may rely on the record. */
+	__atomic_store_n(&miss->shown, n, __ATOMIC_RELEASE);
 }
 
 void xsp_misses_show(struct xsp_collector *k, bool last)

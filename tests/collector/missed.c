@@ -53,7 +53,7 @@ static bool miss(void)
 	xsprof_collector_missed(&misses[0], MISSED);
 	xsprof_collector_wake(&collector);
 	for (int i = 0; i < 3000; i++, usleep(10000))
-		if (__atomic_load_n(&misses[0].shown, __ATOMIC_RELAXED) == MISSED)
+		if (__atomic_load_n(&misses[0].shown, __ATOMIC_ACQUIRE) == MISSED)
 			return true;
 	return false;
 }

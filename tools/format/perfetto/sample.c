@@ -204,7 +204,11 @@ bool pf_sample(struct xsp_out *out, const struct xsprof_event *ev)
 	stack = stack_of(out, pf->samples, ev->producer, &sample);
 	if (!stack)
 		return false;
-	start = wire_open(pf_packet_open(out, ev->ns, PF_SAMPLES, PF_NEEDED), SAMPLE);
+	p = pf_packet_open(out, ev->ns, PF_SAMPLES, PF_NEEDED);
+	/* As in a damaged capture: a sample without a time is another one's to a reader. */
+	if (!ev->ns)
+		p = wire_u64(p, PF_TIMESTAMP, 0);
+	start = wire_open(p, SAMPLE);
 	p = ev->cpu < 0 ? start : wire_u64(start, CPU, (uint64_t)ev->cpu);
 	p = wire_u64(wire_u64(p, PID, ev->pid), TID, sample.thread);
 	p = wire_u64(wire_u64(p, CALLSTACK, stack), MODE, USER);
