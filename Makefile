@@ -4,9 +4,9 @@
 #
 # One non-recursive makefile; every source list is a wildcard, so a new .c file
 # needs no edit here. It writes nothing outside $(BUILD), except `install` into
-# $(DESTDIR) and `demo` into demo/. It never installs packages by itself: that is
-# tests/install-deps.sh, called by `demo` and `check`. `make help` lists targets
-# and variables.
+# $(DESTDIR), `demo` into demo/, and downloads into ~/.cache/xsprof. It never installs
+# packages by itself: that is tests/install-deps.sh, called by the targets that need
+# more than a compiler. `make help` lists targets and variables.
 
 # One home for it: the module says it too, and is also built without this file.
 VERSION		:= $(shell sed -n 's/^MODULE_VERSION("\(.*\)");$$/\1/p' kmod/main.c)

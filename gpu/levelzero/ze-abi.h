@@ -10,7 +10,6 @@
 
 #define ZE_LOADER		"libze_loader.so.1"
 
-#define ZE_SUCCESS		0
 #define ZE_UNINITIALIZED	0x78000001	/* no driver */
 #define ZE_GPUS			1u		/* flag of zeInit() */
 #define ZE_GPU			1u		/* type of a device */

@@ -13,7 +13,6 @@
 typedef void *cl_handle;
 
 #define CL_OK				0
-#define CL_NOT_PROPERTIES		(-35)	/* invalid queue properties */
 #define CL_NOT_VALUE			(-30)	/* invalid value */
 
 #define CL_UNITS_OF_DEVICE		0x1002

@@ -48,7 +48,6 @@
 #define XST_MAX_SYNCS		(1u << 20)	/* twelve days of one a second */
 #define XST_MAX_NOTES		65536u
 
-#define xst_likely(x)		__builtin_expect(!!(x), 1)
 #define xst_unlikely(x)		__builtin_expect(!!(x), 0)
 
 /* ---- the handle -------------------------------------------------------------------------- */

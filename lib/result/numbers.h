@@ -11,7 +11,6 @@
 #include "text/json.h"
 
 #define XSR_NUMBER_MAX	(XSP_PUT_MAX + 4)	/* a list element with its separators */
-#define XSR_DIMS_MAX	(XSPROF_TENSOR_DIMS * XSR_NUMBER_MAX)
 
 /* The number of sizes or strides to write: limited to what a record can hold. */
 static inline uint32_t xsr_nr_dims(const struct xsprof_trace_tensor *tensor, bool strides)

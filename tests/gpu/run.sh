@@ -5,13 +5,13 @@
 #
 # Runs everything that needs an NVIDIA GPU, in about seven minutes. Needs CUDA's toolkit, Python and
 # a build of the tree (its bin and lib are enough); a part needs PyTorch. SECONDS is how long the
-# clocks are compared (60). Starts no part that would end after LIMIT seconds (480), and kills what
+# clocks are compared (60). Starts no part that would end after LIMIT seconds (500), and kills what
 # hangs. FOLDER always gets four files: figures, results (the output), logs of failures, and an
 # archive of small captures. TAP. Not part of make check: run it where there is a GPU.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/common/tap.sh
-[ $# -ge 1 ] || { echo "usage: tests/gpu/run.sh FOLDER [SECONDS]" >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: tests/gpu/run.sh FOLDER [SECONDS [LIMIT]]" >&2; exit 2; }
 out=$1 seconds=${2:-60} limit=${3:-500} here=$PWD/tests/gpu
 BUILD=${BUILD:-build}
 xsprof=$(realpath "$BUILD/bin/xsprof") || exit 1

@@ -3,7 +3,8 @@
 #
 # The manual and the tool tell the same: each long option in a verb's --help has its paragraph
 # in the verb's page, and no page tells of an option that the verb does not know; bash
-# completion offers the verbs and each verb's options. TAP.
+# completion offers the verbs and each verb's options. And each variable of the environment that
+# the sources name is in a document. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -45,7 +46,7 @@ complete_words()
 }
 
 set -- $verbs
-echo "1..$((3 * $# + 4))"
+echo "1..$((3 * $# + 6))"
 for verb in $verbs; do
 	help=$(told_by_help "$verb" | sort -u)
 	page=$(told_by_page "$verb" | sort -u)
@@ -74,4 +75,18 @@ correct "completion offers the verbs" "$(
 	for verb in $verbs list recover enable disable; do
 		grep -qx -e "$verb" <<<"$offered" || echo "$verb is not offered"
 	done)"
+variables=$(git grep -ohE '"XSPROF_[A-Z0-9_]+["=]' -- 'lib/*.[ch]' 'gpu/*.[ch]' 'tools/*.[ch]' |
+	tr -d '"=' | sort -u)
+untold()	# VARIABLE...
+{
+	local v
+
+	for v; do
+		grep -qw -e "$v" Documentation/man/* Documentation/*.rst || echo "$v"
+	done
+}
+# shellcheck disable=SC2086 # a word each
+correct "the $(wc -l <<<"$variables") variables of the environment are told" "$(untold $variables)"
+correct "a planted variable is seen" "$([ "$(untold XSPROF_SESSION XSPROF_NOT_TOLD)" = \
+	XSPROF_NOT_TOLD ] || echo "not seen")"
 exit "$tap_failed"

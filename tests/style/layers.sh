@@ -80,6 +80,52 @@ upward()	# WORD
 	}' $tab -
 }
 
+# Prints "FOLDER OTHER" for each folder that layers.tab lets a folder use.
+allowed()
+{
+	awk '/^#/ { next }
+		/^@/ { name = $1; sub(/:/, "", name); $1 = ""; list[name] = $0; next }
+		{
+			for (i = 2; i <= NF; i++)
+				while ($i in list) { line = $0; sub($i, list[$i], line); $0 = line }
+			sub(/:/, "", $1)
+			print $1
+			for (i = 2; i <= NF; i++) print $1, $i
+		}' "$tab" | sort
+}
+
+# The same from the table of design.rst: "as FOLDER, and ..." is what that folder has, and more.
+documented()	# FILE
+{
+	awk '
+	function row(n, i, k, j, nr, as, names, uses)
+	{
+		nr = split(cell[1], names, /, */)
+		n = split(cell[2], uses, /,? +/)
+		for (i = 1; i <= nr; i++) {
+			print names[i]
+			for (k = 1; k <= n; k++) {
+				if (uses[k] == "as") {
+					as = uses[++k]
+					for (j = 1; j <= has[as]; j++)
+						add(names[i], what[as, j])
+				} else if (uses[k] !~ /^(nothing|and)$/)
+					add(names[i], uses[k])
+			}
+		}
+	}
+	function add(folder, other)
+	{
+		what[folder, ++has[folder]] = other
+		print folder, other
+	}
+	!on { on = /^Which folder may use which$/; next }
+	/^ +\* - / { if (rows++ > 1) row(); at = 0 }
+	/^ +(\* )?- / { sub(/^ +(\* )?- /, ""); cell[++at] = $0; next }
+	rows && /^ +[^ ]/ { sub(/^ +/, ""); cell[at] = cell[at] " " $0; next }
+	rows && at == 3 && /^[^ ]/ { row(); exit }' "$1" | sort
+}
+
 # Reads pairs of files; prints those that include the local.h of another folder.
 strangers()
 {
@@ -130,7 +176,7 @@ seen()		# NAME FILE
 	check "$1" "$dir/none"
 }
 
-echo 1..9
+echo 1..11
 if [ "$(wc -l <"$dir/calls")" -gt 500 ]; then : >"$dir/0"; else echo "too few" >"$dir/0"; fi
 check "$(wc -l <"$dir/calls") calls between files were read from the objects" "$dir/0"
 check "no include goes up" "$dir/1"
@@ -145,4 +191,10 @@ echo "lib/export/save.c result/flops-local.h" | strangers >"$dir/p4"
 seen "a planted local.h of another folder is seen" "$dir/p4"
 { cat "$dir/calls"; sed 1q "$dir/calls" | awk '{ print $2, $1 }'; } | circles >"$dir/p3"
 seen "a planted circle is seen" "$dir/p3"
+doc=Documentation/design.rst
+diff <(allowed) <(documented $doc) | grep '^[<>]' >"$dir/5"
+check "$doc has the $(documented $doc | wc -l) rules of $tab" "$dir/5"
+sed 's/^     - base ring$/     - base/' $doc >"$dir/planted.rst"
+diff <(allowed) <(documented "$dir/planted.rst") | grep '^[<>]' >"$dir/p5"
+seen "a planted difference is seen" "$dir/p5"
 [ "$fails" = 0 ]

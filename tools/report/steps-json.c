@@ -72,6 +72,7 @@ void report_json_steps(const struct report_steps *steps)
 {
 	struct xsp_ranks *ranks = NULL;
 	const char *sep = "\n";
+	bool no_ranks;
 	size_t n;
 
 	fputs(",\n\"steps\":[", stdout);
@@ -87,13 +88,15 @@ void report_json_steps(const struct report_steps *steps)
 		}
 	}
 	fputs("],\n\"medians\":[", stdout);
-	(void)xsp_ranks_new(steps->report->source.trace, &ranks);
+	no_ranks = xsp_ranks_new(steps->report->source.trace, &ranks) != 0;
 	for (size_t at = 0; at < steps->nr; at += n) {
 		n = steps_same_thread(steps, at);
 		fputs(at ? ",\n" : "\n", stdout);
 		json_thread(steps, ranks, &steps->list[at], n);
 	}
 	xsp_ranks_free(ranks);
+	if (no_ranks)
+		tool_note("no memory for the ranks of processes: the JSON has none");
 	printf("],\"steps_dropped\":%" PRIu64 ",\"steps_in_doubt\":%" PRIu64
 	       ",\"steps_beside\":%" PRIu64 ",\"ranges_refused\":%" PRIu64, steps->dropped,
 	       steps->doubtful, steps->beside, steps->refused);

@@ -6,7 +6,7 @@
  * stacks and memory, as events, as a tree, as tables, and as a trace that PyTorch's tools load.
  * Under `xsprof record` the recorder gets the same ops.
  *
- * Without a session and a recorder an op is one load and one branch. <xsprof/result.h> of
+ * Without a session, a recorder and the module an op is one load and one branch. <xsprof/result.h> of
  * libxsprof-trace declares the functions of results: a program that uses them links with both
  * libraries (pkg-config xsprof-user xsprof-trace).
  *

@@ -2,8 +2,8 @@
 /*
  * libxsprof-user: markers, written directly into per-CPU rings that a recorder drains.
  *
- * Without a recorder, a marker is one load and one branch in the caller; the library records
- * nothing, creates nothing and prints nothing. With a recorder (`xsprof record -- program`, or
+ * With neither a recorder nor the kernel module, a marker is one load and one branch in the caller;
+ * the library records nothing, creates nothing and prints nothing. With a recorder (`xsprof record -- program`, or
  * XSPROF_RECORD=FILE in the environment) a marker costs little more than reading the clock: no
  * lock, no system call, no allocation. The exceptions are few: the first marker of a thread asks
  * the kernel for its id and name, the first of a forked child attaches it, a ring gets its memory

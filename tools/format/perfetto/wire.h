@@ -68,13 +68,6 @@ static inline char *wire_close(char *start, char *end)
 	return wire_close_long(start, end);
 }
 
-static inline char *wire_bytes(char *p, uint32_t field, const char *s, size_t len)
-{
-	p = wire_varint(wire_varint(p, (uint64_t)field << 3 | 2), len);
-	memcpy(p, s, len);
-	return p + len;
-}
-
 /* Text: what is no UTF-8 becomes U+FFFD, one for each byte; needs 3 * @len + 20 bytes. */
 char *wire_text(char *p, uint32_t field, const char *s, size_t len);
 
