@@ -7,6 +7,8 @@
  * for ever: that is CUPTI's.  cuptiFinalize() would mend that, and is not called: programs with
  * several threads crash of it.
  */
+#include <time.h>
+
 #include "gpu/cupti/local.h"
 
 static void *subscriber;
@@ -15,6 +17,18 @@ static void *subscriber;
 static uint64_t now_ns(void)
 {
 	return xsprof_ticks_ns(xsprof_now());
+}
+
+/*
+ * What CUPTI uses on Linux without a callback. It refuses NULL. This library is never unloaded, so
+ * CUPTI may call this for ever.
+ */
+static uint64_t realtime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static void call(void *unused, uint32_t domain, uint32_t id, const void *info)
@@ -40,6 +54,20 @@ static void set_latency(uint8_t on)
 	if (cupti_detail(CUPTI_DETAIL_QUEUED) &&
 	    (!cupti.enable_latency || cupti.enable_latency(on)) && on)
 		xsprof_say("this CUPTI cannot report when kernels are queued");
+}
+
+/*
+ * The next subscriber gets CUPTI's defaults, as its headers have them, not our choices. Where there
+ * may be several users, these are of a subscription and end with it.
+ */
+static void restore_defaults(void)
+{
+	if (cupti_sharing())
+		return;
+	(void)cupti.set_thread_id(CUPTI_THREAD_DEFAULT);
+	(void)cupti.set_timestamp(realtime_ns);
+	if (cupti.enable_all_waits)
+		(void)cupti.enable_all_waits(1);
 }
 
 /*
@@ -80,6 +108,7 @@ void cupti_detach(void)
 	set_latency(0);
 	set_zeroed(0);
 	cupti_device_buffers_restore();
+	restore_defaults();
 	(void)cupti.unsubscribe(subscriber);
 	subscriber = NULL;
 }

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <xsprof/xsprof.h>
+
+#include "gpu/cupti/cupti-abi.h"
 #include "tests/gpu/program.h"
 #include "tests/gpu/stand-in.h"
 
@@ -50,6 +53,22 @@ void driver_works(void)
 		stand_in_overhead_with(1, 5000000, NULL);
 	}
 	stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
+}
+
+/* Paused for longer than the collector's period: kinds go off, then on again. */
+void given_back(void)
+{
+	xsprof_pause();
+	sleep(2);
+	printf("paused: %u, zeroed: %u, buffers: %zu\n", stand_in_enabled[CUPTI_KERNEL],
+	       stand_in_zeroed, stand_in_buffers);
+	printf("defaults: clock %d, thread ids %u, all waits %u\n", stand_in_is_realtime(),
+	       stand_in_thread_type, stand_in_all_waits);
+	xsprof_resume();
+	sleep(2);
+	printf("resumed: %u, buffers: %zu\n", stand_in_enabled[CUPTI_KERNEL], stand_in_buffers);
+	printf("ours: clock %d, thread ids %u, all waits %u\n", !stand_in_is_realtime(),
+	       stand_in_thread_type, stand_in_all_waits);
 }
 
 void queries(long n)

@@ -18,11 +18,10 @@
 #include <xsprof/op.h>
 #include <xsprof/xsprof.h>
 
+#include "gpu/cupti/cupti-abi.h"
 #include "tests/gpu/program.h"
 #include "tests/gpu/stand-in.h"
 
-#define CUPTI_KERNEL	10
-#define CUPTI_GRAPH	51
 
 /*
  * The collector allocates memory for a kernel's name under a lock of its own. Just then another
@@ -414,15 +413,7 @@ int main(int argc, char **argv)
 		launch_sampled(2, n);
 	}
 	if (!strcmp(what, "pause")) {
-		/* Paused for longer than the collector's period: kinds go off, then on again. */
-		xsprof_pause();
-		sleep(2);
-		printf("paused: %u, zeroed: %u, buffers: %zu\n",
-		       stand_in_enabled[CUPTI_KERNEL], stand_in_zeroed, stand_in_buffers);
-		xsprof_resume();
-		sleep(2);
-		printf("resumed: %u, buffers: %zu\n", stand_in_enabled[CUPTI_KERNEL],
-		       stand_in_buffers);
+		given_back();
 		one_of_each();
 	}
 	printf("mixed: %u\n", stand_in_mixed);

@@ -256,11 +256,11 @@ EXPORT void stand_in_overhead_with(uint32_t type, uint64_t ns, void *details)
 
 EXPORT int cuptiActivityEnableAllSyncRecords(uint8_t on);
 
-static bool no_queries;
+EXPORT uint8_t stand_in_all_waits = 1;
 
 int cuptiActivityEnableAllSyncRecords(uint8_t on)
 {
-	no_queries = !on;
+	stand_in_all_waits = on;
 	return 0;
 }
 
@@ -274,7 +274,7 @@ EXPORT void stand_in_query(uint32_t corr, uint32_t stream)
 		.id = 1, .result = CUPTI_NOT_READY,
 	};
 
-	if (stand_in_api() < CUPTI_SYNC_IDS || (no_queries && !stand_in.queries))
+	if (stand_in_api() < CUPTI_SYNC_IDS || (!stand_in_all_waits && !stand_in.queries))
 		return;
 	set_times(&s.sync.start, &s.sync.end);
 	(void)stand_in_put(&s, sizeof(s));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gpu/cupti/cupti-abi.h"
@@ -91,6 +92,21 @@ uint32_t stand_in_api(void)
 uint64_t stand_in_now(void)
 {
 	return timestamp ? timestamp() : 1;
+}
+
+static uint64_t realtime(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+EXPORT bool stand_in_is_realtime(void)
+{
+	uint64_t before = realtime(), now = stand_in_now();
+
+	return before <= now && now <= realtime();
 }
 
 void stand_in_call_back(uint32_t domain, uint32_t id, const void *info)

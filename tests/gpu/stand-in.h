@@ -58,6 +58,9 @@ extern uint32_t stand_in_called, stand_in_mixed;
 extern uint32_t stand_in_meddled;
 extern uint8_t stand_in_zeroed;
 extern size_t stand_in_buffers;	/* at most, on the device */
+extern uint8_t stand_in_all_waits;	/* also queries of work that is not over */
+/* Is the timestamp callback CLOCK_REALTIME, which is CUPTI's own clock? */
+bool stand_in_is_realtime(void);
 /* How often the collector has timed enough launches, and finished with that. */
 extern uint32_t stand_in_probed;
 
