@@ -96,6 +96,7 @@ int cupti_attach(void)
 	/* Else each query of work that is not over yet is a wait. */
 	if (cupti.enable_all_waits)
 		(void)cupti.enable_all_waits(0);
+	cupti_wait_anew();
 	cupti_nodes_on(subscriber);
 	cupti_ranges_attach(subscriber);
 	return 0;

@@ -206,6 +206,8 @@ void cupti_event(const struct cupti_event *event);
 /* May be kept until cupti_wait_settle(), called when all buffers of a flush are read. */
 void cupti_wait(const struct cupti_sync *sync);
 void cupti_wait_settle(void);
+/* To be called when CUPTI is attached: correlation ids may have wrapped since it was detached. */
+void cupti_wait_anew(void);
 /* No more waits follow. */
 void cupti_wait_end(void);
 

@@ -56,6 +56,20 @@ def check_chain(version):
     return gpu
 
 
+def check_wrap():
+    """Correlation ids wrap, in the middle of a flush and after it."""
+    for version in (1206, 1305):
+        for first in (0xfffffff0, 0xffffffe0):
+            _, gpu, _ = record("--gpu", what=["recordings", "16"], STAND_IN_VERSION=str(version),
+                               STAND_IN_CALLS=str(first))
+            own = [args_of(e).get("wait_on_cuda_event_record_corr_id") for e in gpu
+                   if e["kind"] == "sync"]
+            equal(sorted(own, key=lambda call: ((call or 0) - first) % (1 << 32)),
+                  [(first + 1 + 2 * i) % (1 << 32) for i in range(32)],
+                  f"CUDA {version // 100}.{version % 100}: after {first:#x} calls each wait has "
+                  "its own recording")
+
+
 def check_collectives(gpu):
     report = json.loads(run("report", "--gpu", "--json", CAPTURE).stdout)
     times = {name: [(e["begin_ns"], e["end_ns"]) for e in gpu
@@ -231,6 +245,7 @@ def check_budget():
 
 
 check_details()
+check_wrap()
 check_pools()
 check_links()
 check_budget()

@@ -71,6 +71,17 @@ void given_back(void)
 	       stand_in_thread_type, stand_in_all_waits);
 }
 
+void recordings(long n)
+{
+	stand_in_device(3);
+	for (long i = 0; i < 2 * n; i++) {
+		if (i == n)
+			sleep(1);
+		stand_in_event(stand_in_call(false, 1), 20, 13, 200 + (uint64_t)i);
+		stand_in_sync_event(stand_in_call(false, 1), 21, 13, 200 + (uint64_t)i);
+	}
+}
+
 void queries(long n)
 {
 	stand_in_device(3);

@@ -348,6 +348,8 @@ int main(int argc, char **argv)
 		driver_works();
 	} else if (!strcmp(what, "overheads")) {
 		overheads();
+	} else if (!strcmp(what, "recordings")) {
+		recordings(n);
 	} else if (!strcmp(what, "query") || !strcmp(what, "queries")) {
 		queries(n);
 	} else if (!strncmp(what, "budget", 6)) {

@@ -68,6 +68,8 @@ EXPORT void stand_in_behave(const char *what)
 			stand_in = known[i].how;
 	if (getenv("STAND_IN_VERSION"))
 		stand_in.version = (uint32_t)atol(getenv("STAND_IN_VERSION"));
+	if (getenv("STAND_IN_CALLS"))
+		correlation = (uint32_t)strtoul(getenv("STAND_IN_CALLS"), NULL, 0);
 }
 
 /* 12.0 has the number of 11.8. */

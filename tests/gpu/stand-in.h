@@ -45,7 +45,10 @@ struct stand_in {
 
 extern struct stand_in stand_in;
 
-/* Sets the behaviour that @what names, if known, and the version in STAND_IN_VERSION. */
+/*
+ * Sets the behaviour that @what names, if known, the version in STAND_IN_VERSION, and the number of
+ * calls made before in STAND_IN_CALLS.
+ */
 void stand_in_behave(const char *what);
 
 /* What the collector has done. */
