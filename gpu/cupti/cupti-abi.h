@@ -245,6 +245,8 @@ struct cupti_graph {
 	uint32_t	stream;
 };
 
+#define CUPTI_ALLOCATED		1u	/* an operation */
+
 /* Memory was allocated, or freed. */
 struct cupti_memory {
 	uint32_t	kind;

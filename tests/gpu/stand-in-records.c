@@ -159,10 +159,16 @@ EXPORT void stand_in_graph(uint32_t corr, uint32_t stream, uint32_t graph)
 
 EXPORT void stand_in_memory(uint32_t corr, bool allocated, uint64_t bytes, uint64_t ago)
 {
+	stand_in_memory_at(corr, allocated, 0x7f0000000000 + bytes, bytes, stand_in_now() - ago);
+}
+
+EXPORT void stand_in_memory_at(uint32_t corr, bool allocated, uint64_t address, uint64_t bytes,
+			       uint64_t when)
+{
 	const struct cupti_memory m = {
 		.kind = CUPTI_MEMORY, .operation = allocated ? 1 : 2, .memory = 3,
-		.correlation = corr, .address = 0x7f0000000000 + bytes, .bytes = bytes,
-		.timestamp = stand_in_now() - ago, .device = 1, .context = 3,
+		.correlation = corr, .address = address, .bytes = bytes,
+		.timestamp = when, .device = 1, .context = 3,
 		.stream = UINT32_MAX,
 	};
 

@@ -91,7 +91,7 @@ uint32_t stand_in_api(void)
 	return api;
 }
 
-uint64_t stand_in_now(void)
+EXPORT uint64_t stand_in_now(void)
 {
 	return timestamp ? timestamp() : 1;
 }

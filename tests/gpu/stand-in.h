@@ -93,8 +93,12 @@ void stand_in_event(uint32_t correlation, uint32_t stream, uint32_t event, uint6
 void stand_in_sync_event(uint32_t correlation, uint32_t stream, uint32_t event, uint64_t id);
 /* A graph as a whole. */
 void stand_in_graph(uint32_t correlation, uint32_t stream, uint32_t graph);
-/* Device memory, allocated or freed @ago ns ago. */
+/* Device memory, allocated or freed @ago ns ago, at an address of its size; at that time. */
 void stand_in_memory(uint32_t correlation, bool allocated, uint64_t bytes, uint64_t ago);
+void stand_in_memory_at(uint32_t correlation, bool allocated, uint64_t address, uint64_t bytes,
+			uint64_t when);
+/* The time of the clock that the collector gave. */
+uint64_t stand_in_now(void);
 /* A memory pool, with CUPTI's numbers for the operation and the kind of pool. */
 void stand_in_pool(uint32_t correlation, uint32_t operation, uint32_t pool);
 /* The driver compiles; the path of its cache does not exist. */
