@@ -7,6 +7,8 @@
  * for ever: that is CUPTI's.  cuptiFinalize() would mend that, and is not called: programs with
  * several threads crash of it.
  */
+#include <time.h>
+
 #include "gpu/cupti/local.h"
 
 static void *subscriber;
@@ -15,6 +17,18 @@ static void *subscriber;
 static uint64_t now_ns(void)
 {
 	return xsprof_ticks_ns(xsprof_now());
+}
+
+/*
+ * What CUPTI uses on Linux without a callback. It refuses NULL. This library is never unloaded, so
+ * CUPTI may call this for ever.
+ */
+static uint64_t realtime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static void call(void *unused, uint32_t domain, uint32_t id, const void *info)
@@ -43,6 +57,20 @@ static void set_latency(uint8_t on)
 }
 
 /*
+ * The next subscriber gets CUPTI's defaults, as its headers have them, not our choices. Where there
+ * may be several users, these are of a subscription and end with it.
+ */
+static void restore_defaults(void)
+{
+	if (cupti_sharing())
+		return;
+	(void)cupti.set_thread_id(CUPTI_THREAD_DEFAULT);
+	(void)cupti.set_timestamp(realtime_ns);
+	if (cupti.enable_all_waits)
+		(void)cupti.enable_all_waits(1);
+}
+
+/*
  * All that comes before kinds are enabled has an effect only then; and none of it without a
  * subscriber: it would change the session of another tool.
  */
@@ -68,6 +96,7 @@ int cupti_attach(void)
 	/* Else each query of work that is not over yet is a wait. */
 	if (cupti.enable_all_waits)
 		(void)cupti.enable_all_waits(0);
+	cupti_wait_anew();
 	cupti_nodes_on(subscriber);
 	cupti_ranges_attach(subscriber);
 	return 0;
@@ -80,6 +109,7 @@ void cupti_detach(void)
 	set_latency(0);
 	set_zeroed(0);
 	cupti_device_buffers_restore();
+	restore_defaults();
 	(void)cupti.unsubscribe(subscriber);
 	subscriber = NULL;
 }

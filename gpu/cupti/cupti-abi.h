@@ -48,6 +48,7 @@
 #define CUPTI_JIT		52u
 
 #define CUPTI_FLUSH_FORCED	1u
+#define CUPTI_THREAD_DEFAULT	0u	/* thread ids are those of pthread_self() */
 #define CUPTI_THREAD_SYSTEM	1u	/* thread ids are the kernel's */
 
 /* Domains of callbacks; those of functions name them. */
@@ -243,6 +244,8 @@ struct cupti_graph {
 	uint32_t	context;
 	uint32_t	stream;
 };
+
+#define CUPTI_ALLOCATED		1u	/* an operation */
 
 /* Memory was allocated, or freed. */
 struct cupti_memory {

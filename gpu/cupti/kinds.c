@@ -30,6 +30,7 @@ static bool enable_links(void)
 /* Beside kernels: with whole graphs CUPTI tells of none of their nodes. */
 static void enable_details(void)
 {
+	cupti_memory_anew();
 	if (graphs && cupti.enable(CUPTI_GRAPH))
 		xsprof_say("this CUPTI cannot report whole graphs: recording their nodes");
 	if (cupti_detail(CUPTI_DETAIL_MEMORY) && cupti.enable(CUPTI_MEMORY))

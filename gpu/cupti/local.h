@@ -11,6 +11,7 @@
  *	load.c		how much CUPTI had to do
  *	detail.c	what is recorded on request only
  *	wait.c		waits, and which recording of an event they are for
+ *	in-use.c	how much of a device's memory is in use
  *	memory.c	allocations and frees
  *	pools.c		pools of memory
  *	jit.c		compilations by the driver
@@ -93,6 +94,8 @@ void cupti_pool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t
 /* Return: false: there is none. */
 bool cupti_pool_take(struct gpu_buffer *buffer);
 void cupti_pool_give(const struct gpu_buffer *buffer);
+/* Return: records were lost, because there was no buffer, since this was last asked. */
+bool cupti_pool_lost(void);
 /* Number of buffers that CUPTI has, are full, or are being read. */
 uint32_t cupti_pool_used(void);
 /* Called in a forked child. */
@@ -123,6 +126,7 @@ enum cupti_miss {
 	CUPTI_MISS_OF_GRAPHS,	/* metrics of kernels of graphs */
 	CUPTI_MISS_OF_OTHERS,	/* metrics of kernels that wait for others */
 	CUPTI_MISS_OF_KERNELS,	/* metrics of other kernels */
+	CUPTI_MISS_IN_USE,	/* how much memory is in use */
 	CUPTI_NR_MISSES,
 };
 
@@ -206,6 +210,8 @@ void cupti_event(const struct cupti_event *event);
 /* May be kept until cupti_wait_settle(), called when all buffers of a flush are read. */
 void cupti_wait(const struct cupti_sync *sync);
 void cupti_wait_settle(void);
+/* To be called when CUPTI is attached: correlation ids may have wrapped since it was detached. */
+void cupti_wait_anew(void);
 /* No more waits follow. */
 void cupti_wait_end(void);
 
@@ -215,6 +221,17 @@ void cupti_memory_init(void);
 /* Is kept until cupti_memory_settle(), called when all buffers of a flush are read. */
 void cupti_memory(const struct cupti_memory *memory);
 void cupti_memory_settle(void);
+/* What is in use begins anew: allocations and frees before now may be missing. */
+void cupti_memory_anew(void);
+
+/* ---- in-use.c -------------------------------------------------------------------------------- */
+
+/* How much is in use after an allocation or a free: nothing of a device is; known; not known. */
+enum cupti_use { CUPTI_USE_NONE, CUPTI_USE_KNOWN, CUPTI_USE_UNKNOWN };
+
+enum cupti_use cupti_in_use(const struct cupti_memory *memory, uint64_t *bytes);
+/* @now: ns; what was allocated before does not count, nor does its free. */
+void cupti_in_use_anew(uint64_t now);
 
 /* ---- pools.c --------------------------------------------------------------------------------- */
 

@@ -16,6 +16,7 @@ static struct xsprof_miss misses[CUPTI_NR_MISSES] = {
 	[CUPTI_MISS_OF_GRAPHS]	= { .text = "metrics of kernels of graphs" },
 	[CUPTI_MISS_OF_OTHERS]	= { .text = "metrics of kernels that wait for other kernels" },
 	[CUPTI_MISS_OF_KERNELS]	= { .text = "metrics of kernels, which CUPTI did not measure" },
+	[CUPTI_MISS_IN_USE] = { .text = "amounts of memory in use after an allocation or a free" },
 };
 
 /* What it does is set where its thread is started. */

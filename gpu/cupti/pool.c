@@ -18,6 +18,7 @@ static struct gpu_pool pool = GPU_POOL(BYTES, FEW);
 /* What CUPTI writes when it must get a buffer and there is none. */
 static pthread_mutex_t discard_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *discard;
+static bool lost;
 
 void cupti_pool_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
@@ -45,6 +46,8 @@ void cupti_pool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t
 	/* Relaxed: it is set before CUPTI has it, and never again. */
 	if (buffer == __atomic_load_n(&discard, __ATOMIC_RELAXED)) {
 		cupti_miss(CUPTI_MISS_BUFFERS, 1);
+		/* Relaxed, as it tells of nothing else. */
+		__atomic_store_n(&lost, true, __ATOMIC_RELAXED);
 		return;
 	}
 	cupti_texts_keep(buffer, b.valid);
@@ -62,6 +65,11 @@ void cupti_pool_give(const struct gpu_buffer *buffer)
 	/* Else CUPTI does that, for all of it, in the thread that launches. */
 	memset(buffer->data, 0, buffer->valid);
 	gpu_pool_give(&pool, buffer);
+}
+
+bool cupti_pool_lost(void)
+{
+	return __atomic_exchange_n(&lost, false, __ATOMIC_RELAXED);
 }
 
 uint32_t cupti_pool_used(void)

@@ -5,7 +5,8 @@
  *
  * CUPTI gives buffers back in no order, so a wait may come before the recording that it is for, or
  * before its context is told of.  Both are kept until all buffers of a flush are read, and then
- * taken in the order of their calls, which is that of correlation ids.
+ * taken in the order of their calls, which is that of correlation ids. These have 32 bits and wrap:
+ * after 12 hours of 100,000 calls a second.
  */
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@
 #define KEPT		4096u
 #define SETS		4096u	/* a power of two */
 #define WAYS		4u	/* the latest recordings of events of one set */
+#define LATE		(1u << 28)	/* no record comes later by as many calls */
 #define OF_EVENT(type)	((type) == 1 || (type) == 2)
 
 enum key { KEY_EVENT, KEY_STREAM, KEY_CALL, NR_KEYS };
@@ -26,14 +28,17 @@ static uint32_t nr_kept;
 struct recording {
 	uint32_t	context;
 	uint32_t	event;
-	uint32_t	correlation;	/* 0: none */
+	uint32_t	correlation;
 	uint32_t	stream;
+	bool		used;
 	uint64_t	id;		/* of CUPTI, 0 where it gives none */
 };
 
 static struct recording recordings[SETS][WAYS];
+static bool entered;		/* any of them is used */
 static struct recording told[KEPT];	/* since all was last taken */
 static uint32_t nr_told;
+static uint32_t latest;		/* the call of the last recording or wait that was told of */
 
 void cupti_wait_init(void)
 {
@@ -53,25 +58,45 @@ static struct recording *set_of(uint32_t context, uint32_t event)
 	return recordings[(hash >> 40) & (SETS - 1)];
 }
 
-/* The oldest of the set makes room. */
+/*
+ * How many calls before @b call @a was made; negative: after it.  Only few numbers count as
+ * negative, not half of them: a recording that was kept for long must not look like a later one,
+ * which would keep new ones out.
+ */
+static int64_t calls_between(uint32_t a, uint32_t b)
+{
+	uint32_t n = b - a;
+
+	return n <= UINT32_MAX - LATE ? n : n - (1ll << 32);
+}
+
+/* The oldest of the set makes room, unless @r is older still. */
 static void enter(const struct recording *r)
 {
-	struct recording *set = set_of(r->context, r->event), *to = set;
+	struct recording *set = set_of(r->context, r->event), *to = NULL;
+	int64_t most = 0, n;
 
-	for (uint32_t i = 1; i < WAYS; i++)
-		if (set[i].correlation < to->correlation)
+	for (uint32_t i = 0; i < WAYS; i++) {
+		n = set[i].used ? calls_between(set[i].correlation, r->correlation) : INT64_MAX;
+		if (n > most) {
+			most = n;
 			to = &set[i];
-	if (r->correlation > to->correlation)
+		}
+	}
+	if (to)
 		*to = *r;
+	entered = true;
 }
 
 void cupti_event(const struct cupti_event *e)
 {
 	if (nr_told == KEPT)
 		cupti_wait_settle();
+	latest = e->correlation;
 	told[nr_told++] = (struct recording){
 		.context = e->context, .event = e->event, .correlation = e->correlation,
-		.stream = e->stream, .id = cupti_version >= CUPTI_SYNC_IDS ? e->id : 0,
+		.stream = e->stream, .used = true,
+		.id = cupti_version >= CUPTI_SYNC_IDS ? e->id : 0,
 	};
 }
 
@@ -79,17 +104,20 @@ void cupti_event(const struct cupti_event *e)
 static const struct recording *find(const struct cupti_sync_id *s)
 {
 	const struct recording *set = set_of(s->sync.context, s->sync.event), *last = NULL;
+	int64_t least = INT64_MAX, n;
 
 	for (uint32_t i = 0; i < WAYS; i++) {
 		const struct recording *r = &set[i];
 
-		if (!r->correlation || r->context != s->sync.context || r->event != s->sync.event)
+		if (!r->used || r->context != s->sync.context || r->event != s->sync.event)
 			continue;
 		if (s->id && r->id == s->id)
 			return r;
-		if (!s->id && r->correlation < s->sync.correlation &&
-		    (!last || r->correlation > last->correlation))
+		n = calls_between(r->correlation, s->sync.correlation);
+		if (!s->id && n > 0 && n < least) {
+			least = n;
 			last = r;
+		}
 	}
 	return last;
 }
@@ -124,9 +152,12 @@ static void put(const struct cupti_sync_id *s, uint32_t device)
 	cupti_put(&a, kv, n);
 }
 
+/* Calls of one flush are near each other: their distances to the latest one give the order. */
 static int by_call(uint32_t a, uint32_t b)
 {
-	return (a > b) - (a < b);
+	int32_t da = (int32_t)(a - latest), db = (int32_t)(b - latest);
+
+	return (da > db) - (da < db);
 }
 
 static int recordings_by_call(const void *a, const void *b)
@@ -148,7 +179,8 @@ void cupti_wait_settle(void)
 	qsort(told, nr_told, sizeof(told[0]), recordings_by_call);
 	qsort(kept, nr_kept, sizeof(kept[0]), waits_by_call);
 	for (uint32_t i = 0; i < nr_kept; i++) {
-		while (next < nr_told && told[next].correlation < kept[i].sync.correlation)
+		while (next < nr_told &&
+		       by_call(told[next].correlation, kept[i].sync.correlation) < 0)
 			enter(&told[next++]);
 		if (cupti_device_of(kept[i].sync.context, &device))
 			put(&kept[i], device);
@@ -176,6 +208,7 @@ void cupti_wait(const struct cupti_sync *sync)
 	/* A query is not a wait. */
 	if (s.result == CUPTI_NOT_READY)
 		return;
+	latest = sync->correlation;
 	if (!OF_EVENT(sync->type) && cupti_device_of(sync->context, &device)) {
 		put(&s, device);
 		return;
@@ -186,6 +219,14 @@ void cupti_wait(const struct cupti_sync *sync)
 		kept[nr_kept++] = s;
 	else
 		cupti_miss(CUPTI_MISS_CONTEXT, 1);
+}
+
+void cupti_wait_anew(void)
+{
+	/* Not untouched pages: they would take memory of a program that has no events. */
+	if (entered)
+		memset(recordings, 0, sizeof(recordings));
+	entered = false;
 }
 
 void cupti_wait_end(void)

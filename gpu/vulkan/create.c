@@ -295,6 +295,7 @@ static void destroy_device(vk_handle device, const void *allocator)
 	d = vulkan_device_of(device);
 	/* Before it is gone: another thread may have it for a device of its own then. */
 	next = NEXT(d, DestroyDevice, destroy_device);
+	vulkan_labels_end(d);
 	vulkan_pending_end(d);
 	next(device, allocator);
 }

@@ -30,6 +30,7 @@
 	F(AcquireNextImageKHR) F(AcquireNextImage2KHR)					\
 	F(CreateGraphicsPipelines) F(CreateComputePipelines)				\
 	F(CreateCommandPool) F(DestroyCommandPool) F(AllocateCommandBuffers)		\
+	F(FreeCommandBuffers)								\
 	F(BeginCommandBuffer) F(EndCommandBuffer) F(CmdResetQueryPool)			\
 	F(CmdWriteTimestamp) F(CreateQueryPool) F(DestroyQueryPool)			\
 	F(GetQueryPoolResults) F(ResetQueryPool) F(ResetQueryPoolEXT)			\

@@ -6,15 +6,16 @@
  */
 #include "gpu/vulkan/local.h"
 
-#define BUFFERS		4096u	/* command buffers, a power of 2 */
+#define BUFFERS		8192u	/* command buffers, a power of 2 */
 #define NAMES		1024u	/* different labels, a power of 2 */
 #define PROBES		32u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct {
-	vk_handle	commands;
-	xsprof_name_t	name;
-} buffers[BUFFERS];
+static struct place {
+	vk_handle			commands;	/* NULL: never used */
+	const struct vulkan_device	*device;
+	xsprof_name_t			name;		/* 0: free */
+} places[BUFFERS];
 static struct {
 	uint64_t	hash;
 	xsprof_name_t	name;
@@ -37,10 +38,11 @@ static uint64_t hash_of(const char *text)
 	return h ? h : 1;
 }
 
-/* Called with the lock held. 0: the table is full: some programs number their labels. */
+/* Called with the lock held. 0: there is no room, as some programs number their labels; counted. */
 static xsprof_name_t name_of(const char *text)
 {
 	uint64_t hash = hash_of(text);
+	xsprof_name_t name = 0;
 
 	for (uint32_t i = 0; i < PROBES; i++) {
 		uint32_t at = (uint32_t)(hash + i) & (NAMES - 1);
@@ -49,43 +51,66 @@ static xsprof_name_t name_of(const char *text)
 			names[at].hash = hash;
 			names[at].name = xsprof_name_in(vulkan_category(), text);
 		}
-		if (names[at].hash == hash)
-			return names[at].name;
+		if (names[at].hash == hash) {
+			name = names[at].name;
+			break;
+		}
 	}
-	return 0;
+	vulkan_miss(VULKAN_MISS_NAMES, !name);
+	return name;
 }
 
-/* Called with the lock held. @name: 0 removes the label. If the table is full it is dropped. */
-static void set(vk_handle commands, xsprof_name_t name)
+static struct place *place_at(vk_handle commands, uint32_t i)
 {
 	uint32_t first = (uint32_t)(((uintptr_t)commands * 0x9e3779b97f4a7c15u) >> 32);
 
-	for (uint32_t i = 0; i < PROBES; i++) {
-		uint32_t at = (first + i) & (BUFFERS - 1);
+	return &places[(first + i) & (BUFFERS - 1)];
+}
 
-		if (buffers[at].commands == commands || (name && !buffers[at].commands)) {
-			buffers[at].commands = commands;
-			buffers[at].name = name;
-			return;
-		}
-		if (!buffers[at].commands)
-			return;
+/* Called with the lock held. NULL: the command buffer has no place. */
+static struct place *find(vk_handle commands)
+{
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct place *p = place_at(commands, i);
+
+		if (p->commands == commands)
+			return p;
+		if (!p->commands)
+			break;
 	}
+	return NULL;
+}
+
+/*
+ * Called with the lock held. A place without a name is given to another command buffer, and never
+ * becomes unused again, so that find() gets past it.
+ */
+static void set(const struct vulkan_device *device, vk_handle commands, xsprof_name_t name)
+{
+	struct place *p = find(commands);
+
+	for (uint32_t i = 0; i < PROBES && !p; i++)
+		if (!place_at(commands, i)->name)
+			p = place_at(commands, i);
+	if (p)
+		*p = (struct place){ commands, device, name };
+	else
+		vulkan_miss(VULKAN_MISS_LABELS, 1);
 }
 
 static xsprof_name_t get(vk_handle commands)
 {
-	uint32_t first = (uint32_t)(((uintptr_t)commands * 0x9e3779b97f4a7c15u) >> 32);
+	const struct place *p = find(commands);
 
-	for (uint32_t i = 0; i < PROBES; i++) {
-		uint32_t at = (first + i) & (BUFFERS - 1);
+	return p ? p->name : 0;
+}
 
-		if (buffers[at].commands == commands)
-			return buffers[at].name;
-		if (!buffers[at].commands)
-			return 0;
-	}
-	return 0;
+static void clear(vk_handle commands)
+{
+	struct place *p = find(commands);
+
+	if (p)
+		p->name = 0;
 }
 
 static bool is_used(void)
@@ -121,21 +146,49 @@ static int32_t begin_commands(vk_handle commands, const struct vk_begin_info *in
 	/* To begin a command buffer discards what was recorded in it. */
 	if (is_used()) {
 		pthread_mutex_lock(&lock);
-		set(commands, 0);
+		clear(commands);
 		pthread_mutex_unlock(&lock);
 	}
 	return NEXT(d, BeginCommandBuffer, begin_commands)(commands, info);
 }
 
+/* Before they are gone: another thread may get the same handles then. */
+static void free_commands(vk_handle device, vk_object pool, uint32_t nr, const vk_handle *list)
+{
+	struct vulkan_device *d = vulkan_device_of(device);
+
+	if (is_used()) {
+		pthread_mutex_lock(&lock);
+		for (uint32_t i = 0; i < nr; i++)
+			if (list[i])
+				clear(list[i]);
+		pthread_mutex_unlock(&lock);
+	}
+	NEXT(d, FreeCommandBuffers, free_commands)(device, pool, nr, list);
+}
+
+void vulkan_labels_end(const struct vulkan_device *device)
+{
+	if (!is_used())
+		return;
+	pthread_mutex_lock(&lock);
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		if (places[i].device == device)
+			places[i].name = 0;
+	pthread_mutex_unlock(&lock);
+}
+
 static void begin_label(vk_handle commands, const struct vk_label *label)
 {
 	struct vulkan_device *d = vulkan_device_of(commands);
+	xsprof_name_t name;
 
 	if (d->on && label->name) {
 		__atomic_store_n(&used, true, __ATOMIC_RELAXED);
 		pthread_mutex_lock(&lock);
-		if (!get(commands))
-			set(commands, name_of(label->name));
+		name = get(commands) ? 0 : name_of(label->name);
+		if (name)
+			set(d, commands, name);
 		pthread_mutex_unlock(&lock);
 	}
 	NEXT(d, CmdBeginDebugUtilsLabelEXT, begin_label)(commands, label);
@@ -170,6 +223,7 @@ static void end_queue_label(vk_handle queue)
 
 const struct vulkan_hook vulkan_label_hooks[] = {
 	HOOK(BeginCommandBuffer, begin_commands),
+	HOOK(FreeCommandBuffers, free_commands),
 	HOOK(CmdBeginDebugUtilsLabelEXT, begin_label),
 	HOOK(QueueBeginDebugUtilsLabelEXT, begin_queue_label),
 	HOOK(QueueEndDebugUtilsLabelEXT, end_queue_label),

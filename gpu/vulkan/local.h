@@ -65,6 +65,8 @@ enum vulkan_miss {
 	VULKAN_MISS_QUEUES,	/* more queues or devices than are tracked */
 	VULKAN_MISS_EXIT,	/* batches under way when the program ended */
 	VULKAN_MISS_DESTROYED,	/* ... of a destroyed device, or submitted with recording off */
+	VULKAN_MISS_LABELS,	/* no room for a command buffer's label */
+	VULKAN_MISS_NAMES,	/* no room for the text of a label */
 	VULKAN_NR_MISSES,
 };
 
@@ -262,6 +264,8 @@ void vulkan_queues_forget(void);
 /* ---- label.c --------------------------------------------------------------------------------- */
 
 void vulkan_labels_forget(void);
+/* To be called before the device is gone, and its command buffers with it. */
+void vulkan_labels_end(const struct vulkan_device *device);
 /* The first label in a command buffer, and the open label of a queue. 0: none. */
 xsprof_name_t vulkan_label_of(vk_handle commands);
 xsprof_name_t vulkan_label_of_queue(const struct vulkan_queue *queue);

@@ -18,6 +18,10 @@ struct xsprof_miss vulkan_misses[VULKAN_NR_MISSES] = {
 	[VULKAN_MISS_EXIT] = { .text = "batches, because the program ended" },
 	[VULKAN_MISS_DESTROYED] = {
 		.text = "batches in flight when their device was destroyed" },
+	[VULKAN_MISS_LABELS] = {
+		.text = "labels, because too many command buffers have one" },
+	[VULKAN_MISS_NAMES] = {
+		.text = "labels, because there are too many different ones" },
 };
 
 /* thread.c sets the functions. */

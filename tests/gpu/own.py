@@ -39,6 +39,9 @@ def check_others_session():
     equal(["paused: 0, zeroed: 0, buffers: 250" in got.stdout, "resumed: 1" in got.stdout,
            "meddled: 0" in got.stdout], [True, True, True],
           "CUPTI is given back as it was: it clears the buffers of the next tool")
+    equal(["defaults: clock 1, thread ids 0, all waits 1\n" in got.stdout,
+           "ours: clock 1, thread ids 1, all waits 0\n" in got.stdout], [True, True],
+          "its clock, thread ids and waits are CUPTI's own again until recording is resumed")
     info = gpulib.run([gpulib.XSPROF, "info", "--json", gpulib.CAPTURE])
     facts = json.loads(info.stdout)["processes"][0]["facts"]
     equal(["resumed: 1, buffers: 32" in got.stdout, json.loads(facts["device_buffers"])],

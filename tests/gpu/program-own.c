@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <xsprof/xsprof.h>
+
+#include "gpu/cupti/cupti-abi.h"
 #include "tests/gpu/program.h"
 #include "tests/gpu/stand-in.h"
 
@@ -50,6 +53,87 @@ void driver_works(void)
 		stand_in_overhead_with(1, 5000000, NULL);
 	}
 	stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
+}
+
+/* Paused for longer than the collector's period: kinds go off, then on again. */
+void given_back(void)
+{
+	xsprof_pause();
+	sleep(2);
+	printf("paused: %u, zeroed: %u, buffers: %zu\n", stand_in_enabled[CUPTI_KERNEL],
+	       stand_in_zeroed, stand_in_buffers);
+	printf("defaults: clock %d, thread ids %u, all waits %u\n", stand_in_is_realtime(),
+	       stand_in_thread_type, stand_in_all_waits);
+	xsprof_resume();
+	sleep(2);
+	printf("resumed: %u, buffers: %zu\n", stand_in_enabled[CUPTI_KERNEL], stand_in_buffers);
+	printf("ours: clock %d, thread ids %u, all waits %u\n", !stand_in_is_realtime(),
+	       stand_in_thread_type, stand_in_all_waits);
+}
+
+void recordings(long n)
+{
+	stand_in_device(3);
+	for (long i = 0; i < 2 * n; i++) {
+		if (i == n)
+			sleep(1);
+		stand_in_event(stand_in_call(false, 1), 20, 13, 200 + (uint64_t)i);
+		stand_in_sync_event(stand_in_call(false, 1), 21, 13, 200 + (uint64_t)i);
+	}
+}
+
+static void allocate(uint64_t address, uint64_t bytes, uint64_t when)
+{
+	stand_in_memory_at(stand_in_call(false, 1), true, address, bytes, when);
+}
+
+static void release(uint64_t address, uint64_t bytes)
+{
+	stand_in_memory_at(stand_in_call(false, 1), false, address, bytes, stand_in_now());
+}
+
+void memory(void)
+{
+	uint64_t when = stand_in_now();
+	uint32_t calls[3];
+
+	stand_in_device(3);
+	allocate(0xa000, 65536, stand_in_now());
+	/* Allocated before the recording; and reported before its allocation. */
+	release(0x1000, 4096);
+	release(0xb000, 1 << 20);
+	sleep(1);
+	allocate(0xb000, 1 << 20, when);
+	/* At one time, in another order than that of the calls. */
+	for (int i = 0; i < 3; i++)
+		calls[i] = stand_in_call(false, 1);
+	when = stand_in_now();
+	stand_in_memory_at(calls[2], true, 0xd000, 512, when);
+	stand_in_memory_at(calls[1], false, 0xd000, 256, when);
+	stand_in_memory_at(calls[0], true, 0xd000, 256, when);
+	/* There was a free that is not reported. */
+	allocate(0xa000, 1024, stand_in_now());
+	sleep(1);
+	xsprof_pause();
+	sleep(2);
+	xsprof_resume();
+	sleep(2);
+	allocate(0xe000, 2048, stand_in_now());
+	release(0xd000, 513);
+	sleep(1);
+	when = stand_in_now();
+	stand_in.dropped = 3;
+	allocate(0xf000, 100, when);
+	sleep(1);
+	allocate(0x11000, 300, stand_in_now());
+}
+
+void memory_many(long n)
+{
+	stand_in_device(3);
+	for (long i = 1; i <= n; i++)
+		stand_in_memory_at((uint32_t)i, true, 0x7f0000000000 + 512 * (uint64_t)i, 512,
+				   stand_in_now());
 }
 
 void queries(long n)

@@ -18,11 +18,10 @@
 #include <xsprof/op.h>
 #include <xsprof/xsprof.h>
 
+#include "gpu/cupti/cupti-abi.h"
 #include "tests/gpu/program.h"
 #include "tests/gpu/stand-in.h"
 
-#define CUPTI_KERNEL	10
-#define CUPTI_GRAPH	51
 
 /*
  * The collector allocates memory for a kernel's name under a lock of its own. Just then another
@@ -139,6 +138,7 @@ static void many_contexts(uint32_t n)
  */
 static void details(void)
 {
+	uint64_t begin = stand_in_now();
 	uint32_t first, second, c;
 
 	stand_in_device(3);
@@ -159,14 +159,14 @@ static void details(void)
 	stand_in_kernel(stand_in_call(false, 1), 15, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0);
 	stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
 	stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
-	/* The second's time is before the first's, and the last is reported long after its time. */
+	/* The second is before the first, and the fourth is reported long after its time. */
 	stand_in_memory(stand_in_call(false, 1), true, 4096, 0);
 	stand_in_memory(stand_in_call(false, 1), true, 65536, 10000);
 	stand_in_memory(stand_in_call(false, 1), false, 4096, 0);
 	/* Later, when CUDA is initialised. */
 	sleep(1);
-	stand_in_memory(stand_in_call(false, 1), false, 65536, 2000000000);
-	stand_in_memory(stand_in_call(false, 1), true, 512, 0);
+	stand_in_memory_at(stand_in_call(false, 1), true, 0x1000, 512, begin);
+	stand_in_memory(stand_in_call(false, 1), false, 65536, 0);
 	for (uint32_t i = 1; i <= 4; i++) {
 		stand_in_pool(stand_in_call(false, 1), i, 1);
 		stand_in_jit(0, 1, i);
@@ -349,6 +349,12 @@ int main(int argc, char **argv)
 		driver_works();
 	} else if (!strcmp(what, "overheads")) {
 		overheads();
+	} else if (!strcmp(what, "memory")) {
+		memory();
+	} else if (!strcmp(what, "memory-many")) {
+		memory_many(n);
+	} else if (!strcmp(what, "recordings")) {
+		recordings(n);
 	} else if (!strcmp(what, "query") || !strcmp(what, "queries")) {
 		queries(n);
 	} else if (!strncmp(what, "budget", 6)) {
@@ -414,15 +420,7 @@ int main(int argc, char **argv)
 		launch_sampled(2, n);
 	}
 	if (!strcmp(what, "pause")) {
-		/* Paused for longer than the collector's period: kinds go off, then on again. */
-		xsprof_pause();
-		sleep(2);
-		printf("paused: %u, zeroed: %u, buffers: %zu\n",
-		       stand_in_enabled[CUPTI_KERNEL], stand_in_zeroed, stand_in_buffers);
-		xsprof_resume();
-		sleep(2);
-		printf("resumed: %u, buffers: %zu\n", stand_in_enabled[CUPTI_KERNEL],
-		       stand_in_buffers);
+		given_back();
 		one_of_each();
 	}
 	printf("mixed: %u\n", stand_in_mixed);

@@ -16,6 +16,14 @@ bool program_clock(const char *what, long n);
 void overheads(void);
 /* For two seconds, most of them spent in the driver, then a launch. */
 void driver_works(void);
+/* @n recordings of an event, each with a wait for it, and later the same again. */
+void recordings(long n);
+/* Allocations and frees of which some are missing or late; each has another number of bytes. */
+void memory(void);
+/* @n allocations of 512 bytes, none of which is freed. */
+void memory_many(long n);
+/* Pauses and resumes, and prints CUPTI's settings in the pause and after it. */
+void given_back(void);
 /* @n queries of work that is not over, then a wait. */
 void queries(long n);
 

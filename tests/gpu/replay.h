@@ -18,8 +18,6 @@ extern bool stand_in_latency;
 extern __thread uint64_t stand_in_called_at;
 /* Returns the bytes of a record in the version played. */
 size_t stand_in_length(uint32_t kind);
-/* Returns the time of the clock that the collector gave. */
-uint64_t stand_in_now(void);
 /* Whether a single-user function is called by the collector while there may be several users. */
 bool stand_in_mixes(void);
 /* Calls the collector back, if it has enabled callbacks for launches, or for this resource. */

@@ -159,10 +159,16 @@ EXPORT void stand_in_graph(uint32_t corr, uint32_t stream, uint32_t graph)
 
 EXPORT void stand_in_memory(uint32_t corr, bool allocated, uint64_t bytes, uint64_t ago)
 {
+	stand_in_memory_at(corr, allocated, 0x7f0000000000 + bytes, bytes, stand_in_now() - ago);
+}
+
+EXPORT void stand_in_memory_at(uint32_t corr, bool allocated, uint64_t address, uint64_t bytes,
+			       uint64_t when)
+{
 	const struct cupti_memory m = {
 		.kind = CUPTI_MEMORY, .operation = allocated ? 1 : 2, .memory = 3,
-		.correlation = corr, .address = 0x7f0000000000 + bytes, .bytes = bytes,
-		.timestamp = stand_in_now() - ago, .device = 1, .context = 3,
+		.correlation = corr, .address = address, .bytes = bytes,
+		.timestamp = when, .device = 1, .context = 3,
 		.stream = UINT32_MAX,
 	};
 
@@ -256,11 +262,11 @@ EXPORT void stand_in_overhead_with(uint32_t type, uint64_t ns, void *details)
 
 EXPORT int cuptiActivityEnableAllSyncRecords(uint8_t on);
 
-static bool no_queries;
+EXPORT uint8_t stand_in_all_waits = 1;
 
 int cuptiActivityEnableAllSyncRecords(uint8_t on)
 {
-	no_queries = !on;
+	stand_in_all_waits = on;
 	return 0;
 }
 
@@ -274,7 +280,7 @@ EXPORT void stand_in_query(uint32_t corr, uint32_t stream)
 		.id = 1, .result = CUPTI_NOT_READY,
 	};
 
-	if (stand_in_api() < CUPTI_SYNC_IDS || (no_queries && !stand_in.queries))
+	if (stand_in_api() < CUPTI_SYNC_IDS || (!stand_in_all_waits && !stand_in.queries))
 		return;
 	set_times(&s.sync.start, &s.sync.end);
 	(void)stand_in_put(&s, sizeof(s));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gpu/cupti/cupti-abi.h"
@@ -67,6 +68,8 @@ EXPORT void stand_in_behave(const char *what)
 			stand_in = known[i].how;
 	if (getenv("STAND_IN_VERSION"))
 		stand_in.version = (uint32_t)atol(getenv("STAND_IN_VERSION"));
+	if (getenv("STAND_IN_CALLS"))
+		correlation = (uint32_t)strtoul(getenv("STAND_IN_CALLS"), NULL, 0);
 }
 
 /* 12.0 has the number of 11.8. */
@@ -88,9 +91,24 @@ uint32_t stand_in_api(void)
 	return api;
 }
 
-uint64_t stand_in_now(void)
+EXPORT uint64_t stand_in_now(void)
 {
 	return timestamp ? timestamp() : 1;
+}
+
+static uint64_t realtime(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+EXPORT bool stand_in_is_realtime(void)
+{
+	uint64_t before = realtime(), now = stand_in_now();
+
+	return before <= now && now <= realtime();
 }
 
 void stand_in_call_back(uint32_t domain, uint32_t id, const void *info)

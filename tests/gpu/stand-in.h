@@ -45,7 +45,10 @@ struct stand_in {
 
 extern struct stand_in stand_in;
 
-/* Sets the behaviour that @what names, if known, and the version in STAND_IN_VERSION. */
+/*
+ * Sets the behaviour that @what names, if known, the version in STAND_IN_VERSION, and the number of
+ * calls made before in STAND_IN_CALLS.
+ */
 void stand_in_behave(const char *what);
 
 /* What the collector has done. */
@@ -58,6 +61,9 @@ extern uint32_t stand_in_called, stand_in_mixed;
 extern uint32_t stand_in_meddled;
 extern uint8_t stand_in_zeroed;
 extern size_t stand_in_buffers;	/* at most, on the device */
+extern uint8_t stand_in_all_waits;	/* also queries of work that is not over */
+/* Is the timestamp callback CLOCK_REALTIME, which is CUPTI's own clock? */
+bool stand_in_is_realtime(void);
 /* How often the collector has timed enough launches, and finished with that. */
 extern uint32_t stand_in_probed;
 
@@ -87,8 +93,12 @@ void stand_in_event(uint32_t correlation, uint32_t stream, uint32_t event, uint6
 void stand_in_sync_event(uint32_t correlation, uint32_t stream, uint32_t event, uint64_t id);
 /* A graph as a whole. */
 void stand_in_graph(uint32_t correlation, uint32_t stream, uint32_t graph);
-/* Device memory, allocated or freed @ago ns ago. */
+/* Device memory, allocated or freed @ago ns ago, at an address of its size; at that time. */
 void stand_in_memory(uint32_t correlation, bool allocated, uint64_t bytes, uint64_t ago);
+void stand_in_memory_at(uint32_t correlation, bool allocated, uint64_t address, uint64_t bytes,
+			uint64_t when);
+/* The time of the clock that the collector gave. */
+uint64_t stand_in_now(void);
 /* A memory pool, with CUPTI's numbers for the operation and the kind of pool. */
 void stand_in_pool(uint32_t correlation, uint32_t operation, uint32_t pool);
 /* The driver compiles; the path of its cache does not exist. */

@@ -13,6 +13,7 @@
  *	vulkan later		submits that wait for values of a timeline, the first for the host's
  *	vulkan transfer		399 dispatches and a copy, each of which is waited for
  *	vulkan labels		batches with labels of the program: "name NAME COUNT"
+ *	vulkan labelled HOW	10,000 command buffers with labels, see vulkan-labels.c
  *	vulkan fork		"all" in a child; its parent has an instance
  */
 #include <pthread.h>
@@ -22,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "vulkan-labels.h"
 #include "vulkan-work.h"
 
 /* ---- each kind of call ----------------------------------------------------------------------- */
@@ -186,61 +188,6 @@ static void transfer(void)
 	destroy_all(&w);
 	vkDestroyInstance(w.instance, NULL);
 	puts("call vkQueueSubmit 400\ncall vkQueueWaitIdle 400\nbatch 1 400\nqueues 1");
-}
-
-static VkDebugUtilsLabelEXT label(const char *name)
-{
-	return (VkDebugUtilsLabelEXT){
-		.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT, .pLabelName = name,
-	};
-}
-
-#define DEVICE_FUNCTION(w, f)	((PFN_##f)vkGetDeviceProcAddr((w)->device, #f))
-
-/* A command buffer with a label, recorded again without one; and a queue with two labels. */
-static void labels(void)
-{
-	const VkDebugUtilsLabelEXT blur = label("blur"), inner = label("inner");
-	const VkDebugUtilsLabelEXT frame = label("frame"), pass = label("pass");
-	const VkCommandBufferBeginInfo start = {
-		.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-		.flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
-	};
-	struct work w = { 0 };
-	VkCommandBuffer list[2] = { NULL };
-	VkSubmitInfo batch = of(2, list);
-
-	make_instance(&w, VK_API_VERSION_1_3);
-	make_all(&w, true);
-	vkDestroyCommandPool(w.device, w.pool, NULL);
-	MUST(vkCreateCommandPool(w.device, &(VkCommandPoolCreateInfo){
-		.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-		.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-	}, NULL, &w.pool));
-	list[0] = dispatch(&w, 1, false);
-	list[1] = begin(&w, start.flags);
-	DEVICE_FUNCTION(&w, vkCmdBeginDebugUtilsLabelEXT)(list[1], &blur);
-	DEVICE_FUNCTION(&w, vkCmdBeginDebugUtilsLabelEXT)(list[1], &inner);
-	DEVICE_FUNCTION(&w, vkCmdEndDebugUtilsLabelEXT)(list[1]);
-	DEVICE_FUNCTION(&w, vkCmdEndDebugUtilsLabelEXT)(list[1]);
-	MUST(vkEndCommandBuffer(list[1]));
-	MUST(vkQueueSubmit(w.queue, 1, &batch, VK_NULL_HANDLE));
-	DEVICE_FUNCTION(&w, vkQueueBeginDebugUtilsLabelEXT)(w.queue, &frame);
-	DEVICE_FUNCTION(&w, vkQueueBeginDebugUtilsLabelEXT)(w.queue, &pass);
-	MUST(vkQueueSubmit(w.queue, 1, &batch, VK_NULL_HANDLE));
-	MUST(vkQueueWaitIdle(w.queue));
-	MUST(vkBeginCommandBuffer(list[1], &start));
-	MUST(vkEndCommandBuffer(list[1]));
-	MUST(vkQueueSubmit(w.queue, 1, &batch, VK_NULL_HANDLE));
-	DEVICE_FUNCTION(&w, vkQueueEndDebugUtilsLabelEXT)(w.queue);
-	MUST(vkQueueSubmit(w.queue, 1, &batch, VK_NULL_HANDLE));
-	DEVICE_FUNCTION(&w, vkQueueEndDebugUtilsLabelEXT)(w.queue);
-	MUST(vkQueueSubmit(w.queue, 1, &batch, VK_NULL_HANDLE));
-	MUST(vkQueueWaitIdle(w.queue));
-	destroy_all(&w);
-	vkDestroyInstance(w.instance, NULL);
-	puts("call vkQueueSubmit 5\ncall vkQueueWaitIdle 2\nbatch 2 5\nqueues 1\n"
-	     "name blur 2\nname pass 1\nname frame 1");
 }
 
 /* ---- many ------------------------------------------------------------------------------------ */
@@ -421,6 +368,8 @@ int main(int argc, char **argv)
 		transfer();
 	else if (!strcmp(what, "labels"))
 		labels();
+	else if (!strcmp(what, "labelled") && argc == 3)
+		labelled(argv[2]);
 	else if (!strcmp(what, "fork"))
 		return forked();
 	else

@@ -45,8 +45,8 @@ def compile_all():
     os.mkdir(LAYERS)
     with open(os.path.join(LAYERS, "count.json"), "w", encoding="ascii") as f:
         json.dump(MANIFEST, f)
-    got = run([cc, *flags, "-o", PROGRAM, os.path.join(HERE, "vulkan.c"),
-               os.path.join(HERE, "vulkan-work.c"), "-pthread", "-lvulkan"])
+    files = [os.path.join(HERE, f) for f in ("vulkan.c", "vulkan-labels.c", "vulkan-work.c")]
+    got = run([cc, *flags, "-o", PROGRAM, *files, "-pthread", "-lvulkan"])
     result(not got.returncode, "a program of Vulkan", got.stderr)
     got = run([cc, *flags, "-shared", "-fPIC", "-o", os.path.join(LAYERS, "layer.so"),
                os.path.join(HERE, "vulkan-layer.c")])
@@ -191,6 +191,24 @@ def check_labels():
           "batches with labels: their names")
 
 
+def check_labelled():
+    """10,000 command buffers with labels: each batch has its label, or that is counted."""
+    buffers = "not recorded: labels, because too many command buffers have one"
+    texts = "not recorded: labels, because there are too many different ones"
+    for how, what, lost in (
+            ("again", "2,000 at once, then recorded without", None),
+            ("freed", "2,000 at once, then freed", None),
+            ("together", "all at once", buffers),
+            ("names", "with different names", texts)):
+        got, events = record([PROGRAM, "labelled", how], options=("--gpu", *gpulib.ROOM))
+        names = collections.Counter(e["name"] for e in work_of(events))
+        named = sum(n for name, n in names.items() if name.startswith("label"))
+        counts = missed(events)
+        equal((got.returncode, len(work_of(events)), named + counts.pop(lost, 0), counts,
+               named < 10000), (0, 10000, 10000, {}, lost is not None),
+              f"10,000 command buffers with labels, {what}")
+
+
 def check_many():
     check_same("four threads, each with a device", "threads", "4", "200")
     check_same("twenty instances, one after the other", "again", "20")
@@ -324,6 +342,7 @@ if not failed():
     check_all()
     check_kineto()
     check_labels()
+    check_labelled()
     check_many()
     check_later()
     check_ends()
