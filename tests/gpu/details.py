@@ -195,8 +195,13 @@ def check_budget():
     equal([len(said), said[0]["cost (% of a CPU)"] > 0.1, said[0]["budget (% of a CPU)"]],
           [1, True, 0.1], "the step is in the trace, with its reason")
     report = json.loads(run("report", "--gpu", "--json", CAPTURE).stdout)
-    equal(report["devices"][0]["unrecorded_ns"], sum(e["end_ns"] - e["begin_ns"] for e in off),
-          "report --gpu says how long that was")
+    device = report["devices"][0]
+    part = [min(e["end_ns"], device["last_ns"]) - max(e["begin_ns"], device["first_ns"])
+            for e in off]
+    equal([device["busy_ns"] + device["idle_ns"] + device["unrecorded_ns"],
+           0 < device["unrecorded_ns"] <= sum(ns for ns in part if ns > 0)],
+          [device["last_ns"] - device["first_ns"], True],
+          "report --gpu says how long that was between the first and the last activity")
     text = run("report", "--gpu", CAPTURE).stdout
     equal(["devices were not recorded for" in text, " of recorded time (" in text],
           [True, True], "and does not take it for idle")

@@ -25,16 +25,23 @@ static void producer(uint32_t number, uint32_t pid)
 	cap_thread(number, pid, "main");
 }
 
-static void put(struct cap_ring *r, uint32_t pid, uint32_t name, uint32_t kind, uint64_t call,
-		uint64_t begin, uint64_t end, uint32_t stream)
+/* Of device @device, written at @us. */
+static void put_at(struct cap_ring *r, uint64_t us, uint32_t device, uint32_t pid, uint32_t name,
+		   uint32_t kind, uint64_t call, uint64_t begin, uint64_t end, uint32_t stream)
 {
 	const struct xsprof_rec_gpu gpu = {
-		.rec = cap_head(T(150), XSPROF_REC_GPU, pid, name, kind, call),
-		.start = T(begin), .end = T(end), .stream = stream, .context = 1,
+		.rec = cap_head(T(us), XSPROF_REC_GPU, pid, name, kind, call),
+		.start = T(begin), .end = T(end), .device = device, .stream = stream, .context = 1,
 		.thread = kind == XSPROF_GPU_RUNTIME ? pid : 0,
 	};
 
 	cap_record(r, &gpu, sizeof(gpu) / XSPROF_SLOT_SIZE);
+}
+
+static void put(struct cap_ring *r, uint32_t pid, uint32_t name, uint32_t kind, uint64_t call,
+		uint64_t begin, uint64_t end, uint32_t stream)
+{
+	put_at(r, 150, 0, pid, name, kind, call, begin, end, stream);
 }
 
 /*
@@ -201,4 +208,50 @@ void cap_make_clocks(void)
 	cap_ring_close(&r, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(60));
 	cap_end(T(70));
+}
+
+/* A launch that takes 2 us, and its kernel of 10 us, written when that is over. */
+static void put_kernel(struct cap_ring *r, uint32_t device, uint32_t pid, uint64_t launch,
+		       uint64_t begin)
+{
+	put_at(r, begin + 12, device, pid, LAUNCH, XSPROF_GPU_RUNTIME, launch, launch, launch + 2,
+	       0);
+	put_at(r, begin + 12, device, pid, KERNEL, XSPROF_GPU_KERNEL, launch, begin, begin + 10, 7);
+}
+
+static void put_unrecorded(struct cap_ring *r, uint32_t pid, uint64_t begin, uint64_t end)
+{
+	put_at(r, end, 0, pid, ALONE, XSPROF_GPU_UNRECORDED, 0, begin, end, 0);
+}
+
+/*
+ * Two processes, each with a device of its own. That of the first is not recorded in two times that
+ * overlap, before its first kernel, while one runs, and behind the last; the second is recorded all
+ * of the time.
+ */
+void cap_make_unrecorded(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=unrecorded\n");
+	cap_clock(T(0), T(10000));
+	producer(0, 100);
+	producer(1, 200);
+	cap_ring_open(&r, 0, 0, 256);
+	put_unrecorded(&r, 100, 1, 15);
+	put_kernel(&r, 0, 100, 18, 20);
+	put_unrecorded(&r, 100, 40, 50);
+	put_unrecorded(&r, 100, 45, 90);
+	put_kernel(&r, 0, 100, 95, 100);
+	put_unrecorded(&r, 100, 105, 130);
+	put_kernel(&r, 0, 100, 135, 140);
+	put_unrecorded(&r, 100, 170, 1170);
+	cap_ring_close(&r, 0);
+	cap_ring_open(&r, 1, 0, 256);
+	put_kernel(&r, 1, 200, 18, 20);
+	put_kernel(&r, 1, 200, 95, 100);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(1200));
+	cap_exit(1, XSPROF_HOW_EXITED, 0, T(1200));
+	cap_end(T(1300));
 }

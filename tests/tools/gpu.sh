@@ -26,7 +26,7 @@ want = {('launched', None, None): (35, 2), ('call', 'cudaStreamSynchronize', Non
         ('range', 'aten::item', None): (9, 1), ('off_cpu', 'aten::item', 'blocked'): (3, 1),
         ('off_cpu', 'aten::item', 'runnable'): (2, 1),
         ('no_range', None, None): (1, 1), ('unknown', None, None): (20, 1),
-        ('unrecorded', None, None): (10, 1)}
+        ('unrecorded', None, None): (2, 1)}
 assert idle == want, idle
 late = {r['why']: r['tid'] for r in device['idle'] if 'tid' in r}
 assert late == {why: 100 for why in ('call', 'range', 'off_cpu', 'no_range')}, late
@@ -34,7 +34,7 @@ who = {r['cause']: r['who'] for r in device['idle'] if 'who' in r}
 others = [(c, w['tid'], w['ns'], w['name'], w['or_others']) for c in who for w in who[c]]
 assert others == [('blocked', 200, 3000, 'waker', False),
                   ('runnable', 300, 2000, 'hog', True)], others
-assert device['idle_ns'] == 90000 == sum(r['ns'] for r in device['idle']), device"
+assert device['idle_ns'] == 82000 == sum(r['ns'] for r in device['idle']), device"
 check "in a window: of the idle times that are in it" "
 assert idle == {('unknown', None, None): (20, 1), ('launched', None, None): (30, 1)}, idle" \
 	--from 0.000062 --to 0.000141
@@ -47,7 +47,7 @@ assert copies == {('Memcpy HtoD (Pageable -> Device)', 'cudaMemcpyAsync'): (1, 1
                   ('Memcpy HtoD (Pinned -> Device)', 'cudaMemcpyAsync'): (1, 0, 0)}, copies"
 late='1 x  launch late: thread 100 (main)'
 "$xsprof" report --gpu "$dir/idle.data" >"$dir/log" 2>&1 &&
-	grep -q '^#   idle for 90.000 us:$' "$dir/log" &&
+	grep -q '^#   idle for 82.000 us:$' "$dir/log" &&
 	grep -q "3.000 us  *$late blocked, woken by waker-200, in aten" "$dir/log" &&
 	grep -q "2.000 us  *$late runnable behind hog-300 or others, in aten" "$dir/log" &&
 	grep -q "10.000 us  *$late in the call cudaStreamSynchronize$" "$dir/log" &&
@@ -64,6 +64,27 @@ assert [(w['tid'], w['ns']) for w in rows[0]['who']] == \
     [(300 + i, 1000 * i) for i in range(12, 4, -1)], rows"
 "$xsprof" report --gpu "$dir/idle.data" >"$dir/log" 2>&1 &&
 	grep -q 'behind hog 12-312 or others (12.000 us), .*, and others, in no range$' "$dir/log"
+result "the same as text" $?
+
+# Device 0: kernels of 10 us at 20, 100 and 140 us. Not recorded from 40 to 90 and from 105 to 130
+# us: 5 us of that it was busy.
+"$make_capture" unrecorded "$dir/idle.data" || exit 1
+check "not recorded: neither busy nor idle, and only between the first and the last activity" "
+got = {d['device']: {k: d[k] // 1000 for k in ('busy_ns', 'idle_ns', 'unrecorded_ns')}
+       for d in report['devices']}
+assert got == {0: {'busy_ns': 30, 'idle_ns': 30, 'unrecorded_ns': 70},
+               1: {'busy_ns': 20, 'idle_ns': 70, 'unrecorded_ns': 0}}, got
+for d in report['devices']:
+    assert d['busy_ns'] + d['idle_ns'] + d['unrecorded_ns'] == d['last_ns'] - d['first_ns'], d
+    assert d['idle_ns'] == sum(r['ns'] for r in d['idle']), d
+assert idle == {('unrecorded', None, None): (30, 2)}, idle
+why = [r['why'] for d in report['devices'] if d['device'] for r in d['idle']]
+assert sorted(why) == ['launched', 'no_range'], why"
+"$xsprof" report --gpu "$dir/idle.data" >"$dir/log" 2>&1 &&
+	grep -q '^# devices were not recorded for 1.094 ms, to reduce overhead: ' "$dir/log" &&
+	grep -q 'busy for 30.000 us of 60.000 us of recorded time (50.0 %)' "$dir/log" &&
+	grep -q '^#   not recorded for 70.000 us more: ' "$dir/log" &&
+	grep -q '^#   *30.000 us  *2 x  unknown: next to time that was not recorded$' "$dir/log"
 result "the same as text" $?
 
 "$make_capture" clocks "$dir/clocks.data" || exit 1
