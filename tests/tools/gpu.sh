@@ -9,8 +9,9 @@ cd "$(dirname "$0")/../.." || exit 1
 
 check() # NAME PYTHON [OPTION...]: with the report's JSON as @report
 {
-	"$xsprof" report --gpu --json "${@:3}" "$dir/idle.data" >"$dir/out" 2>"$dir/log" &&
-		python3 -c "
+	# A capture with losses is reported, with an exit status.
+	"$xsprof" report --gpu --json "${@:3}" "$dir/idle.data" >"$dir/out" 2>"$dir/log"
+	python3 -c "
 import json, sys
 report = json.load(open(sys.argv[1]))
 device = report['devices'][0]
@@ -85,6 +86,28 @@ assert sorted(why) == ['launched', 'no_range'], why"
 	grep -q 'busy for 30.000 us of 60.000 us of recorded time (50.0 %)' "$dir/log" &&
 	grep -q '^#   not recorded for 70.000 us more: ' "$dir/log" &&
 	grep -q '^#   *30.000 us  *2 x  unknown: next to time that was not recorded$' "$dir/log"
+result "the same as text" $?
+
+# Device 0: a pause from 40 to 1040 us, losses up to 1200 us and, of all that was to be written
+# after the kernel that ended at 1220 us, up to 2000 us.
+"$make_capture" paused "$dir/idle.data" || exit 1
+check "pauses, switched categories and losses: no thread is late, and no time is idle then" "
+got = {d['device']: {k: d[k] // 1000 for k in ('busy_ns', 'idle_ns', 'unrecorded_ns')}
+       for d in report['devices']}
+assert got == {0: {'busy_ns': 40, 'idle_ns': 40, 'unrecorded_ns': 1710},
+               1: {'busy_ns': 30, 'idle_ns': 100, 'unrecorded_ns': 1000},
+               2: {'busy_ns': 20, 'idle_ns': 1010, 'unrecorded_ns': 460}}, got
+for d in report['devices']:
+    assert d['busy_ns'] + d['idle_ns'] + d['unrecorded_ns'] == d['last_ns'] - d['first_ns'], d
+    assert d['idle_ns'] == sum(r['ns'] for r in d['idle']), d
+why = {d['device']: {r['why']: (r['ns'] // 1000, r['count']) for r in d['idle']}
+       for d in report['devices']}
+assert why == {0: {'unrecorded': (40, 2)}, 2: {'unrecorded': (1010, 1)},
+               1: {'no_range': (65, 1), 'launched': (5, 1), 'unrecorded': (30, 1)}}, why"
+"$xsprof" report --gpu "$dir/idle.data" >"$dir/log" 2>&1
+grep -q 'busy for 40.000 us of 80.000 us of recorded time (50.0 %)' "$dir/log" &&
+	grep -q '^#   not recorded for 1.710 ms more: ' "$dir/log" &&
+	! grep -q 'to reduce overhead' "$dir/log"
 result "the same as text" $?
 
 "$make_capture" clocks "$dir/clocks.data" || exit 1

@@ -12,6 +12,7 @@
 #include "ranges/device-names.h"
 #include "report/comms.h"
 #include "report/local.h"
+#include "report/unrecorded.h"
 #include "result/occupancy.h"
 
 #define GPU_DEVICES	64u
@@ -144,16 +145,6 @@ struct gpu_row {
 	double			occupied;
 	uint64_t		occupied_ns;
 	struct gpu_measured	*measured;
-};
-
-/**
- * struct gpu_unrecorded - what of its devices a process did not record
- * @times: when; NULL: it recorded all
- * @ns: duration, within the window, of that which was to cost less
- */
-struct gpu_unrecorded {
-	struct gpu_busy	*times;
-	uint64_t	ns;
 };
 
 /**
@@ -382,14 +373,6 @@ static inline uint64_t gpu_idle_ns(const struct gpu_device *d)
 
 	return all > busy ? all - busy : 0;
 }
-
-/*
- * unrecorded.c: takes an event, of all; then, for each device, @unknown and @unrecorded.
- * Return: 0 or -errno.
- */
-int gpu_unrecorded_event(struct gpu_report *gpu, const struct xsprof_event *ev);
-int gpu_unrecorded_devices(struct gpu_report *gpu);
-void gpu_unrecorded_free(struct gpu_report *gpu);
 
 /* idle.c: @idle and @copies.  Return: 0 or -errno. */
 int gpu_idle(struct gpu_report *gpu);
