@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is the driver's or CUPTI's, for own.py.
+ * What is the driver's or CUPTI's, for own.py; and a program that goes on, for details.py.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include <xsprof/xsprof.h>
 
 #include "tests/gpu/program.h"
 #include "tests/gpu/stand-in.h"
@@ -58,4 +60,14 @@ void queries(long n)
 	for (long i = 0; i < n; i++)
 		stand_in_query(stand_in_call(false, 3), 7);
 	stand_in_sync(stand_in_call(false, 4), 7, 3);
+}
+
+void program_goes_on(void)
+{
+	for (int i = 0; i < 6000 && xsprof_enabled(); i++) {
+		XSPROF_BEGIN("range");
+		usleep(50000);
+		XSPROF_END();
+	}
+	sleep(1);
 }

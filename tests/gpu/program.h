@@ -18,5 +18,7 @@ void overheads(void);
 void driver_works(void);
 /* @n queries of work that is not over, then a wait. */
 void queries(long n);
+/* Has ranges until it is not recorded any more, and goes on for a moment. */
+void program_goes_on(void);
 
 #endif /* PROGRAM_H */
