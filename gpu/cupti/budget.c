@@ -150,6 +150,7 @@ static void pause_for(enum state state, uint64_t until)
 	budget.until = until;
 }
 
+/* From when devices were no longer recorded, or from the end of what was told before. */
 static void tell_unrecorded(uint64_t end)
 {
 	const struct xsprof_device_activity a = {
@@ -161,6 +162,12 @@ static void tell_unrecorded(uint64_t end)
 	};
 
 	cupti_put(&a, NULL, 0);
+	budget.rest = end;
+}
+
+static bool is_unrecorded(void)
+{
+	return budget.state != RUNNING && budget.state != WITH_RECORDS;
 }
 
 /* What is recorded from here on was launched after the time that is told. */
@@ -198,7 +205,7 @@ static void choose(uint64_t now)
 		cupti_flush(CUPTI_FLUSH_FORCED);
 		cupti_detach();
 		budget.state = STOPPED;
-		budget.until = UINT64_MAX;
+		budget.until = now;
 		return;
 	}
 	resume(now);
@@ -243,7 +250,7 @@ static void without_records_is_over(uint64_t now)
 	choose(now);
 }
 
-uint64_t cupti_budget(uint64_t now)
+uint64_t cupti_budget(uint64_t now, bool asked)
 {
 	/* Each kernel is measured at any cost, by callbacks that the probe would turn off. */
 	if (!budget.allowed || cupti_metrics_by_kernel())
@@ -252,6 +259,8 @@ uint64_t cupti_budget(uint64_t now)
 		count_anew(now);
 		budget.until = now + TICK;
 	}
+	if (asked && is_unrecorded())
+		tell_unrecorded(xsprof_now());
 	if (now < budget.until)
 		return budget.until;
 	switch (budget.state) {
@@ -268,6 +277,9 @@ uint64_t cupti_budget(uint64_t now)
 		go_on(now);
 		break;
 	case STOPPED:
+		/* In pieces: the recording may end, or the program, without a turn of this. */
+		tell_unrecorded(xsprof_now());
+		budget.until = now + SECOND;
 		break;
 	}
 	return budget.until;
@@ -277,7 +289,7 @@ bool cupti_budget_end(void)
 {
 	if (budget.state == WITH_RECORDS || budget.state == WITHOUT_RECORDS)
 		cupti_probe(false);
-	if (budget.state != RUNNING && budget.state != WITH_RECORDS)
+	if (is_unrecorded())
 		tell_unrecorded(xsprof_now());
 	budget.state = RUNNING;
 	budget.since = 0;

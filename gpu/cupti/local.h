@@ -436,8 +436,11 @@ void cupti_tell(int err);
 /* ---- budget.c -------------------------------------------------------------------------------- */
 
 void cupti_budget_init(void);
-/* Called by the collector's thread. Return: when to call it again, ns of CLOCK_MONOTONIC. */
-uint64_t cupti_budget(uint64_t now);
+/*
+ * Called by the collector's thread. @asked: what is known so far is to be written. Return: when to
+ * call it again, ns of CLOCK_MONOTONIC.
+ */
+uint64_t cupti_budget(uint64_t now, bool asked);
 /* To be called before CUPTI is turned off, and at the end. Return: CUPTI is on. */
 bool cupti_budget_end(void);
 

@@ -35,8 +35,8 @@ static uint64_t work(void *unused)
 	if (!next)
 		next = now + GPU_PERIOD;
 	cupti_drain();
-	until = cupti_budget(now);
 	asked = xsprof_collector_asked(&cupti_collector);
+	until = cupti_budget(now, asked);
 	sampling = cupti_sampling(now, asked);
 	if (now >= next || asked) {
 		next = now + GPU_PERIOD;

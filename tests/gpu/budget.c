@@ -33,8 +33,11 @@ static struct {
 	bool		whole;
 	bool		calls;
 	uint32_t	unrecorded;
+	uint32_t	joined;		/* of these, each begins where the last one ended */
+	uint64_t	end;		/* of the last one */
 	uint32_t	times_paused;
-	char		told[200];
+	char		named[200];
+	char		told[200];	/* by an instant */
 } seen;
 
 static uint64_t now, cpu;
@@ -124,14 +127,17 @@ int cupti_category(void)
 void cupti_put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n)
 {
 	(void)kv, (void)n;
-	seen.unrecorded += a->kind == XSPROF_GPU_UNRECORDED;
+	if (a->kind != XSPROF_GPU_UNRECORDED)
+		return;
+	seen.unrecorded++;
+	seen.joined += a->begin == seen.end;
+	seen.end = a->end;
 }
 
 xsprof_name_t xsprof_name_in(int category, const char *text)
 {
 	(void)category;
-	/* An instant with this text follows. */
-	strncpy(seen.told, text, sizeof(seen.told) - 1);
+	strncpy(seen.named, text, sizeof(seen.named) - 1);
 	return 1;
 }
 
@@ -145,6 +151,7 @@ static uint32_t instants;
 void xsprof_instant_args(xsprof_name_t name, const struct xsprof_kv *kv, size_t n)
 {
 	(void)name, (void)kv, (void)n;
+	strcpy(seen.told, seen.named);
 	instants++;
 }
 
@@ -161,7 +168,7 @@ static void run(uint32_t ticks)
 			load.launches[CUPTI_LAUNCH_GRAPH] += program.graphs / 4;
 			load.in_graphs += program.graphs / 4 * (seen.whole ? 1 : 10);
 		}
-		(void)cupti_budget(now);
+		(void)cupti_budget(now, false);
 	}
 }
 
@@ -177,7 +184,7 @@ static void begin(uint64_t kernels, uint64_t graphs, uint64_t added)
 	program.with = 5000 + added;
 	program.cpu = program.few = program.of_calls = instants = 0;
 	seen.recording = seen.attached = seen.calls = true;
-	(void)cupti_budget(now);
+	(void)cupti_budget(now, false);
 }
 
 static void check_within(void)
@@ -193,10 +200,14 @@ static void check_within(void)
 	CHECK(!seen.attached && !seen.recording && instants == 2);
 	CHECK(!strcmp(seen.told, "GPU budget: devices are not recorded from here"));
 	tap_result("more launches later, 3 %%, 2.7 without calls: CUPTI is given back");
+	seen.unrecorded = seen.joined = 0;
 	run(40);
-	CHECK(!seen.attached && seen.unrecorded == 2);
-	CHECK(!cupti_budget_end() && seen.unrecorded == 3);
-	tap_result("for good, and the time is told of at the end");
+	CHECK(!seen.attached && seen.unrecorded == 10 && seen.joined >= 9);
+	seen.joined = 0;
+	(void)cupti_budget(now, true);
+	CHECK(seen.unrecorded == 11 && seen.joined == 1);
+	CHECK(!cupti_budget_end() && seen.unrecorded == 12 && seen.joined == 2);
+	tap_result("for good, and the time is told of each second, when asked and at the end");
 }
 
 /* A process has the state once: its steps go one way, and the last is final. */
@@ -223,7 +234,7 @@ static void check_graphs(void)
 	begin(10, 2000, 20000);
 	run(4);
 	CHECK(seen.attached && seen.whole && instants == 1 && seen.recording);
-	CHECK(!strcmp(seen.told, "GPU not recorded: the cost of a launch is measured"));
+	CHECK(!strcmp(seen.told, "GPU budget: graphs as a whole from here"));
 	tap_result("most kernels are of graphs, 4 %%: graphs are recorded as a whole");
 	run(40);
 	CHECK(seen.attached && seen.recording && seen.unrecorded == 2);

@@ -219,16 +219,38 @@ def check_details():
           "a word that is none is refused")
 
 
+def check_budget_on():
+    """The recording ends while devices are not recorded, and the program goes on."""
+    for seconds in (10, 30, 90):
+        _, gpu, events = record("--gpu-budget=0.1%", "-d", str(seconds), what=["budget-on"])
+        off = [e["ns"] for e in events
+               if e.get("name") == "GPU budget: devices are not recorded from here"]
+        last = max(e["ns"] for e in events if e.get("name") == "range")
+        # On a slow machine it takes longer.
+        if off and last - off[0] > 4 * 10 ** 9:
+            break
+    pieces = sorted((e["begin_ns"], e["end_ns"]) for e in gpu
+                    if e["name"] == "GPU not recorded: over budget")
+    gpulib.result(len(pieces) > 1 and pieces[0][0] <= off[0] and
+                  all(abs(b[0] - a[1]) < 10 for a, b in zip(pieces, pieces[1:])) and
+                  pieces[-1][1] > last - 3 * 10 ** 9,
+                  "record -d: the time in which devices are not recorded is there (replay)",
+                  (off, pieces[:3], pieces[-1:], last))
+
+
 def check_budget():
     for text in ("0", "101", "two", "nan", ""):
         got = run("record", "--gpu-budget", text, "-o", CAPTURE, "--", "true")
         equal([got.returncode, "0.1 to 100" in got.stderr], [2, True], f"a budget of '{text}'")
+    over = "GPU not recorded: over budget"
     # So little that any machine exceeds it; gpu/budget tests the figures.
     got, gpu, events = record("--gpu-budget=0.1%", what=["budget"])
     equal("step: 1" in got.stdout, True, "CUPTI is given back")
     off = [e for e in gpu if e["kind"] == "unrecorded"]
-    equal([{e["name"] for e in off[:-1]} <= {"GPU not recorded: the cost of a launch is measured"},
-           off[-1]["name"]], [True, "GPU not recorded: over budget"],
+    names = [e["name"] for e in off]
+    at = (names + [over]).index(over)
+    equal([set(names[:at]) <= {"GPU not recorded: the cost of a launch is measured"},
+           set(names[at:])], [True, {over}],
           "the time in which devices are not recorded is in the trace")
     inside = [e for e in gpu if e["kind"] == "kernel" and
               any(o["begin_ns"] + 1 < e["begin_ns"] < o["end_ns"] - 1 for o in off)]
@@ -241,8 +263,13 @@ def check_budget():
     equal([len(said), said[0]["cost (% of a CPU)"] > 0.1, said[0]["budget (% of a CPU)"]],
           [1, True, 0.1], "the step is in the trace, with its reason")
     report = json.loads(run("report", "--gpu", "--json", CAPTURE).stdout)
-    equal(report["devices"][0]["unrecorded_ns"], sum(e["end_ns"] - e["begin_ns"] for e in off),
-          "report --gpu says how long that was")
+    device = report["devices"][0]
+    part = [min(e["end_ns"], device["last_ns"]) - max(e["begin_ns"], device["first_ns"])
+            for e in off]
+    equal([device["busy_ns"] + device["idle_ns"] + device["unrecorded_ns"],
+           0 < device["unrecorded_ns"] <= sum(ns for ns in part if ns > 0)],
+          [device["last_ns"] - device["first_ns"], True],
+          "report --gpu says how long that was between the first and the last activity")
     text = run("report", "--gpu", CAPTURE).stdout
     equal(["devices were not recorded for" in text, " of recorded time (" in text],
           [True, True], "and does not take it for idle")
@@ -251,6 +278,7 @@ def check_budget():
     equal(["step: 1" in got.stdout, "GPU budget: graphs as a whole from here" in names,
            kinds(gpu)["graph"] > 0],
           [True, True, True], "where most kernels are of graphs, graphs as a whole come first")
+    check_budget_on()
     # With a locale that writes 0.5 as 0,5.
     places = os.path.join(gpulib.DIR.name, "locales")
     os.mkdir(places)
@@ -262,7 +290,7 @@ def check_budget():
         got, gpu, _ = record("--gpu-budget=0.5", what=["budget"], **german)
         equal(["no budget" in got.stderr, "step: 1" in got.stdout,
                [e["name"] for e in gpu if e["kind"] == "unrecorded"][-1:]],
-              [False, True, ["GPU not recorded: over budget"]],
+              [False, True, [over]],
               "a budget in a program whose locale has another decimal point")
     else:
         gpulib.skipped("a budget in a program whose locale has another decimal point",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is the driver's or CUPTI's, for own.py.
+ * What is the driver's or CUPTI's, for own.py; and a program that goes on, for details.py.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,4 +142,14 @@ void queries(long n)
 	for (long i = 0; i < n; i++)
 		stand_in_query(stand_in_call(false, 3), 7);
 	stand_in_sync(stand_in_call(false, 4), 7, 3);
+}
+
+void program_goes_on(void)
+{
+	for (int i = 0; i < 6000 && xsprof_enabled(); i++) {
+		XSPROF_BEGIN("range");
+		usleep(50000);
+		XSPROF_END();
+	}
+	sleep(1);
 }

@@ -359,9 +359,11 @@ int main(int argc, char **argv)
 		queries(n);
 	} else if (!strncmp(what, "budget", 6)) {
 		stand_in.launch_ns = 20000;
-		launch_until(!strcmp(what, "budget") ? is_given_back :
-			     !strcmp(what, "budget-graphs") ? is_whole : is_timed,
+		launch_until(!strcmp(what, "budget-graphs") ? is_whole :
+			     !strcmp(what, "budget-much") ? is_timed : is_given_back,
 			     !strcmp(what, "budget-graphs"));
+		if (!strcmp(what, "budget-on"))
+			program_goes_on();
 	} else if (!strcmp(what, "raw")) {
 		printf("records: %llu\n", (unsigned long long)stand_in_raw(argv[2]));
 	} else if (!strncmp(what, "metrics", 7)) {

@@ -26,5 +26,7 @@ void memory_many(long n);
 void given_back(void);
 /* @n queries of work that is not over, then a wait. */
 void queries(long n);
+/* Has ranges until it is not recorded any more, and goes on for a moment. */
+void program_goes_on(void);
 
 #endif /* PROGRAM_H */

@@ -25,16 +25,23 @@ static void producer(uint32_t number, uint32_t pid)
 	cap_thread(number, pid, "main");
 }
 
-static void put(struct cap_ring *r, uint32_t pid, uint32_t name, uint32_t kind, uint64_t call,
-		uint64_t begin, uint64_t end, uint32_t stream)
+/* Of device @device, written at @us. */
+static void put_at(struct cap_ring *r, uint64_t us, uint32_t device, uint32_t pid, uint32_t name,
+		   uint32_t kind, uint64_t call, uint64_t begin, uint64_t end, uint32_t stream)
 {
 	const struct xsprof_rec_gpu gpu = {
-		.rec = cap_head(T(150), XSPROF_REC_GPU, pid, name, kind, call),
-		.start = T(begin), .end = T(end), .stream = stream, .context = 1,
+		.rec = cap_head(T(us), XSPROF_REC_GPU, pid, name, kind, call),
+		.start = T(begin), .end = T(end), .device = device, .stream = stream, .context = 1,
 		.thread = kind == XSPROF_GPU_RUNTIME ? pid : 0,
 	};
 
 	cap_record(r, &gpu, sizeof(gpu) / XSPROF_SLOT_SIZE);
+}
+
+static void put(struct cap_ring *r, uint32_t pid, uint32_t name, uint32_t kind, uint64_t call,
+		uint64_t begin, uint64_t end, uint32_t stream)
+{
+	put_at(r, 150, 0, pid, name, kind, call, begin, end, stream);
 }
 
 /*
@@ -201,4 +208,108 @@ void cap_make_clocks(void)
 	cap_ring_close(&r, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(60));
 	cap_end(T(70));
+}
+
+/* A launch that takes 2 us, and its kernel of 10 us, written when that is over. */
+static void put_kernel(struct cap_ring *r, uint32_t device, uint32_t pid, uint64_t launch,
+		       uint64_t begin)
+{
+	put_at(r, begin + 12, device, pid, LAUNCH, XSPROF_GPU_RUNTIME, launch, launch, launch + 2,
+	       0);
+	put_at(r, begin + 12, device, pid, KERNEL, XSPROF_GPU_KERNEL, launch, begin, begin + 10, 7);
+}
+
+static void put_unrecorded(struct cap_ring *r, uint32_t pid, uint64_t begin, uint64_t end)
+{
+	put_at(r, end, 0, pid, ALONE, XSPROF_GPU_UNRECORDED, 0, begin, end, 0);
+}
+
+/*
+ * Two processes, each with a device of its own. That of the first is not recorded in two times that
+ * overlap, before its first kernel, while one runs, and behind the last; the second is recorded all
+ * of the time.
+ */
+void cap_make_unrecorded(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=unrecorded\n");
+	cap_clock(T(0), T(10000));
+	producer(0, 100);
+	producer(1, 200);
+	cap_ring_open(&r, 0, 0, 256);
+	put_unrecorded(&r, 100, 1, 15);
+	put_kernel(&r, 0, 100, 18, 20);
+	put_unrecorded(&r, 100, 40, 50);
+	put_unrecorded(&r, 100, 45, 90);
+	put_kernel(&r, 0, 100, 95, 100);
+	put_unrecorded(&r, 100, 105, 130);
+	put_kernel(&r, 0, 100, 135, 140);
+	put_unrecorded(&r, 100, 170, 1170);
+	cap_ring_close(&r, 0);
+	cap_ring_open(&r, 1, 0, 256);
+	put_kernel(&r, 1, 200, 18, 20);
+	put_kernel(&r, 1, 200, 95, 100);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(1200));
+	cap_exit(1, XSPROF_HOW_EXITED, 0, T(1200));
+	cap_end(T(1300));
+}
+
+static void control(struct cap_ring *r, uint64_t us, uint32_t pid, uint32_t op, uint64_t enabled)
+{
+	cap_event(r, T(us), XSPROF_REC_CONTROL, pid, 0, op, enabled);
+}
+
+/* The first loss is as long as the time without records; the second is of late records. */
+static void put_paused(struct cap_ring *r)
+{
+	put_kernel(r, 0, 100, 18, 20);
+	control(r, 40, 100, XSPROF_CONTROL_PAUSE, 0);
+	control(r, 1040, 100, XSPROF_CONTROL_RESUME, 1);
+	put_kernel(r, 0, 100, 1050, 1060);
+	cap_event(r, T(1200), XSPROF_REC_LOST, 0, 0, 0, 5);
+	put_kernel(r, 0, 100, 1190, 1210);
+	cap_event(r, T(1990), XSPROF_REC_INSTANT, 100, ALONE, 0, 0);
+	cap_event(r, T(2000), XSPROF_REC_LOST, 0, 0, 0, 7);
+	put_at(r, 2010, 0, 100, LAUNCH, XSPROF_GPU_RUNTIME, 1790, 1790, 1792, 0);
+	put_at(r, 2010, 0, 100, KERNEL, XSPROF_GPU_KERNEL, 1790, 1800, 1810, 7);
+}
+
+/* The category of activities is off, then another one. */
+static void put_switched(struct cap_ring *r)
+{
+	put_kernel(r, 1, 200, 18, 20);
+	control(r, 40, 200, XSPROF_CONTROL_ENABLE, 2);
+	control(r, 1040, 200, XSPROF_CONTROL_ENABLE, 3);
+	put_kernel(r, 1, 200, 1050, 1060);
+	control(r, 1080, 200, XSPROF_CONTROL_ENABLE, 1);
+	put_kernel(r, 1, 200, 1135, 1140);
+}
+
+/*
+ * Three devices: of a process that pauses and loses records, of one that switches categories, and
+ * of two, one of which ends while it is paused.
+ */
+void cap_make_paused(void)
+{
+	struct cap_ring r[4];
+
+	cap_host("hostname=paused\n");
+	cap_clock(T(0), T(10000));
+	for (uint32_t i = 0; i < 4; i++)
+		producer(i, 100 * (i + 1));
+	for (uint32_t i = 0; i < 4; i++)
+		cap_ring_open(&r[i], i, 0, 256);
+	put_paused(&r[0]);
+	put_switched(&r[1]);
+	put_kernel(&r[2], 2, 300, 18, 20);
+	control(&r[2], 40, 300, XSPROF_CONTROL_PAUSE, 0);
+	put_kernel(&r[3], 2, 400, 18, 20);
+	put_kernel(&r[3], 2, 400, 1490, 1500);
+	for (uint32_t i = 0; i < 4; i++)
+		cap_ring_close(&r[i], i ? 0 : 7);
+	for (uint32_t i = 0; i < 4; i++)
+		cap_exit(i, XSPROF_HOW_EXITED, 0, T(i == 2 ? 500 : 2100));
+	cap_end(T(2200));
 }

@@ -136,5 +136,7 @@ void cap_make_launches(void);
 void cap_make_idle(void);
 void cap_make_hogs(void);
 void cap_make_clocks(void);
+void cap_make_unrecorded(void);
+void cap_make_paused(void);
 
 #endif /* XSPROF_TESTS_TOOLS_CAPTURE_H */

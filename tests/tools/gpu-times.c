@@ -57,6 +57,64 @@ static bool busy_threads(uint32_t threads, uint32_t each)
 	return good;
 }
 
+/* The moments of some times between two others that are in none of other times. */
+static bool busy_beside(void)
+{
+	static unsigned char moments[MOMENTS];
+	struct gpu_busy *b = gpu_busy_new(), *busy = gpu_busy_new(), *part = gpu_busy_new();
+	uint64_t want = 0, got, want_part = 0, got_part;
+	uint32_t first = UINT32_MAX, last = 0;
+
+	for (uint32_t t = 50000; t < MOMENTS - 50000; t += draw(60)) {
+		uint32_t len = 1 + draw(30);
+
+		memset(moments + t, 1, len);
+		gpu_busy_add(busy, t, t + len);
+		first = t < first ? t : first;
+		last = t + len;
+	}
+	for (uint32_t t = 0; t + 1000 < MOMENTS; t += draw(5000)) {
+		uint32_t len = 1 + draw(999);
+
+		for (uint32_t i = t; i < t + len; i++)
+			moments[i] |= 2;
+		gpu_busy_add(b, t, t + len);
+	}
+	for (uint32_t i = first; i < last; i++) {
+		want += moments[i] == 2;
+		want_part += moments[i] >> 1;
+	}
+	gpu_busy_join(part, b, first, last);
+	got_part = gpu_busy_ns(part);
+	got = gpu_busy_beside(b, busy, first, last);
+	gpu_busy_free(b);
+	gpu_busy_free(busy);
+	gpu_busy_free(part);
+	if (got != want || got_part != want_part)
+		printf("# got %llu of %llu, want %llu of %llu\n", (unsigned long long)got,
+		       (unsigned long long)got_part, (unsigned long long)want,
+		       (unsigned long long)want_part);
+	return got == want && got_part == want_part;
+}
+
+/* Of what is only a sum it is known how much is idle, not when. */
+static bool busy_beside_old(void)
+{
+	struct gpu_busy *b = gpu_busy_new(), *busy = gpu_busy_new();
+	const uint64_t n = 1000000, end = 10 * n - 5;
+	uint64_t got;
+
+	for (uint64_t i = 0; i < n; i++)
+		gpu_busy_add(busy, 10 * i, 10 * i + 5);
+	gpu_busy_add(b, 0, 1000);
+	got = gpu_busy_beside(b, busy, 0, end);
+	gpu_busy_add(b, 0, end);
+	got = got == 1000 ? gpu_busy_beside(b, busy, 0, end) : 0;
+	gpu_busy_free(b);
+	gpu_busy_free(busy);
+	return got == end - 5 * n;
+}
+
 /* Older than all that is remembered: the sum does not change, and nothing crashes. */
 static bool busy_late(void)
 {
@@ -144,6 +202,8 @@ int main(void)
 	tap_ok("busy: long ones around short ones", busy(300, 30000, 5000));
 	tap_ok("busy: buffers of 16 threads, one behind the other", busy_threads(16, 4000));
 	tap_ok("busy: older than what is remembered", busy_late());
+	tap_ok("busy: the part of other times that is in none", busy_beside());
+	tap_ok("busy: the same where times are only a sum", busy_beside_old());
 	for (int i = 0; i < 20; i++)
 		good &= rows(20000, 5 + (uint32_t)i * 40);
 	tap_ok("rows: what nests is taken, and nothing else", good);

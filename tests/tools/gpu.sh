@@ -9,8 +9,9 @@ cd "$(dirname "$0")/../.." || exit 1
 
 check() # NAME PYTHON [OPTION...]: with the report's JSON as @report
 {
-	"$xsprof" report --gpu --json "${@:3}" "$dir/idle.data" >"$dir/out" 2>"$dir/log" &&
-		python3 -c "
+	# A capture with losses is reported, with an exit status.
+	"$xsprof" report --gpu --json "${@:3}" "$dir/idle.data" >"$dir/out" 2>"$dir/log"
+	python3 -c "
 import json, sys
 report = json.load(open(sys.argv[1]))
 device = report['devices'][0]
@@ -26,7 +27,7 @@ want = {('launched', None, None): (35, 2), ('call', 'cudaStreamSynchronize', Non
         ('range', 'aten::item', None): (9, 1), ('off_cpu', 'aten::item', 'blocked'): (3, 1),
         ('off_cpu', 'aten::item', 'runnable'): (2, 1),
         ('no_range', None, None): (1, 1), ('unknown', None, None): (20, 1),
-        ('unrecorded', None, None): (10, 1)}
+        ('unrecorded', None, None): (2, 1)}
 assert idle == want, idle
 late = {r['why']: r['tid'] for r in device['idle'] if 'tid' in r}
 assert late == {why: 100 for why in ('call', 'range', 'off_cpu', 'no_range')}, late
@@ -34,7 +35,7 @@ who = {r['cause']: r['who'] for r in device['idle'] if 'who' in r}
 others = [(c, w['tid'], w['ns'], w['name'], w['or_others']) for c in who for w in who[c]]
 assert others == [('blocked', 200, 3000, 'waker', False),
                   ('runnable', 300, 2000, 'hog', True)], others
-assert device['idle_ns'] == 90000 == sum(r['ns'] for r in device['idle']), device"
+assert device['idle_ns'] == 82000 == sum(r['ns'] for r in device['idle']), device"
 check "in a window: of the idle times that are in it" "
 assert idle == {('unknown', None, None): (20, 1), ('launched', None, None): (30, 1)}, idle" \
 	--from 0.000062 --to 0.000141
@@ -47,7 +48,7 @@ assert copies == {('Memcpy HtoD (Pageable -> Device)', 'cudaMemcpyAsync'): (1, 1
                   ('Memcpy HtoD (Pinned -> Device)', 'cudaMemcpyAsync'): (1, 0, 0)}, copies"
 late='1 x  launch late: thread 100 (main)'
 "$xsprof" report --gpu "$dir/idle.data" >"$dir/log" 2>&1 &&
-	grep -q '^#   idle for 90.000 us:$' "$dir/log" &&
+	grep -q '^#   idle for 82.000 us:$' "$dir/log" &&
 	grep -q "3.000 us  *$late blocked, woken by waker-200, in aten" "$dir/log" &&
 	grep -q "2.000 us  *$late runnable behind hog-300 or others, in aten" "$dir/log" &&
 	grep -q "10.000 us  *$late in the call cudaStreamSynchronize$" "$dir/log" &&
@@ -64,6 +65,49 @@ assert [(w['tid'], w['ns']) for w in rows[0]['who']] == \
     [(300 + i, 1000 * i) for i in range(12, 4, -1)], rows"
 "$xsprof" report --gpu "$dir/idle.data" >"$dir/log" 2>&1 &&
 	grep -q 'behind hog 12-312 or others (12.000 us), .*, and others, in no range$' "$dir/log"
+result "the same as text" $?
+
+# Device 0: kernels of 10 us at 20, 100 and 140 us. Not recorded from 40 to 90 and from 105 to 130
+# us: 5 us of that it was busy.
+"$make_capture" unrecorded "$dir/idle.data" || exit 1
+check "not recorded: neither busy nor idle, and only between the first and the last activity" "
+got = {d['device']: {k: d[k] // 1000 for k in ('busy_ns', 'idle_ns', 'unrecorded_ns')}
+       for d in report['devices']}
+assert got == {0: {'busy_ns': 30, 'idle_ns': 30, 'unrecorded_ns': 70},
+               1: {'busy_ns': 20, 'idle_ns': 70, 'unrecorded_ns': 0}}, got
+for d in report['devices']:
+    assert d['busy_ns'] + d['idle_ns'] + d['unrecorded_ns'] == d['last_ns'] - d['first_ns'], d
+    assert d['idle_ns'] == sum(r['ns'] for r in d['idle']), d
+assert idle == {('unrecorded', None, None): (30, 2)}, idle
+why = [r['why'] for d in report['devices'] if d['device'] for r in d['idle']]
+assert sorted(why) == ['launched', 'no_range'], why"
+"$xsprof" report --gpu "$dir/idle.data" >"$dir/log" 2>&1 &&
+	grep -q '^# devices were not recorded for 1.094 ms, to reduce overhead: ' "$dir/log" &&
+	grep -q 'busy for 30.000 us of 60.000 us of recorded time (50.0 %)' "$dir/log" &&
+	grep -q '^#   not recorded for 70.000 us more: ' "$dir/log" &&
+	grep -q '^#   *30.000 us  *2 x  unknown: next to time that was not recorded$' "$dir/log"
+result "the same as text" $?
+
+# Device 0: a pause from 40 to 1040 us, losses up to 1200 us and, of all that was to be written
+# after the kernel that ended at 1220 us, up to 2000 us.
+"$make_capture" paused "$dir/idle.data" || exit 1
+check "pauses, switched categories and losses: no thread is late, and no time is idle then" "
+got = {d['device']: {k: d[k] // 1000 for k in ('busy_ns', 'idle_ns', 'unrecorded_ns')}
+       for d in report['devices']}
+assert got == {0: {'busy_ns': 40, 'idle_ns': 40, 'unrecorded_ns': 1710},
+               1: {'busy_ns': 30, 'idle_ns': 100, 'unrecorded_ns': 1000},
+               2: {'busy_ns': 20, 'idle_ns': 1010, 'unrecorded_ns': 460}}, got
+for d in report['devices']:
+    assert d['busy_ns'] + d['idle_ns'] + d['unrecorded_ns'] == d['last_ns'] - d['first_ns'], d
+    assert d['idle_ns'] == sum(r['ns'] for r in d['idle']), d
+why = {d['device']: {r['why']: (r['ns'] // 1000, r['count']) for r in d['idle']}
+       for d in report['devices']}
+assert why == {0: {'unrecorded': (40, 2)}, 2: {'unrecorded': (1010, 1)},
+               1: {'no_range': (65, 1), 'launched': (5, 1), 'unrecorded': (30, 1)}}, why"
+"$xsprof" report --gpu "$dir/idle.data" >"$dir/log" 2>&1
+grep -q 'busy for 40.000 us of 80.000 us of recorded time (50.0 %)' "$dir/log" &&
+	grep -q '^#   not recorded for 1.710 ms more: ' "$dir/log" &&
+	! grep -q 'to reduce overhead' "$dir/log"
 result "the same as text" $?
 
 "$make_capture" clocks "$dir/clocks.data" || exit 1

@@ -36,6 +36,8 @@
  *	make-capture idle FILE		a device that is idle, for several reasons
  *	make-capture hogs FILE		... because its thread waits behind many tasks
  *	make-capture clocks FILE	clocks of devices, and their errors
+ *	make-capture unrecorded FILE	a device that is not recorded all of the time
+ *	make-capture paused FILE	... because of pauses, and of records that were lost
  *	make-capture parts FILE		ranges that continue when the one around them ends
  *	make-capture passes FILE	steps of optimizers in backward passes
  *	make-capture switched FILE	steps, with markers switched off during one
@@ -272,6 +274,8 @@ static const struct kind {
 	{ "idle", .plain = cap_make_idle },
 	{ "hogs", .plain = cap_make_hogs },
 	{ "clocks", .plain = cap_make_clocks },
+	{ "unrecorded", .plain = cap_make_unrecorded },
+	{ "paused", .plain = cap_make_paused },
 	{ "hostile-devices", .plain = cap_make_hostile_devices },
 	{ "tasks", .plain = cap_make_tasks },
 	{ "waits", .plain = cap_make_waits },

@@ -235,6 +235,48 @@ uint64_t gpu_busy_within(const struct gpu_busy *b, uint64_t begin, uint64_t end)
 	return ns;
 }
 
+void gpu_busy_join(struct gpu_busy *to, const struct gpu_busy *b, uint64_t begin, uint64_t end)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		for (uint32_t k = 0; k < b->v[i]->n; k++) {
+			const struct piece *p = &b->v[i]->v[k];
+			uint64_t from = p->begin > begin ? p->begin : begin;
+			uint64_t till = p->end < end ? p->end : end;
+
+			if (till > from)
+				gpu_busy_add(to, from, till);
+		}
+	}
+}
+
+/* A gap of @busy, or the part of it that counts. */
+static uint64_t beside(const struct gpu_busy *b, uint64_t begin, uint64_t end)
+{
+	return end > begin ? gpu_busy_within(b, begin, end) : 0;
+}
+
+uint64_t gpu_busy_beside(const struct gpu_busy *b, const struct gpu_busy *busy, uint64_t begin,
+			 uint64_t end)
+{
+	uint64_t at = busy->floor > begin ? busy->floor : begin, ns = 0, idle;
+
+	/* Where @busy is only a sum: at most what that leaves. */
+	if (at > begin) {
+		idle = at - begin > busy->before ? at - begin - busy->before : 0;
+		ns = beside(b, begin, at);
+		ns = ns < idle ? ns : idle;
+	}
+	for (uint32_t i = 0; i < busy->n; i++) {
+		for (uint32_t k = 0; k < busy->v[i]->n; k++) {
+			const struct piece *p = &busy->v[i]->v[k];
+
+			ns += beside(b, at, p->begin < end ? p->begin : end);
+			at = p->end > at ? p->end : at;
+		}
+	}
+	return ns + beside(b, at, end);
+}
+
 void gpu_busy_gaps(const struct gpu_busy *b, void (*fn)(void *data, uint64_t begin, uint64_t end),
 		   void *data)
 {

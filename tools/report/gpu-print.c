@@ -137,8 +137,7 @@ static void print_stream(const struct gpu_report *gpu, const struct gpu_stream *
 static void print_device(const struct gpu_report *gpu, uint32_t number)
 {
 	const struct gpu_device *d = &gpu->devices[number];
-	uint64_t whole = d->last > d->first ? d->last - d->first : 0;
-	uint64_t span = whole > d->unrecorded ? whole - d->unrecorded : 0;
+	uint64_t span = gpu_span_ns(d);
 	uint64_t all = gpu_busy_ns(d->busy[GPU_BUSY_ALL]);
 	uint64_t kernels = gpu_busy_ns(d->busy[GPU_BUSY_KERNELS]);
 	uint64_t copies = gpu_busy_ns(d->busy[GPU_BUSY_COPIES]);
@@ -177,6 +176,9 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	if (d->in_use)
 		printf("; memory at most %s", tool_format_bytes((char[32]){ 0 }, 32, d->in_use));
 	putchar('\n');
+	if (d->unrecorded)
+		printf("#   not recorded for %s more: whether it was busy then is unknown\n",
+		       tool_format_time(a, sizeof(a), d->unrecorded));
 	if (late)
 		printf("#   up to %s more may be busy time: their activities were reported too "
 		       "late to be counted\n", tool_format_time(a, sizeof(a), late));
@@ -198,18 +200,21 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 
 static void print_unrecorded(const struct gpu_report *gpu)
 {
+	uint32_t processes = 0;
 	uint64_t ns = 0;
 	char text[32];
 
-	for (uint32_t i = 0; i < gpu->nr_unrecorded; i++)
+	for (uint32_t i = 0; i < gpu->nr_unrecorded; i++) {
 		ns += gpu->unrecorded[i].ns;
+		processes += gpu->unrecorded[i].ns > 0;
+	}
 	if (!ns)
 		return;
 	printf("# devices were not recorded for %s, to reduce overhead: their activities then are "
 	       "unknown",
 	       tool_format_time(text, sizeof(text), ns));
-	if (gpu->nr_unrecorded > 1)
-		printf(" (sum of %u processes)", gpu->nr_unrecorded);
+	if (processes > 1)
+		printf(" (sum of %u processes)", processes);
 	putchar('\n');
 }
 

@@ -209,39 +209,6 @@ static void add_memory(struct reader *r, const struct xsprof_event *ev, struct g
 		d->in_use = in_use;
 }
 
-static void add_unrecorded(struct gpu_report *gpu, uint32_t producer, uint64_t ns)
-{
-	uint32_t i = 0;
-
-	while (i < gpu->nr_unrecorded && gpu->unrecorded[i].producer != producer)
-		i++;
-	if (i == GPU_PROCESSES)
-		return;
-	if (i == gpu->nr_unrecorded)
-		gpu->unrecorded[gpu->nr_unrecorded++] = (struct gpu_unrecorded){ producer, 0 };
-	gpu->unrecorded[i].ns += ns;
-}
-
-/* If several processes used it, the time in which none of them recorded it is unknown. */
-static uint64_t unrecorded(const struct gpu_report *gpu, uint32_t device)
-{
-	const struct gpu_stream *first = NULL;
-	uint32_t i;
-
-	for (i = 0; i < gpu->nr_streams; i++) {
-		if (gpu->streams[i].device != device)
-			continue;
-		if (!first)
-			first = &gpu->streams[i];
-		if (gpu->streams[i].producer != first->producer)
-			return 0;
-	}
-	for (i = 0; first && i < gpu->nr_unrecorded; i++)
-		if (gpu->unrecorded[i].producer == first->producer)
-			return gpu->unrecorded[i].ns;
-	return 0;
-}
-
 /* Do the filters select the activity, and is any of its time in the window? */
 static bool is_wanted(struct reader *r, const struct xsprof_event *ev)
 {
@@ -280,8 +247,8 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 	row = row_of(r, ev, ev->aux);
 	if (!row)
 		return;
-	if (ev->aux == XSPROF_GPU_UNRECORDED)
-		add_unrecorded(&r->gpu, ev->producer, end - begin);
+	if (ev->aux == XSPROF_GPU_UNRECORDED && ev->producer < r->gpu.nr_unrecorded)
+		r->gpu.unrecorded[ev->producer].ns += end - begin;
 	r->gpu.events++;
 	add_duration(r->gpu.report, row->group, end - begin);
 	if (gpu_is_memory(ev->aux))
@@ -295,7 +262,10 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 static int event(void *data, const struct xsprof_event *ev)
 {
 	struct reader *r = data;
+	int ret = gpu_unrecorded_event(&r->gpu, ev);
 
+	if (ret)
+		return ret;
 	if (ev->type != XSPROF_REC_GPU)
 		missed_event(&r->gpu.missed, r->gpu.report->source.trace, ev);
 	else if (fmt_gpu_of_kernel(ev))
@@ -343,6 +313,7 @@ static void done(struct reader *r)
 			gpu_busy_free(r->gpu.devices[i].busy[b]);
 	for (uint32_t i = 0; i < r->gpu.nr_streams; i++)
 		gpu_busy_free(r->gpu.streams[i].busy);
+	gpu_unrecorded_free(&r->gpu);
 	xsp_groups_free(r->gpu.report->groups);
 	xsp_map_free(&r->rows);
 	xsp_map_free(&r->gpu.numbers);
@@ -374,19 +345,19 @@ int gpu_run(struct report *report)
 		status = tool_error("%s: no GPU event matches the filters: leave out --name, "
 				    "--category, --pid, --tid, --from or --to",
 				    report->source.path);
-	/* With activities of some threads or names only, idle times would be wrong. */
-	if (!status && !report->filter.any) {
-		ret = gpu_idle(&r->gpu);
-		if (!ret && r->gpu.graphs)
+	if (!status) {
+		ret = gpu_unrecorded_devices(&r->gpu);
+		/* With activities of some threads or names only, idle times would be wrong. */
+		if (!ret && !report->filter.any)
+			ret = gpu_idle(&r->gpu);
+		if (!ret && !report->filter.any && r->gpu.graphs)
 			ret = gpu_captured(&r->gpu);
-		if (!ret && r->gpu.sampled)
+		if (!ret && !report->filter.any && r->gpu.sampled)
 			ret = gpu_metrics(&r->gpu);
 		if (ret)
 			status = xsp_source_error(&report->source, ret);
 	}
 	if (!status) {
-		for (uint32_t i = 0; i < r->gpu.nr_devices; i++)
-			r->gpu.devices[i].unrecorded = unrecorded(&r->gpu, i);
 		if (r->gpu.nr)
 			qsort(r->gpu.rows, r->gpu.nr, sizeof(*r->gpu.rows), compare);
 		r->gpu.busy = busy_sum(&r->gpu);

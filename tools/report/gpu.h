@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What devices did: how busy they were, which kernels and copies took how long, and the calls that
- * started them.  gpu.c reads, busy.c adds up times, idle.c finds out why devices were idle,
- * metrics.c has samples of their counters, kernel-metrics.c those of kernels, idle-print.c,
- * gpu-print.c and gpu-json.c print.
+ * started them.  gpu.c reads, busy.c adds up times, unrecorded.c those that are unknown, idle.c
+ * finds out why devices were idle, metrics.c has samples of their counters, kernel-metrics.c those
+ * of kernels, idle-print.c, gpu-print.c and gpu-json.c print.
  */
 #ifndef XSPROF_REPORT_GPU_H
 #define XSPROF_REPORT_GPU_H
@@ -12,6 +12,7 @@
 #include "ranges/device-names.h"
 #include "report/comms.h"
 #include "report/local.h"
+#include "report/unrecorded.h"
 #include "result/occupancy.h"
 
 #define GPU_DEVICES	64u
@@ -30,6 +31,11 @@ uint64_t gpu_busy_ns(const struct gpu_busy *busy);
 uint64_t gpu_busy_late(const struct gpu_busy *busy);
 /* The part of it between these times, as far as it is still known. */
 uint64_t gpu_busy_within(const struct gpu_busy *busy, uint64_t begin, uint64_t end);
+/* Adds what of @busy is between these times, as far as it is still known. */
+void gpu_busy_join(struct gpu_busy *to, const struct gpu_busy *busy, uint64_t begin, uint64_t end);
+/* The part of @b between these times that is not in @busy, which has no time outside of them. */
+uint64_t gpu_busy_beside(const struct gpu_busy *b, const struct gpu_busy *busy, uint64_t begin,
+			 uint64_t end);
 /* Calls @fn for each time between those that are still known one by one. */
 void gpu_busy_gaps(const struct gpu_busy *busy,
 		   void (*fn)(void *data, uint64_t begin, uint64_t end), void *data);
@@ -54,7 +60,8 @@ enum gpu_busy_of {
  * @sets: ns of memsets
  * @early: activities that began before the call that started them
  * @early_ns: by how much at most
- * @unrecorded: ns in which its process did not record it; 0 where several processes used it
+ * @unknown: times in which one of its processes did not record it; NULL: none
+ * @unrecorded: ns of @unknown, from @first to @last, in which it was not busy
  * @kernels: how many ran
  * @measured: of how many of these there are metrics, for which they ran alone
  * @passes: the most that one of them ran in
@@ -74,6 +81,7 @@ struct gpu_device {
 	uint64_t		sets;
 	uint64_t		early;
 	uint64_t		early_ns;
+	struct gpu_busy		*unknown;
 	uint64_t		unrecorded;
 	uint64_t		kernels;
 	uint64_t		measured;
@@ -139,18 +147,6 @@ struct gpu_row {
 	struct gpu_measured	*measured;
 };
 
-#define GPU_PROCESSES	256u
-
-/**
- * struct gpu_unrecorded - a process whose collector was not on all of the time, to cost less
- * @producer: it
- * @ns: duration within the window
- */
-struct gpu_unrecorded {
-	uint32_t	producer;
-	uint64_t	ns;
-};
-
 /**
  * enum gpu_idle_why - why a device was idle
  * @GPU_IDLE_LAUNCHED: the next activity was already launched
@@ -159,7 +155,7 @@ struct gpu_unrecorded {
  * @GPU_IDLE_RANGE: ... was in a range
  * @GPU_IDLE_NO_RANGE: ... was in no range
  * @GPU_IDLE_UNKNOWN: the call of the next activity is unknown
- * @GPU_IDLE_UNRECORDED: devices were not recorded in a part of it
+ * @GPU_IDLE_UNRECORDED: devices were not recorded in another part of it
  * @GPU_IDLE_OTHER: any of these, in rows that did not fit
  * @GPU_IDLE_SHORT: the idle time was not examined, because others are longer
  */
@@ -285,8 +281,8 @@ struct gpu_metric {
  * @streams: in the order in which they came
  * @unlisted: activities of streams or devices that found no place there
  * @missed: what collectors did not record, of each process
- * @unrecorded: processes whose devices were not recorded all of the time
- * @nr_unrecorded: how many
+ * @unrecorded: by producer
+ * @nr_unrecorded: room of @unrecorded
  * @rows: activities, then calls, then the rest, each by its total
  * @early: activities that began before the call that started them
  * @busy: sum of all devices, ns
@@ -314,7 +310,7 @@ struct gpu_report {
 	uint32_t		nr_streams;
 	uint64_t		unlisted;
 	struct missed_list	missed;
-	struct gpu_unrecorded	unrecorded[GPU_PROCESSES];
+	struct gpu_unrecorded	*unrecorded;
 	uint32_t		nr_unrecorded;
 	struct gpu_row		*rows;
 	uint32_t		nr;
@@ -362,11 +358,18 @@ struct gpu_device *gpu_device_of(struct gpu_report *gpu, uint32_t producer, uint
 struct gpu_stream *gpu_stream_of(struct gpu_report *gpu, const struct xsprof_event *ev,
 				 const struct xsprof_rec_gpu *rec, uint32_t device);
 
-/* From its first activity to its last. */
-static inline uint64_t gpu_idle_ns(const struct gpu_device *d)
+/* How long it was recorded, from its first activity to its last. */
+static inline uint64_t gpu_span_ns(const struct gpu_device *d)
 {
 	uint64_t all = d->last > d->first ? d->last - d->first : 0;
-	uint64_t busy = gpu_busy_ns(d->busy[GPU_BUSY_ALL]);
+
+	return all > d->unrecorded ? all - d->unrecorded : 0;
+}
+
+/* Of that time. */
+static inline uint64_t gpu_idle_ns(const struct gpu_device *d)
+{
+	uint64_t all = gpu_span_ns(d), busy = gpu_busy_ns(d->busy[GPU_BUSY_ALL]);
 
 	return all > busy ? all - busy : 0;
 }

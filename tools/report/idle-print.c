@@ -90,7 +90,7 @@ static void put_why(const struct gpu_report *gpu, const struct gpu_idle_row *row
 	static const char *const texts[] = {
 		[GPU_IDLE_LAUNCHED] = "the next activity was launched, but had not started",
 		[GPU_IDLE_UNKNOWN] = "unknown: the call that launched the next activity is unknown",
-		[GPU_IDLE_UNRECORDED] = "unknown: devices were not recorded",
+		[GPU_IDLE_UNRECORDED] = "unknown: next to time that was not recorded",
 		[GPU_IDLE_OTHER] = "other reasons",
 		[GPU_IDLE_SHORT] = "not examined: shorter idle times",
 	};

@@ -38,10 +38,15 @@ struct search {
 
 /* ---- the longest ----------------------------------------------------------------------------- */
 
+/* Time in which the device was not recorded is no idle time. */
+static uint64_t length(const struct idle_time *t)
+{
+	return t->end - t->begin - t->unrecorded;
+}
+
 static int by_length(const void *pa, const void *pb)
 {
-	const struct idle_time *a = pa, *b = pb;
-	uint64_t la = a->end - a->begin, lb = b->end - b->begin;
+	uint64_t la = length(pa), lb = length(pb);
 
 	return (lb > la) - (lb < la);
 }
@@ -64,6 +69,7 @@ static void found(void *data, uint64_t begin, uint64_t end)
 {
 	const struct finding *finding = data;
 	struct idle *idle = finding->idle;
+	const struct gpu_busy *unknown = idle->gpu->devices[finding->device].unknown;
 
 	if (idle->n == 2 * IDLE_TIMES) {
 		qsort(idle->v, idle->n, sizeof(*idle->v), by_length);
@@ -71,6 +77,7 @@ static void found(void *data, uint64_t begin, uint64_t end)
 	}
 	idle->v[idle->n++] = (struct idle_time){
 		.begin = begin, .end = end, .device = finding->device,
+		.unrecorded = unknown ? gpu_busy_within(unknown, begin, end) : 0,
 	};
 }
 
@@ -161,15 +168,6 @@ static void call(struct search *s, const struct xsprof_event *ev, const struct x
 	*waiting = 0;
 }
 
-static void unrecorded(struct search *s, const struct xsprof_event *ev)
-{
-	for (uint32_t i = 0; i < s->idle.n; i++) {
-		struct idle_time *t = &s->idle.v[i];
-
-		t->unrecorded |= t->begin < ev->end_ns && t->end > ev->begin_ns;
-	}
-}
-
 static void search_event(void *data, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
@@ -182,8 +180,6 @@ static void search_event(void *data, const struct xsprof_event *ev)
 		work(s, ev, rec);
 	else if (gpu_is_call(ev->aux) && ev->value)
 		call(s, ev, rec);
-	else if (ev->aux == XSPROF_GPU_UNRECORDED)
-		unrecorded(s, ev);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -196,7 +192,7 @@ static void add_device_part(struct idle *idle)
 
 		if (t->unrecorded)
 			idle_add(idle, t, &(struct idle_reason){ .why = GPU_IDLE_UNRECORDED },
-				 t->end - t->begin);
+				 length(t));
 		else if (!t->known)
 			idle_add(idle, t, &(struct idle_reason){ .why = GPU_IDLE_UNKNOWN },
 				 t->end - t->begin);

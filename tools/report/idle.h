@@ -38,7 +38,7 @@ struct idle_call {
  * @pid: its process
  * @tid: the thread that launched that activity; valid with @known
  * @known: the call is known
- * @unrecorded: devices were not recorded in a part of it
+ * @unrecorded: ns of it in which the device was not recorded
  * @partial: some calls of the thread were not stored, for lack of memory
  * @key: hash of producer and correlation; 0: not known
  * @same: index + 1 of another idle time with that key
@@ -50,12 +50,12 @@ struct idle_call {
 struct idle_time {
 	uint64_t	begin;
 	uint64_t	end;
+	uint64_t	unrecorded;
 	uint32_t	device;
 	uint32_t	producer;
 	uint32_t	pid;
 	uint32_t	tid;
 	bool		known;
-	bool		unrecorded;
 	bool		partial;
 	uint64_t	key;
 	uint32_t	same;
