@@ -66,6 +66,10 @@ def basics():
         prof.add_metadata("a key", 'a "text"')
         prof.add_metadata_json("numbers", "[1, 2]")
         refused(xsprof.Error, "no JSON", prof.add_metadata_json, "wrong", "{")
+    refused(RuntimeError, "has ended already", prof.stop)
+    refused(RuntimeError, "has ended already", prof.stop_trace)
+    refused(AssertionError, "was not started", profile().stop)
+    refused(AssertionError, "was not started", profile().stop_trace)
     # A function that only calls itself counts as one event, as in torch.profiler.
     assert names(prof) == WANT, names(prof)
     outer, = [e for e in prof.events() if e.name == "outer"]
@@ -157,6 +161,7 @@ def schedules():
     # error.
     with profile(schedule=schedule(wait=0, warmup=5, active=1)) as prof:
         prof.step()
+    refused(RuntimeError, "has ended already", prof.stop)
     assert names(prof) == {}, names(prof)
     prof.export_chrome_trace("warm.json")
     with profile(schedule=schedule(wait=1, warmup=1, active=1)) as prof:
