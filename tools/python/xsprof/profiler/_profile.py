@@ -254,12 +254,12 @@ class profile(_KinetoProfile):  # pylint: disable=invalid-name
                 train(batch)
                 prof.step()
 
-    activities: ProfilerActivity.CPU and CUDA; others are accepted, and not recorded. schedule:
-    which steps are, by a function of their number. on_trace_ready: called with the profile at the
-    end of each cycle. record_shapes, profile_memory, with_stack, with_flops, with_modules: what is
-    recorded of ops. acc_events: events() has those of all cycles. The calling thread is recorded,
-    with the backward passes that it waits for; of all threads with
-    experimental_config.profile_all_threads.
+    activities: ProfilerActivity.CPU and CUDA; others are accepted, and not recorded; all of
+    supported_activities() by default. schedule: which steps are, by a function of their number.
+    on_trace_ready: called with the profile at the end of each cycle. record_shapes, profile_memory,
+    with_stack, with_flops, with_modules: what is recorded of ops. acc_events: events() has those of
+    all cycles. The calling thread is recorded, with the backward passes that it waits for; of all
+    threads with experimental_config.profile_all_threads.
     """
 
     def __init__(self, *, activities: Optional[Iterable[Any]] = None,
@@ -281,6 +281,10 @@ class profile(_KinetoProfile):  # pylint: disable=invalid-name
             execution_trace_observer=execution_trace_observer, acc_events=acc_events,
             custom_trace_id_callback=custom_trace_id_callback,
             post_processing_timeout_s=post_processing_timeout_s)
+        # All that it does in torch.profiler: what is recorded stays the same.
+        if use_cuda is False and self.activities == {ProfilerActivity.CUDA}:
+            raise AssertionError("xsprof: use_cuda=False leaves no activity: add "
+                                 "ProfilerActivity.CPU")
         self.schedule = schedule or (lambda step: _RECORD)
         self.record_steps = schedule is not None
         self.on_trace_ready = on_trace_ready
