@@ -8,10 +8,12 @@ import re
 import subprocess
 import sys
 import threading
+import types
 import warnings
 
 import xsprof
-from xsprof import ProfilerAction, ProfilerActivity, profile, record_function, schedule
+from xsprof import (ProfilerAction, ProfilerActivity, profile, record_function, schedule,
+                    supported_activities)
 from xsprof.profiler import ExecutionTraceObserver, tensorboard_trace_handler
 
 NONE, WARMUP, RECORD, SAVE = (ProfilerAction.NONE, ProfilerAction.WARMUP, ProfilerAction.RECORD,
@@ -66,6 +68,10 @@ def basics():
         prof.add_metadata("a key", 'a "text"')
         prof.add_metadata_json("numbers", "[1, 2]")
         refused(xsprof.Error, "no JSON", prof.add_metadata_json, "wrong", "{")
+    refused(RuntimeError, "has ended already", prof.stop)
+    refused(RuntimeError, "has ended already", prof.stop_trace)
+    refused(AssertionError, "was not started", profile().stop)
+    refused(AssertionError, "was not started", profile().stop_trace)
     # A function that only calls itself counts as one event, as in torch.profiler.
     assert names(prof) == WANT, names(prof)
     outer, = [e for e in prof.events() if e.name == "outer"]
@@ -105,6 +111,18 @@ def tables():
     assert shown[0] == "inner" and lines[7].startswith("-----"), text
     assert "Self CPU time total" in lines[-1] and str(averages) == averages.table()
     assert averages.table(top_level_events_only=True)
+    prof.events().export_chrome_trace("events.json")
+    spans = load("events.json")
+    assert [e["name"] for e in spans] == [e.name for e in prof.events()], spans
+    assert {e["ph"] for e in spans} == {"X"} and {e["tid"] for e in spans} == {os.getpid()}, spans
+    inside = [e for e in spans if e["name"] == "inner"]
+    outer, = [e for e in spans if e["name"] == "outer"]
+    assert all(outer["ts"] <= e["ts"] <= e["ts"] + e["dur"] <= outer["ts"] + outer["dur"] + 1e-3
+               for e in inside), spans
+    refused(AttributeError, "sums have no times", averages.export_chrome_trace, "sums.json")
+    for metric in prof.events().supported_export_stacks_metrics():
+        prof.events().export_stacks("stacks", metric)
+    refused(ValueError, "self_xpu_time_total", prof.events().export_stacks, "stacks", "count")
     refused(AttributeError, "self_cpu_time_total", averages.table, sort_by="colour")
     refused(ValueError, "s, ms or us", averages.table, time_unit="h")
 
@@ -157,6 +175,7 @@ def schedules():
     # error.
     with profile(schedule=schedule(wait=0, warmup=5, active=1)) as prof:
         prof.step()
+    refused(RuntimeError, "has ended already", prof.stop)
     assert names(prof) == {}, names(prof)
     prof.export_chrome_trace("warm.json")
     with profile(schedule=schedule(wait=1, warmup=1, active=1)) as prof:
@@ -195,6 +214,23 @@ def threads():
     assert names(prof) == {"other thread": 1}, names(prof)
 
 
+def devices():
+    """The default is what PyTorch has, if it is imported."""
+    for available, hip, want in (True, None, {"CPU", "CUDA"}), (False, None, {"CPU"}), (
+            True, "6.0", {"CPU"}):
+        torch = types.ModuleType("torch")
+        torch.cuda = types.SimpleNamespace(is_available=lambda: available)
+        torch.version = types.SimpleNamespace(hip=hip)
+        sys.modules["torch"] = torch
+        try:
+            assert {a.name for a in supported_activities()} == want, want
+            prof = profile()
+            assert {a.name for a in prof.activities} == want, prof.activities
+            assert prof.use_device == ("cuda" if "CUDA" in want else None)
+        finally:
+            del sys.modules["torch"]
+
+
 def others():
     with profile() as prof:
         with record_function("before"):
@@ -221,6 +257,15 @@ def others():
     refused(AssertionError, "empty", profile, activities=[])
     refused(UserWarning, "record --gpu", profile, activities=[ProfilerActivity.XPU])
     refused(FutureWarning, "activities", profile, use_cuda=False)
+    refused(ValueError, "twice", profile, activities=[ProfilerActivity.CPU, ProfilerActivity.CPU])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for cuda in True, False:
+            assert profile(activities=[ProfilerActivity.CPU], use_cuda=cuda).activities == {
+                ProfilerActivity.CPU}
+        refused(AssertionError, "leaves no activity", profile, activities=[ProfilerActivity.CUDA],
+                use_cuda=False)
+    devices()
     for _ in range(50):
         with profile() as prof:
             work()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs py-spy and xsprof at once on one program: both must find the same functions on top, with
-# about the same shares. TAP.
+# about the same shares. Prints what a program loses to each. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 77; }
@@ -45,4 +45,8 @@ result "both record it" $rc
 	    assert abs(spy[1][name] - ours[1][name]) < error + 0.05, (name, error)
 	END
 result "the same functions on top, with about the same shares" $?
+
+python3 "$here/frames-cost.py" "$xsprof" "$venv/bin/py-spy" >cost 2>log
+result "a program's CPU time with each of them, in turns" $?
+cat cost
 finish

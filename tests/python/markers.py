@@ -60,6 +60,10 @@ async def async_generator():
         yield i
 
 
+SHARED = xsprof.range("shared", category="switched")
+REQUEST = xsprof.range("request")
+
+
 class Thing:
     @xsprof.annotate()
     def method(self):
@@ -118,6 +122,101 @@ async def coroutines():
         await asyncio.sleep(0)
 
 
+async def request(begun, go):
+    async with REQUEST:
+        begun.set()
+        await go.wait()
+
+
+async def requests():
+    """One object in several tasks: each ends what it has begun."""
+    begun, go = ([asyncio.Event() for _ in range(4)] for _ in range(2))
+    # The first one begins unrecorded.
+    xsprof.pause()
+    running = []
+    for i in range(4):
+        running.append(asyncio.ensure_future(request(begun[i], go[i])))
+        await begun[i].wait()
+        xsprof.resume()
+    for i in 0, 2, 1, 3:
+        go[i].set()
+        await running[i]
+    handed = xsprof.range("handed over")
+    await asyncio.ensure_future(handed.__aenter__())
+    await asyncio.ensure_future(handed.__aexit__(None, None, None))
+    async with handed, handed:
+        async with REQUEST:
+            pass
+
+
+class Other:
+    """A thread that enters and leaves a range when it is told to."""
+
+    def __init__(self, which):
+        self.which = which
+        self.steps = [threading.Event() for _ in range(4)]
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        self.steps[0].wait()
+        with self.which:
+            self.steps[1].set()
+            self.steps[2].wait()
+        self.steps[3].set()
+
+    def enter(self):
+        self.steps[0].set()
+        self.steps[1].wait()
+
+    def leave(self):
+        self.steps[2].set()
+        self.thread.join()
+
+
+def shared():
+    """One object in several threads and inside of itself, while its category is switched."""
+    def switch(on):
+        xsprof.category_enable("switched", on)
+    for first in True, False:
+        one, two = Other(SHARED), Other(SHARED)
+        switch(first)
+        one.enter()
+        switch(not first)
+        two.enter()
+        switch(True)
+        one.leave()
+        two.leave()
+    for wanted in (True, False, True, True), (False, True, False, True), (True, True, False, True):
+        for on in wanted:
+            switch(on)
+            SHARED.__enter__()
+        for _ in wanted:
+            SHARED.__exit__(None, None, None)
+    switch(True)
+
+
+def raced():
+    """Threads that are the first to enter an object, at once."""
+    objects = [xsprof.range("raced") for _ in range(10 * N)]
+    together = threading.Barrier(4)
+
+    def enter_all():
+        for one in objects:
+            together.wait()
+            with one:
+                together.wait()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=enter_all) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    sys.setswitchinterval(interval)
+
+
 def others():
     xsprof.instant("instant")
     xsprof.instant("of the process", scope="process")
@@ -161,6 +260,9 @@ def program(recorded):
     ranges()
     generators()
     asyncio.get_event_loop_policy().new_event_loop().run_until_complete(coroutines())
+    asyncio.get_event_loop_policy().new_event_loop().run_until_complete(requests())
+    shared()
+    raced()
     others()
     threads = [threading.Thread(target=thread, args=(i,)) for i in range(4)]
     for t in threads:
@@ -188,13 +290,17 @@ def program(recorded):
 def check(report, ndjson):
     with open(report) as f:
         rows = json.load(f)
-    assert rows["cut"] == rows["open"] == rows["unmatched_ends"] == rows["lost_records"] == 0, rows
+    assert rows["open"] == rows["unmatched_ends"] == rows["lost_records"] == 0, rows
+    # Those that were open when their category was switched off.
+    cut = {r["name"]: r["cut"] for r in rows["ranges"] if r["cut"]}
+    assert cut == {"shared": 1 + 1 + 1 + 2} and rows["cut"] == 5, (cut, rows["cut"])
     got = {r["name"]: r["count"] for r in rows["ranges"]}
     assert got == {
         "outer": 1, "inner": N + 2, "again": 2, "recursive": 4, "raises": 2, "left": 1,
         "Thing.method": 1, "partial": 1,
         "\u00e4\u20ac\U0001f600": 1, "bytes": 1, "generator": 4 + 3,
         "endless": 2, "coroutine": 3, "async generator": 1, "async block": 1, "by hand": 1,
+        "shared": 2 + 3 + 2 + 3, "request": 4, "handed over": 3, "raced": 40 * N,
         "sends": 1, "receives": 4, "in thread": 4 * N, "in child": 1}, got
     with open(ndjson) as f:
         events = [json.loads(line) for line in f]
@@ -224,6 +330,12 @@ def check(report, ndjson):
     # Several of the coroutines are open at once.
     asynchronous = [e["value"] for e in of["async-begin"] if e["name"] == "coroutine"]
     assert len(set(asynchronous)) == 3, asynchronous
+    order = [(e["type"], e["value"]) for e in events if e.get("name") == "request"]
+    second, third, fourth = [value for _, value in order[:3]]
+    # Python 3.6 cannot tell tasks apart.
+    assert sys.version_info < (3, 7) or order[:6] == [
+        ("async-begin", value) for value in (second, third, fourth)] + [
+            ("async-end", value) for value in (third, second, fourth)], order
     names = {e["thread"] for e in of["begin"] if e["name"] == "in thread"}
     assert names == {"worker %d" % i for i in range(4)}, names
     pids = {name: {e["pid"] for e in of["begin"] if e["name"] == name}

@@ -91,6 +91,47 @@ for order in last first; do
 	"$python" both.py $order >log 2>&1
 	result "beside torch.profiler; imported $order" $?
 done
+"$python" -W ignore - >log 2>&1 <<'END'
+import json
+import torch.profiler, xsprof.profiler
+new = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 13)
+
+def both(what):
+    said = []
+    for module in torch.profiler, xsprof.profiler:
+        try:
+            got = what(module, module.ProfilerActivity)
+        except Exception as err:
+            said.append(type(err).__name__)
+        else:
+            said.append({a.name for a in got})
+    assert said[0] == said[1], said
+
+both(lambda module, kinds: module.supported_activities())
+both(lambda module, kinds: module.profile().activities)
+has = "use_cuda" in torch.profiler.profile.__init__.__code__.co_varnames
+for cuda in (True, False) if has else ():
+    for names in ["CPU"], ["CUDA"], ["CPU", "CUDA"]:
+        both(lambda module, kinds: module.profile(
+            activities=[getattr(kinds, name) for name in names], use_cuda=cuda).activities)
+both(lambda module, kinds: module.profile().stop() or [])
+traces = []
+for module in torch.profiler, xsprof.profiler:
+    with module.profile(activities=[module.ProfilerActivity.CPU]) as prof:
+        (torch.ones(3) + 1).sum()
+    prof.events().export_chrome_trace("events.json")
+    with open("events.json") as f:
+        traces.append([(e["name"], e["ph"], e["pid"], sorted(e)) for e in json.load(f)
+                       if e["name"].startswith("aten::")])
+if new:
+    both(lambda module, kinds: module.profile(activities=[]).activities)
+    both(lambda module, kinds: module.profile(activities=[kinds.CPU, kinds.CPU]).activities)
+    assert traces[0] == traces[1], traces
+    assert (torch.autograd.profiler_util.EventList([]).supported_export_stacks_metrics() ==
+            xsprof.profiler.EventList().supported_export_stacks_metrics())
+assert len(traces[1]) >= 5, traces
+END
+result "the same activities, errors and exports of events" $?
 XSPROF_TORCH=off "$python" - >log 2>&1 <<'END'
 import warnings
 import torch

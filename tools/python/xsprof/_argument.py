@@ -5,6 +5,7 @@ The checks do not depend on a recorder, so that a program runs in the same way w
 one. They look at types and texts only: converting a value may be expensive (a tensor of a device)
 or raise, so a marker does it only if it is recorded, and drops the record if that fails.
 """
+import inspect
 import os
 import reprlib
 import sys
@@ -100,3 +101,23 @@ def nr_unconverted() -> int:
     """How many records of this process were dropped for that reason."""
     pid = os.getpid()
     return sum(count for (of, _), count in list(_unconverted.items()) if of == pid)
+
+
+def has_none(args: Dict[str, Any]) -> None:
+    """Check the arguments of a range that is independent of threads."""
+    if args:
+        raise TypeError("xsprof: range(): a range that is independent of threads has no "
+                        "arguments: leave out {}".format(", ".join(args)))
+
+
+def undecorable(what: Any) -> TypeError:
+    """The exception for what cannot be decorated, with what to do."""
+    kind = type(what).__name__
+    if inspect.isclass(what):
+        cure = "decorate its methods, not the class {!r}".format(what.__name__)
+    elif hasattr(type(what), "__get__"):
+        cure = "decorate the function in it: write the decorator below @{}, not above".format(kind)
+    else:
+        cure = "not {}".format(shown(what))
+    return TypeError("xsprof: a range decorates functions and methods, no {}: {}".format(
+        "class" if inspect.isclass(what) else kind, cure))

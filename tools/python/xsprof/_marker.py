@@ -10,10 +10,11 @@ import functools
 import inspect
 import itertools
 import operator
+from threading import get_ident
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Optional, SupportsFloat, Tuple, TypeVar,
                     Union, cast, overload)
 
-from . import _argument, _lib, _user
+from . import _argument, _lib, _open, _user
 
 if TYPE_CHECKING:
     from typing import SupportsIndex        # Python 3.8
@@ -92,7 +93,9 @@ def _kvs(args: Dict[str, Any]) -> Tuple[Any, int]:
 
 def _begin(name: Text, category: Optional[Text], args: Optional[Dict[str, Any]]) -> int:
     """Begin a range while something is recorded. Return its id; 0: its category is off."""
-    made = _id(name, category)
+    made = _names.get(name if category is None else (category, name))
+    if made is None:
+        made = _intern(name, category)
     if not _on[0] >> (made >> 26) & 1:
         return 0
     if args:
@@ -119,8 +122,10 @@ class range:  # pylint: disable=invalid-name
     turns on its thread, is not of that kind: "async with" makes a range that is independent of
     threads, and has no arguments. A decorated coroutine is such a range from its first step to its
     end; a decorated generator is a range each time that it runs.
+
+    One object may be open in several threads and tasks at once, and inside of itself.
     """
-    __slots__ = ("name", "category", "args", "_open")
+    __slots__ = ("name", "category", "args", "_open", "_passed")
 
     def __init__(self, name: Text, category: Optional[Text] = None, **args: Any) -> None:
         # The common case without a call: this runs for each block, also without a recorder.
@@ -132,25 +137,45 @@ class range:  # pylint: disable=invalid-name
         self.name = name
         self.category = category
         self.args = args
+        self._open: Optional[_open.Opens] = None
 
     def __repr__(self) -> str:
         return "xsprof.range({!r})".format(self.name)
 
     def __enter__(self) -> "range":
-        self._open = _begin(self.name, self.category, self.args) if _on[0] else 0
+        if _on[0]:
+            made = _begin(self.name, self.category, self.args)
+            opens = self._open or _open.of(self)
+            if opens:
+                _open.enter(opens, made)
+            else:
+                opens[get_ident()] = made
+        elif self._open:
+            _open.enter(self._open, 0)
         return self
 
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
         if self._open:
-            _emit_end_of(self._open)
+            made = self._open.pop(get_ident(), 0)
+            if made.__class__ is tuple:
+                made = _open.leave(self._open, made)
+            if made:
+                _emit_end_of(made)
 
     async def __aenter__(self) -> "range":
-        _has_none(self.args)
-        self._open = _async(self.name, self.category) if _on[0] else 0
+        _argument.has_none(self.args)
+        if _on[0] or self._open:
+            _open.enter_apart(self._open or _open.of(self),
+                              _async(self.name, self.category) if _on[0] else 0)
+        else:
+            self._passed = True
         return self
 
     async def __aexit__(self, kind: Any, value: Any, trace: Any) -> None:
-        _async_over(self._open)
+        if self._open:
+            # A range that has begun in one task may end in another, unless that is the end of one
+            # that began unrecorded.
+            _async_over(_open.leave_apart(self._open, not hasattr(self, "_passed")))
 
     def __call__(self, function: Function) -> Function:
         """Decorate a function: each of its calls is a range."""
@@ -159,37 +184,18 @@ class range:  # pylint: disable=invalid-name
         if isinstance(given, (classmethod, staticmethod)):
             made: Any = type(given)(self(given.__func__))
         elif not callable(given) or inspect.isclass(given):
-            raise _undecorable(given)
+            raise _argument.undecorable(given)
         elif inspect.isasyncgenfunction(given):
-            _has_none(self.args)
+            _argument.has_none(self.args)
             made = _of_async_generator(given, self)
         elif inspect.iscoroutinefunction(given):
-            _has_none(self.args)
+            _argument.has_none(self.args)
             made = _of_coroutine(given, self)
         elif inspect.isgeneratorfunction(given):
             made = _of_generator(given, self)
         else:
             made = _of_function(given, self)
         return cast(Function, made)
-
-
-def _has_none(args: Dict[str, Any]) -> None:
-    if args:
-        raise TypeError("xsprof: range(): a range that is independent of threads has no "
-                        "arguments: leave out {}".format(", ".join(args)))
-
-
-def _undecorable(what: Any) -> TypeError:
-    """The exception for what cannot be decorated, with what to do."""
-    kind = type(what).__name__
-    if inspect.isclass(what):
-        cure = "decorate its methods, not the class {!r}".format(what.__name__)
-    elif hasattr(type(what), "__get__"):
-        cure = "decorate the function in it: write the decorator below @{}, not above".format(kind)
-    else:
-        cure = "not {}".format(_argument.shown(what))
-    return TypeError("xsprof: a range decorates functions and methods, no {}: {}".format(
-        "class" if inspect.isclass(what) else kind, cure))
 
 
 def _of_function(function: Any, which: range) -> Any:

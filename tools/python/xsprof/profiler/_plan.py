@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """What a profile is told: activities, schedules, and where traces go."""
 import enum
+import glob
+import sys
 import warnings
 from typing import Any, Callable, Iterable, Optional, Set
 
@@ -26,8 +28,20 @@ class ProfilerAction(enum.Enum):
 
 
 def supported_activities() -> Set[ProfilerActivity]:
-    """What sessions record."""
-    return {ProfilerActivity.CPU}
+    """What sessions record: the CPU, and CUDA where there are devices, as PyTorch says if it is
+    imported.
+    """
+    found = {ProfilerActivity.CPU}
+    torch: Any = sys.modules.get("torch")
+    if hasattr(torch, "cuda") and hasattr(torch, "version"):
+        # One for ROCm calls its devices CUDA as well: those are not recorded by a session.
+        cuda = not getattr(torch.version, "hip", None) and torch.cuda.is_available()
+    else:
+        # Loading CUDA to ask it would cost a program without it too much.
+        cuda = bool(glob.glob("/dev/nvidia[0-9]*") or glob.glob("/dev/dxg"))
+    if cuda:
+        found.add(ProfilerActivity.CUDA)
+    return found
 
 
 def kineto_available() -> bool:
@@ -113,10 +127,13 @@ class ExecutionTraceObserver:
 
 
 def activities(given: Optional[Iterable[Any]]) -> Set[ProfilerActivity]:
-    """Of ours and of PyTorch's, and of dicts that have them as keys."""
+    """Of ours and of PyTorch's, and of dicts that have them as keys. What is refused, PyTorch 2.13
+    refuses.
+    """
+    if given is None:
+        return supported_activities()
     found: Set[ProfilerActivity] = set()
-    names = [a for item in ([ProfilerActivity.CPU] if given is None else given)
-             for a in (item if isinstance(item, dict) else [item])]
+    names = [a for item in given for a in (item if isinstance(item, dict) else [item])]
     for activity in names:
         name = str(getattr(activity, "name", ""))
         if name not in ProfilerActivity.__members__:

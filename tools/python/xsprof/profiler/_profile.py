@@ -3,7 +3,7 @@
 import json
 import uuid
 import warnings
-from typing import Any, Callable, Dict, Iterable, Optional
+from typing import Any, Callable, Dict, Iterable, Optional, Tuple
 
 from . import _result, _session
 from ._plan import ExecutionTraceObserver, ProfilerAction, ProfilerActivity
@@ -135,15 +135,23 @@ class _KinetoProfile:
 
     def stop_trace(self) -> None:
         """End it, and take what was recorded."""
-        if self._session is None or self.profiler is None:
-            raise AssertionError("xsprof: start_trace() comes before stop_trace()")
-        session, self._session = self._session, None
-        self.profiler.result = session.end()
+        session, cycle = self._running()
+        self._session = None
+        cycle.result = session.end()
         observer = self.execution_trace_observer
         if observer is not None:
             observer.stop()
             if isinstance(observer, ExecutionTraceObserver) and observer.is_registered:
-                self.profiler.result.save_execution_trace(observer.get_output_file_path())
+                cycle.result.save_execution_trace(observer.get_output_file_path())
+
+    def _running(self) -> Tuple[_session.Session, Cycle]:
+        """What is to be ended; the errors are torch.profiler's."""
+        if self.profiler is None:
+            raise AssertionError("xsprof: the profile was not started: call start() before stop()")
+        if self._session is None:
+            raise RuntimeError("xsprof: the profile has ended already: its 'with' block ends it, "
+                               "or one stop()")
+        return self._session, self.profiler
 
     # ---- what was recorded --------------------------------------------------------------------
 
@@ -246,12 +254,12 @@ class profile(_KinetoProfile):  # pylint: disable=invalid-name
                 train(batch)
                 prof.step()
 
-    activities: ProfilerActivity.CPU and CUDA; others are accepted, and not recorded. schedule:
-    which steps are, by a function of their number. on_trace_ready: called with the profile at the
-    end of each cycle. record_shapes, profile_memory, with_stack, with_flops, with_modules: what is
-    recorded of ops. acc_events: events() has those of all cycles. The calling thread is recorded,
-    with the backward passes that it waits for; of all threads with
-    experimental_config.profile_all_threads.
+    activities: ProfilerActivity.CPU and CUDA; others are accepted, and not recorded; all of
+    supported_activities() by default. schedule: which steps are, by a function of their number.
+    on_trace_ready: called with the profile at the end of each cycle. record_shapes, profile_memory,
+    with_stack, with_flops, with_modules: what is recorded of ops. acc_events: events() has those of
+    all cycles. The calling thread is recorded, with the backward passes that it waits for; of all
+    threads with experimental_config.profile_all_threads.
     """
 
     def __init__(self, *, activities: Optional[Iterable[Any]] = None,
@@ -273,6 +281,10 @@ class profile(_KinetoProfile):  # pylint: disable=invalid-name
             execution_trace_observer=execution_trace_observer, acc_events=acc_events,
             custom_trace_id_callback=custom_trace_id_callback,
             post_processing_timeout_s=post_processing_timeout_s)
+        # All that it does in torch.profiler: what is recorded stays the same.
+        if use_cuda is False and self.activities == {ProfilerActivity.CUDA}:
+            raise AssertionError("xsprof: use_cuda=False leaves no activity: add "
+                                 "ProfilerActivity.CPU")
         self.schedule = schedule or (lambda step: _RECORD)
         self.record_steps = schedule is not None
         self.on_trace_ready = on_trace_ready
@@ -305,6 +317,8 @@ class profile(_KinetoProfile):  # pylint: disable=invalid-name
 
     def stop(self) -> None:
         """End: what is being recorded is ready."""
+        if self.current_action is not _NONE:
+            self._running()
         self._end_step()
         self._move(self.current_action, None)
 

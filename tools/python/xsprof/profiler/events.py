@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Events of a profile and their sums, by the names of torch.autograd.profiler_util."""
 import collections
+import itertools
+import json
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from . import _table
@@ -319,10 +321,34 @@ class EventList(List[Any]):
         total.key = "Total"
         return total
 
+    def export_chrome_trace(self, path: str) -> None:
+        """Write what torch.profiler writes of its events: begin and duration of each, and arrows to
+        what they launched. That of the profile has more.
+        """
+        lines = []
+        arrows = itertools.count()
+        for event in self:
+            if not isinstance(event, FunctionEvent):
+                raise AttributeError("xsprof: sums have no times: export events() in place of "
+                                     "key_averages()")
+            name = event.trace_name or event.name
+            where = {"name": name, "ts": event.time_range.start, "tid": event.thread,
+                     "pid": "CPU functions", "args": {}}
+            lines.append(dict(where, ph="X", dur=event.time_range.elapsed_us()))
+            lines += [dict(where, ph="s", id=next(arrows),
+                           cat="cpu_to_" + (self._use_device or "cuda")) for _ in event.kernels]
+        with open(path, "w") as f:
+            json.dump(lines, f)
+
+    @staticmethod
+    def supported_export_stacks_metrics() -> List[str]:
+        """What export_stacks() takes as metric."""
+        return ["self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total",
+                "self_privateuse1_time_total"]
+
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Write folded stacks, "outer;inner 12" (us), for flame graph tools."""
-        allowed = ("self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total",
-                   "self_privateuse1_time_total")
+        allowed = self.supported_export_stacks_metrics()
         if metric not in allowed:
             raise ValueError("xsprof: metric {!r}: expected one of {}".format(
                 metric, ", ".join(allowed)))
