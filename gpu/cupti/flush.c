@@ -2,7 +2,7 @@
 /*
  * What CUPTI has collected, into the rings.  Called by the collector's thread.
  */
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/in-use.h"
 
 void cupti_drain(void)
 {

@@ -7,7 +7,7 @@
  * reported after its free: CUPTI gives buffers back in no order. So the table keeps freed addresses
  * as well, with their times, until another one needs the place.
  */
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/in-use.h"
 
 #define ADDRESSES	65536u	/* a power of 2 */
 #define PROBES		64u

@@ -224,15 +224,6 @@ void cupti_memory_settle(void);
 /* What is in use begins anew: allocations and frees before now may be missing. */
 void cupti_memory_anew(void);
 
-/* ---- in-use.c -------------------------------------------------------------------------------- */
-
-/* How much is in use after an allocation or a free: nothing of a device is; known; not known. */
-enum cupti_use { CUPTI_USE_NONE, CUPTI_USE_KNOWN, CUPTI_USE_UNKNOWN };
-
-enum cupti_use cupti_in_use(const struct cupti_memory *memory, uint64_t *bytes);
-/* @now: ns; what was allocated before does not count, nor does its free. */
-void cupti_in_use_anew(uint64_t now);
-
 /* ---- pools.c --------------------------------------------------------------------------------- */
 
 void cupti_pools_init(void);

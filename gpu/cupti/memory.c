@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/in-use.h"
 
 #define KEPT		4096u
 #define FREED		2u

@@ -5,10 +5,11 @@
 Usage: python-cost.py XSPROF LIBRARY FOLDER PYTHON: captures go to FOLDER; LIBRARY is preloaded in
 the runs without a recorder.
 
-Processes of each way do the same work in turn, so that all meet the same machine. How memory of a
-process lies makes more of a difference than what is measured: each way has several processes, one
-after the other, and its figure is the least CPU time of all. It writes lines of id, unit, min,
-value, max for table.py.
+How memory of a process lies makes more of a difference than what is measured, and the machine
+changes with time. So each process is its own measure: it does the same work while it is recorded
+and, after record --duration has left it, unrecorded, in turn with two processes that nobody
+records. What it took more is compared with what those took more. Each part has new processes; the
+figure is the median of all parts. It writes lines of id, unit, min, value, max for table.py.
 """
 import os
 import statistics
@@ -18,7 +19,7 @@ import time
 
 XSPROF, LIBRARY, FOLDER, PYTHON = sys.argv[1:]
 PARTS = 6
-ROUNDS = 4
+ROUNDS = 10
 CALLS = 500_000
 WORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "python-work.py")
 
@@ -27,12 +28,14 @@ class Way:
     """A process that does its work when it is told to."""
     made = 0
 
-    def __init__(self, what, options=None, **env):
+    def __init__(self, what, options=None, duration=None, **env):
         Way.made += 1
         self.data = None
         self.command = [PYTHON, WORK, what]
         if options is not None:
             self.data = os.path.join(FOLDER, "python-%d.data" % Way.made)
+            if duration:
+                options = ["-d", "%dms" % (1000 * duration), *options]
             self.command = [XSPROF, "record", "-q", "-b", "64M", "-o", self.data, *options,
                             "--"] + self.command
         self.process = subprocess.Popen(self.command, env={**os.environ, **env}, text=True,
@@ -50,6 +53,11 @@ class Way:
         self.process.stdin.flush()
         return int(self.read())
 
+    def recorded(self):
+        """Is the capture complete?"""
+        return not subprocess.run([XSPROF, "info", "-q", self.data], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL, check=False).returncode
+
     def end(self):
         self.process.stdin.close()
         if self.process.wait():
@@ -57,44 +65,98 @@ class Way:
                      (self.process.returncode, " ".join(self.command)))
         if self.data:
             # A recording that lost records is none.
-            if subprocess.run([XSPROF, "info", "-q", self.data], stdout=subprocess.DEVNULL,
-                              check=False).returncode:
+            if not self.recorded():
                 sys.exit("python-cost.py: %s: not all of it was recorded" % self.data)
             os.unlink(self.data)
 
 
-def costs(ways):
-    """By way: what it took in each round of each of its processes."""
-    took = {name: [] for name in ways}
-    for part in range(PARTS):
-        print("python-cost.py: part %d of %d" % (part + 1, PARTS), file=sys.stderr)
-        running = {name: way() for name, way in ways.items()}
-        for _ in range(ROUNDS):
-            for name, way in running.items():
-                took[name].append(way.measure())
-            time.sleep(0.5)
-        for way in running.values():
-            way.end()
-    return took
+def rounds(running):
+    """By way: the median time of its rounds."""
+    took = {name: [] for name in running}
+    for _ in range(ROUNDS):
+        for name, way in running.items():
+            took[name].append(way.measure())
+    return {name: statistics.median(times) for name, times in took.items()}
 
 
-def without(values, part):
-    """All rounds but those of one part; -1: of none."""
-    return [v for i, v in enumerate(values) if i // ROUNDS != part]
+def part_of(way):
+    """Times of @way and of two that nobody records: while it is recorded, and after that."""
+    running = {"bare": Way("turns"), "again": Way("turns")}
+    one = max(w.measure() for w in running.values()) / 1e9
+    # Half as much again, and a second for the start.
+    duration = 1.5 * ROUNDS * 3 * one + 1
+    begin = time.monotonic()
+    running["recorded"] = way(duration)
+    during = rounds(running)
+    left = begin + duration - time.monotonic()
+    if left < 0:
+        sys.exit("python-cost.py: the machine became slower: the recording ended %.1f s too early"
+                 % -left)
+    time.sleep(left)
+    for _ in range(100):
+        if running["recorded"].recorded():
+            break
+        time.sleep(0.1)
+    after = rounds(running)
+    for w in running.values():
+        w.end()
+    return during, after
 
 
-def figure(name, unit, one):
-    """@one: the figure without a part. The value is that of all."""
-    values = [one(part) for part in range(-1, PARTS)]
+def figure(name, unit, one, nr):
+    """@one: the figure without a part, of @nr parts. The value is that of all."""
+    values = [one(part) for part in range(-1, nr)]
     print("%s\t%s\t%.4f\t%.4f\t%.4f" % (name, unit, min(values), values[0], max(values)))
 
 
-def percent(name, took, way):
-    """What it adds. All minima are of as many rounds: more rounds have a lower one."""
-    def added(part):
-        bare = [min(without(took[one], part)) for one in ("bare", "again")]
-        return 100 * (min(without(took[way], part)) / statistics.mean(bare) - 1)
-    figure(name, "%", added)
+def median_without(values):
+    return lambda part: statistics.median(v for i, v in enumerate(values) if i != part)
+
+
+def percent(name, values):
+    figure(name, "%", median_without(values), len(values))
+
+
+def turns_costs():
+    """Writes the rows of the program whose threads take turns with the GIL."""
+    options = {"python_gil": [], "python_100": ["--python=100"], "python_1000": ["--python=1000"],
+               "python_native": ["--python=100", "--python-native"]}
+    changed, differ = {name: [] for name in options}, {name: [] for name in options}
+    loaded = []
+    for part in range(PARTS):
+        print("python-cost.py: part %d of %d" % (part + 1, PARTS), file=sys.stderr)
+        for name, option in options.items():
+            during, after = part_of(lambda duration, o=option: Way("turns", o, duration))
+            more = {way: during[way] / after[way] for way in during}
+            changed[name].append(100 * (2 * more["recorded"] / (more["bare"] + more["again"]) - 1))
+            differ[name].append(100 * (more["bare"] / more["again"] - 1))
+            # The library is loaded, and nobody records.
+            loaded.append(100 * (2 * after["recorded"] / (after["bare"] + after["again"]) - 1))
+    figure("python_gil_off", "%", lambda part: statistics.median(
+        v for i, v in enumerate(loaded) if i // len(options) != part), PARTS)
+    differ["python_gil_off"] = sum(differ.values(), [])
+    for name, values in changed.items():
+        percent(name, values)
+    for name, values in differ.items():
+        if abs(statistics.median(values)) > 0.5:
+            print("%s\tdoubt\tbare ones differ by %.1f %%" % (name, statistics.median(values)))
+
+
+def call_costs():
+    """Writes the rows of the program that calls a function: of two processes, as hooks stay."""
+    took = {"bare": [], "traced": []}
+    for _ in range(PARTS):
+        ways = {"bare": Way("calls"), "traced": Way("calls", ["--python-trace=python-work"])}
+        for name, time_of in rounds(ways).items():
+            took[name].append(time_of)
+        for way in ways.values():
+            way.end()
+
+    def least(name, part):
+        return min(t for i, t in enumerate(took[name]) if i != part) / CALLS
+
+    figure("python_call", "ns", lambda part: least("traced", part) - least("bare", part), PARTS)
+    figure("python_call_bare", "ns", lambda part: least("bare", part), PARTS)
 
 
 def left_alone():
@@ -114,11 +176,7 @@ def left_alone():
                                 "-p", str(ways[0].process.pid)], check=True,
                                stderr=subprocess.DEVNULL)
                 os.unlink(data)
-            took = [[], []]
-            for _ in range(ROUNDS):
-                for i, way in enumerate(ways):
-                    took[i].append(way.measure())
-            times.append([min(t) for t in took])
+            times.append(list(rounds(dict(enumerate(ways))).values()))
         for way in ways:
             way.end()
         (one, other), (one_after, other_after) = times
@@ -127,29 +185,9 @@ def left_alone():
 
 
 def main():
-    took = costs({
-        "bare": lambda: Way("turns"), "again": lambda: Way("turns"),
-        "off": lambda: Way("turns", LD_PRELOAD=LIBRARY),
-        "gil": lambda: Way("turns", []),
-        "100": lambda: Way("turns", ["--python=100"]),
-        "1000": lambda: Way("turns", ["--python=1000"]),
-        "native": lambda: Way("turns", ["--python=100", "--python-native"]),
-    })
-    differ = 100 * abs(min(took["bare"]) / min(took["again"]) - 1)
-    for row, way in (("python_gil_off", "off"), ("python_gil", "gil"),
-                     ("python_100", "100"), ("python_1000", "1000"),
-                     ("python_native", "native")):
-        percent(row, took, way)
-        if differ > 0.5:
-            print("%s\tdoubt\tbare ones differ by %.1f %%" % (row, differ))
-    changed = left_alone()
-    figure("python_left", "%", lambda part: statistics.median(
-        v for i, v in enumerate(changed) if i != part))
-    took = costs({"bare": lambda: Way("calls"),
-                  "traced": lambda: Way("calls", ["--python-trace=python-work"])})
-    figure("python_call", "ns", lambda part: (min(without(took["traced"], part)) -
-                                              min(without(took["bare"], part))) / CALLS)
-    figure("python_call_bare", "ns", lambda part: min(without(took["bare"], part)) / CALLS)
+    turns_costs()
+    percent("python_left", left_alone())
+    call_costs()
 
 
 if __name__ == "__main__":

@@ -70,11 +70,15 @@ if [ -n "$part" ] && [ -z "$RUN" ]; then
 	only=$(cut -s -f2 <<<"$all" | grep -vxF "$others" | paste -sd '|')
 	echo "# of other commits, not run: ${others//$'\n'/ }"
 fi
-tests/run.sh -j1 -b "$variant" -x "$slower" ${only:+-k "^($only)\$"} "$tier" 2>&1 |
-	sed 's/^/# /'
-awk -F '\t' -v variant="$variant" '
+chosen=(-b "$variant" ${only:+-k "^($only)\$"} "$tier")
+nr=$(tests/run.sh -l "${chosen[@]}" | cut -s -f2 | wc -l)
+rm -f "$check/results.tsv"
+tests/run.sh -j1 -x "$slower" "${chosen[@]}" 2>&1 | sed 's/^/# /'
+rc=${PIPESTATUS[0]}
+awk -F '\t' -v variant="$variant" -v nr="$nr" -v rc="$rc" '
 	{
 		n++
+		rows++
 		what = n " " variant ": " $1 " (" $3 " of " $3 + $4 + $5 ")"
 		if ($4 > 0) {
 			print "not ok " what ": " $7
@@ -83,5 +87,15 @@ awk -F '\t' -v variant="$variant" '
 			print "ok " n " " variant ": " $1 " # SKIP " $7
 		else
 			print "ok " what
+		if ($5 > 0 && $3 + $4 > 0)
+			print "ok " ++n " " variant ": " $1 ": " $5 " not run # SKIP " $7
 	}
-	END { print "1.." n + 0; exit bad || !n }' "$check/results.tsv"
+	END {
+		if (rows != nr || (rc != 0 && !bad)) {
+			print "not ok " ++n " " variant ": " rows + 0 " of " nr \
+			      " tests, exit status " rc
+			bad = 1
+		}
+		print "1.." n + 0
+		exit bad || !n
+	}' "$check/results.tsv"
