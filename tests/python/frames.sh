@@ -123,6 +123,7 @@ cat >parts.py <<-'END'
 	            text = status.read()
 	        if text.startswith("Name:\txsprof-python\n"):
 	            return int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", text)[1])
+	    return 0  # It begins with the recording, which may be off by then.
 	first()
 	begin, at = wakeups(), time.monotonic()
 	while time.monotonic() < at + 1:

@@ -33,7 +33,8 @@ golden all.folded "$dump" --allow-lost -f folded -i "$dir/all.data"
 result "folded" $?
 "$make_capture" tasks "$dir/tasks.data"
 "$dump" -f folded -o "$dir/tasks.folded" "$dir/tasks.data" >"$dir/out" 2>"$dir/log"
-[ $? = 1 ] && grep -q 'tasks.data: has no stack samples: .*--python$' "$dir/log" &&
+[ $? = 1 ] &&
+	grep -q 'tasks.data: has no stack samples: .*, and with the category python$' "$dir/log" &&
 	[ ! -e "$dir/tasks.folded" ] && [ ! -s "$dir/out" ] &&
 	! "$dump" -f folded --pid 1 "$dir/all.data" 2>"$dir/log" &&
 	grep -q 'no sample matches' "$dir/log"
