@@ -67,7 +67,7 @@ static void put(const struct cupti_memory *m)
 	cupti_put(&a, kv, n);
 }
 
-/* Those of one time by their calls, whose numbers wrap: qsort() does not keep their order. */
+/* Sorts records of one time by correlation id, which wraps: qsort() does not keep their order. */
 static int by_time(const void *pa, const void *pb)
 {
 	const struct cupti_memory *a = pa, *b = pb;

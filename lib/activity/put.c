@@ -100,7 +100,7 @@ static void show(struct xsp_collector *k, struct xsprof_miss *miss, uint64_t *st
 	if (!name || !xsprof_wants(name))
 		return;
 	xsprof_counter(name, (int64_t)n);
-	/* Afterwards: whoever sees it may rely on the record. */
+	/* Release: a thread that reads the sum from here finds the record in its ring. */
 	__atomic_store_n(&miss->shown, n, __ATOMIC_RELEASE);
 }
 

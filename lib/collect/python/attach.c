@@ -132,7 +132,7 @@ static bool join(void)
 	}
 	attached.pid = getpid();
 	attached.over = false;
-	python_gc_met = NULL;
+	__atomic_store_n(&python_gc_met, NULL, __ATOMIC_RELAXED);
 	/*
 	 * Registered after the other library's handlers: its lock is then taken after our thread
 	 * has stopped.
@@ -341,11 +341,13 @@ static void forked_parent(void)
 static int child_ends(void *unused)
 {
 	(void)unused;
-	if (!python_gc_met || !is(IDLE))
+	/* A recorder that comes meanwhile waits until the previous recording has ended. */
+	if (!__atomic_load_n(&python_gc_met, __ATOMIC_RELAXED) || !swap(IDLE, LEAVES))
 		return 0;
-	python_gc_met = NULL;
+	__atomic_store_n(&python_gc_met, NULL, __ATOMIC_RELAXED);
 	python_gc_end();
 	python_user.leave();
+	__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
 	return 0;
 }
 

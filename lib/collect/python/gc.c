@@ -56,6 +56,7 @@ static void ends(void *info)
 /* The callback of gc.callbacks: (phase, info). */
 static void *called(void *self, void *arguments)
 {
+	void (*met)(void);
 	const char *phase = cpython_text_of(arguments, 0);
 	void *info = phase ? cpython.tuple_item(arguments, 1) : NULL;
 
@@ -66,8 +67,10 @@ static void *called(void *self, void *arguments)
 	/* Python reports what a handler of a signal raises here, as in all callbacks of gc. */
 	if (!python_tasks_collects())
 		return NULL;
-	if (python_gc_met)
-		python_gc_met();
+	/* Relaxed: the function is always the same. Once: a thread of ours clears it. */
+	met = __atomic_load_n(&python_gc_met, __ATOMIC_RELAXED);
+	if (met)
+		met();
 	if (!python_recorded())
 		open = false;
 	else if (phase && !strcmp(phase, "start"))
