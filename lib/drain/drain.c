@@ -26,9 +26,12 @@
 /* Target of the pace: between two passes a ring must gain no more than this part of its size. */
 #define FILL_AIM	256u		/* of 1024 */
 #define SLEEP_MAX	(50 * MS)
-/* Slots per second to expect of a burst while we sleep, and after silence; ops of PyTorch. */
+/* Slots per second to expect of a burst while we sleep, and after little; ops of PyTorch. */
 #define BURST		40000000u
 #define FIRST_BURST	4000000u
+/* Slots per second, and in one pass, that are no more than silence: samples, changes of a lock. */
+#define FEW		100000u
+#define FEW_AT_ONCE	64u
 #define CLOCK_GAP	(5 * MS)
 /* The lag of a live viewer. */
 #define PEEK_GAP	(100 * MS)
@@ -163,6 +166,11 @@ static uint64_t nap(const struct xsp_pass *pass, uint64_t rate, uint64_t most)
 	return ns < XSP_SLEEP_MIN ? XSP_SLEEP_MIN : ns;
 }
 
+static bool is_busy(const struct xsp_pass *pass, uint64_t elapsed)
+{
+	return pass->new_slots > FEW_AT_ONCE && pass->new_slots * SECOND / FEW > elapsed;
+}
+
 static uint64_t pace(struct xsp_drain *d, const struct xsp_pass *pass)
 {
 	uint64_t elapsed = d->last_pass ? pass->now - d->last_pass : XSP_SLEEP_MIN;
@@ -171,9 +179,11 @@ static uint64_t pace(struct xsp_drain *d, const struct xsp_pass *pass)
 	d->last_pass = pass->now;
 	if (pass->new_slots || !d->idle_since)
 		d->idle_since = pass->now;
+	if (is_busy(pass, elapsed) || !d->busy_at)
+		d->busy_at = pass->now;
 	if (!d->nr_live)
 		return d->sleep = SLEEP_MAX;
-	if (pass->now - d->idle_since < IDLE_NS)
+	if (pass->now - d->busy_at < IDLE_NS)
 		most = nap(pass, BURST, 10 * MS);
 	else
 		most = nap(pass, FIRST_BURST, SLEEP_MAX);

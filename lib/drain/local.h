@@ -80,6 +80,7 @@ struct xsp_budget {
  * @last_pass: time of the last pass, ns
  * @sleep: duration of the last sleep, ns
  * @idle_since: time of the last new slot, ns
+ * @busy_at: last time at which many slots came, ns
  * @ready: rings with memory at the last pass
  * @gone_lost: records lost by ended producers
  * @gone_late: of these, records that found no producer
@@ -133,6 +134,7 @@ struct xsp_drain {
 	uint64_t		last_pass;
 	uint64_t		sleep;
 	uint64_t		idle_since;
+	uint64_t		busy_at;
 	uint32_t		ready;
 	uint64_t		gone_lost;
 	uint64_t		gone_late;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long a recorder sleeps when no records have come for a while: not so long that a burst
- * overflows a ring, and not shorter than necessary. Checks the sleep that the drain asks for, not
+ * How long a recorder sleeps when no records, or only a few, have come for a while: not so long that
+ * a burst overflows a ring, and not shorter than necessary. Checks the sleep that the drain asks for, not
  * measured time. TAP.
  */
 #include <fcntl.h>
@@ -22,13 +22,22 @@
 #define BURST		4000000u	/* slots per second: PyTorch ops with inputs */
 #define SILENCE		(600 * MS)	/* the drain counts 200 ms as silence */
 
-/* Makes steps as the drain asks. Return: the longest sleep that it asked for, in ns. */
-static uint64_t longest(struct xsp_drain *d)
+/*
+ * Makes steps as the drain asks, with @records records before each. Return: the longest sleep that
+ * it asked for, in ns.
+ */
+static uint64_t longest(struct xsp_drain *d, struct sim *sim, uint32_t records)
 {
+	uint32_t name = records ? sim_name(sim, "few") : 0;
 	uint64_t most = 0, slept = 0;
 
 	while (slept < SILENCE) {
-		uint64_t ns = xsp_drain_step(d);
+		uint64_t ns;
+
+		for (uint32_t i = 0; i < records; i++)
+			if (!sim_put(sim, 0, name, 1, 0, false))
+				tap_wrong("a ring is full");
+		ns = xsp_drain_step(d);
 		const struct timespec ts = { .tv_nsec = (long)(ns < SILENCE ? ns : SILENCE) };
 
 		if (ns > most)
@@ -39,7 +48,8 @@ static uint64_t longest(struct xsp_drain *d)
 	return most;
 }
 
-static void sleeps(uint64_t ring, uint64_t least, uint64_t at_most, const char *name)
+static void sleeps(uint64_t ring, uint32_t records, uint64_t least, uint64_t at_most,
+		   const char *name)
 {
 	struct xsp_recording session;
 	struct xsp_drain *d = NULL;
@@ -56,7 +66,7 @@ static void sleeps(uint64_t ring, uint64_t least, uint64_t at_most, const char *
 	sim_open(&sim, 2, ring, XSPROF_MODE_DISCARD, 0);
 	if (xsp_drain_open(session.dirfd, &cap, NULL, NULL, 0, &d))
 		tap_bail("a drain");
-	ns = longest(d);
+	ns = longest(d, &sim, records);
 	if (ns < least || ns > at_most)
 		tap_wrong("%llu ns, not %llu to %llu", (unsigned long long)ns,
 			  (unsigned long long)least, (unsigned long long)at_most);
@@ -72,8 +82,11 @@ int main(void)
 {
 	uint64_t slots = (4u << 20) / XSPROF_SLOT_SIZE;
 
-	sleeps(4u << 20, 10 * MS, slots / 2 * 1000000000u / BURST, "rings of 4 MiB");
-	sleeps(64u << 20, 40 * MS, 50 * MS, "rings of 64 MiB");
-	sleeps(64u << 10, 0, 2 * MS, "rings of 64 KiB");
+	sleeps(4u << 20, 0, 10 * MS, slots / 2 * 1000000000u / BURST, "rings of 4 MiB");
+	sleeps(64u << 20, 0, 40 * MS, 50 * MS, "rings of 64 MiB");
+	sleeps(64u << 10, 0, 0, 2 * MS, "rings of 64 KiB");
+	sleeps(4u << 20, 20, 10 * MS, slots / 2 * 1000000000u / BURST, "a few records");
+	/* At up to ten times that rate. */
+	sleeps(4u << 20, 1000, 0, slots / 2 * 1000000000u / (10 * BURST), "many records");
 	return tap_done();
 }
