@@ -58,11 +58,16 @@ static void view_frames(struct python_reading *r, const struct python_way *way, 
 	r->view = r->window + (r->from - way->from);
 }
 
+static struct python_way *way_of(struct python_reading *r, const void *state)
+{
+	return &r->ways[(uintptr_t)state / 64 % PYTHON_WAYS];
+}
+
 /* Reads the state with what it pointed to last time. */
-static bool innermost(struct python_reading *r, const void *state, uint64_t *frame)
+static bool innermost(struct python_reading *r, const void *state, uint32_t size, uint64_t *frame)
 {
 	const struct python_layout *l = &python_layout;
-	struct python_way *way = &r->ways[(uintptr_t)state / 64 % PYTHON_WAYS];
+	struct python_way *way = way_of(r, state);
 	size_t words = l->state_deep ? 2 * sizeof(uint64_t) : sizeof(uint64_t), got;
 	uint64_t word[2];
 	uint32_t n;
@@ -72,6 +77,8 @@ static bool innermost(struct python_reading *r, const void *state, uint64_t *fra
 	n = python_reading_add(r, 0, &word[0], (uintptr_t)state + l->state, sizeof(word[0]));
 	if (l->state_deep)
 		n = python_reading_add(r, n, &word[1], way->inner, sizeof(word[1]));
+	for (uint32_t i = 0; i < way->strays; i++)
+		n = python_reading_add(r, n, r->stray[i], way->stray[i], size);
 	if (way->to)
 		n = add_frames(r, n, way);
 	got = sample_peek_some(r->local, r->remote, n);
@@ -87,18 +94,39 @@ static bool innermost(struct python_reading *r, const void *state, uint64_t *fra
 				return false;
 		}
 	}
-	if (way->to && got > words)
-		view_frames(r, way, got - words);
+	got = got > words ? got - words : 0;
+	r->strays = got / size < way->strays ? (uint32_t)(got / size) : way->strays;
+	if (way->to && r->strays == way->strays)
+		view_frames(r, way, got - r->strays * size);
 	return true;
+}
+
+/* The bytes of a frame outside the memory that has most of them, if they were read. */
+static const char *stray(const struct python_reading *r, const struct python_way *way,
+			 uintptr_t frame)
+{
+	for (uint32_t i = 0; i < r->strays; i++)
+		if (way->stray[i] == frame)
+			return r->stray[i];
+	return NULL;
 }
 
 /* More frames than last time are read too. */
 #define SLACK	256u
 
-/* What to read next time: all frames, or the innermost one's page and the one below. */
-static void learn(struct python_reading *r, const void *state, uint32_t size)
+static void learn_strays(struct python_way *way, const uintptr_t *frame, uint32_t nr)
 {
-	struct python_way *way = &r->ways[(uintptr_t)state / 64 % PYTHON_WAYS];
+	for (uint32_t i = 0; i < nr && way->strays < PYTHON_STRAYS; i++)
+		if (frame[i] < way->from || frame[i] >= way->to)
+			way->stray[way->strays++] = frame[i];
+}
+
+/*
+ * What to read next time: all frames, or the innermost one's page and the one below, and those that
+ * are elsewhere.
+ */
+static void learn(struct python_reading *r, struct python_way *way, uint32_t size)
+{
 	uintptr_t from = r->frame[0], to = from, page;
 
 	for (uint32_t i = 1; i < r->nr; i++) {
@@ -115,6 +143,11 @@ static void learn(struct python_reading *r, const void *state, uint32_t size)
 	}
 	way->from = from;
 	way->to = to;
+	way->strays = 0;
+	if (size > PYTHON_FRAME)
+		return;
+	learn_strays(way, r->bare, r->bares);
+	learn_strays(way, r->frame, r->nr);
 }
 
 static const void *code_of(const char *frame)
@@ -160,14 +193,17 @@ static bool walk(struct python_reading *r, const void *state)
 {
 	const void *hidden = __atomic_load_n(&python_code_hidden, __ATOMIC_RELAXED);
 	uint32_t size = frame_size(), steps = 0;
+	struct python_way *way = way_of(r, state);
 	const void *code;
 	const char *bytes;
 	uint64_t frame, earlier = 0;
 
-	if (!innermost(r, state, &frame))
+	if (!innermost(r, state, size, &frame))
 		return false;
 	while (frame) {
-		bytes = look(r, frame, size);
+		bytes = stray(r, way, frame);
+		if (!bytes)
+			bytes = look(r, frame, size);
 		/* A loop: the chain changed while it was read. */
 		if (!bytes || frame == earlier)
 			return false;
@@ -186,20 +222,23 @@ static bool walk(struct python_reading *r, const void *state)
 				keep(r, code, frame, bytes);
 			else
 				r->left++;
-		} else if (r->nr && !r->left) {
-			r->entry[r->nr - 1] = true;
+		} else {
+			if (r->nr && !r->left)
+				r->entry[r->nr - 1] = true;
+			if (r->bares < PYTHON_STRAYS)
+				r->bare[r->bares++] = frame;
 		}
 		memcpy(&frame, bytes + python_layout.back, sizeof(frame));
 	}
 	if (r->nr)
-		learn(r, state, size);
+		learn(r, way, size);
 	return true;
 }
 
 bool python_read_frames(struct python_reading *r, const void *state)
 {
 	r->task.id = r->task.name = 0;
-	r->nr = r->left = r->line = 0;
+	r->nr = r->left = r->line = r->bares = r->strays = 0;
 	r->from = r->to = 0;
 	r->place = -1;
 	if (!walk(r, state))

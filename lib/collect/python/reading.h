@@ -110,6 +110,8 @@ enum { PYTHON_PAGE = 4096 };
 
 #define PYTHON_WAYS	64u
 #define PYTHON_GUESSES	64u
+#define PYTHON_STRAYS	32u
+#define PYTHON_FRAME	128u	/* bytes of a frame that are enough in all versions */
 
 /**
  * struct python_way - addresses that a thread's state led to at its last sample
@@ -117,12 +119,16 @@ enum { PYTHON_PAGE = 4096 };
  * @inner: address, in a structure it points to, of the pointer to the innermost frame
  * @from: begin of the memory that had its frames
  * @to: its end; 0: unknown
+ * @strays: number of frames elsewhere: of coroutines, and of C code that called Python
+ * @stray: addresses of these, innermost first
  */
 struct python_way {
 	const void	*state;
 	uintptr_t	inner;
 	uintptr_t	from;
 	uintptr_t	to;
+	uint32_t	strays;
+	uintptr_t	stray[PYTHON_STRAYS];
 };
 
 /**
@@ -158,6 +164,10 @@ struct python_head {
  * @at: addresses of the code objects
  * @frame: addresses of the frames
  * @entry: C called the frame, as far as the frame tells
+ * @bares: number of frames without a code object, as far as there is room
+ * @bare: addresses of these
+ * @strays: of the way's frames elsewhere, number of those that were read
+ * @stray: their bytes
  * @place: offset in the code of the innermost frame
  * @task: the task of asyncio in which the thread is
  * @ways: cache by state; several states may share an entry
@@ -182,6 +192,10 @@ struct python_reading {
 	const void		*at[PYTHON_DEPTH];
 	uintptr_t		frame[PYTHON_DEPTH];
 	bool			entry[PYTHON_DEPTH];
+	uint32_t		bares;
+	uintptr_t		bare[PYTHON_STRAYS];
+	uint32_t		strays;
+	char			stray[PYTHON_STRAYS][PYTHON_FRAME];
 	int32_t			place;
 	struct python_task	task;
 	uintptr_t		from;
