@@ -6,9 +6,9 @@
  * The signal is one whose default action is to be ignored. Any other, sent while the program calls
  * execve(), would end the new program: pending signals outlive handlers, and blocked ones stay
  * pending for the new program. So no signal is sent to a thread that blocks it according to /proc,
- * which is read again when the thread has changed its mask (hooks.c), and now and then, as masks
- * are changed in other ways too. The thread may still block it in between. Without /proc, one
- * signal is sent, and the next after it was handled, or after a second.
+ * which is read again when the thread has changed its mask (hooks.c), and a while after it last
+ * answered, as masks are changed in other ways too. The thread may still block it in between.
+ * Without /proc, one signal is sent, and the next after it was handled, or after a second.
  *
  * One question is open at a time. The thread that answers takes the question first, so that a
  * question given up is never answered.
@@ -217,6 +217,10 @@ static enum python_signal look(struct python_entry *entry, bool asked_before, ui
 		entry->signal = entry->blocked >> (number - 1) & 1 ? PYTHON_SIGNAL_BLOCKED :
 				PYTHON_SIGNAL_FREE;
 	entry->told = false;
+	/* It has answered: it did not block the signal then. */
+	if (!asked_before && entry->signal == PYTHON_SIGNAL_FREE &&
+	    entry->sent_ns > entry->signal_ns)
+		entry->signal_ns = entry->sent_ns;
 	free = entry->signal == PYTHON_SIGNAL_FREE && !python_late;
 	/* Reading /proc costs a third of a tick. */
 	if (asked_before || masked || now - entry->signal_ns >= (free ? LOOKS_FREE : LOOKS)) {
