@@ -32,6 +32,18 @@ static void looked(struct python_entry *entry, uint64_t cpu, uint64_t now)
 	entry->at_ns = now;
 }
 
+/* What it told when it took the GIL, see python_thread_takes(). */
+static void took(struct python_entry *entry, uint32_t turn)
+{
+	uint64_t cpu = __atomic_load_n(&entry->took_cpu_ns, __ATOMIC_RELAXED);
+	uint64_t at = __atomic_load_n(&entry->took_ns, __ATOMIC_RELAXED);
+
+	/* Loads are not reordered with it: both values are of this turn if it is still this turn. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (entry->took == turn && __atomic_load_n(&entry->turn, __ATOMIC_RELAXED) == turn)
+		looked(entry, cpu, at);
+}
+
 /* State of a thread that neither holds the GIL nor waits for it. *@stack: its stack. */
 static uint32_t how(struct python_entry *entry, uint32_t turn, uint64_t cpu, uint64_t now,
 		    uint32_t *stack)
@@ -88,6 +100,7 @@ bool python_look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, u
 		return false;
 	if (entry->stack && __atomic_load_n(&entry->waits, __ATOMIC_RELAXED)) {
 		record(entry, entry->stack, XSPROF_SAMPLE_LOCK, ticks);
+		__atomic_store_n(&entry->tell, true, __ATOMIC_RELAXED);
 		return true;
 	}
 	cpu = entry->stack ? python_cpu_of(entry->tid) : 0;
@@ -113,6 +126,8 @@ bool python_look_waits(struct python_entry *entry, uint32_t tid, uint64_t now, u
 	uint64_t cpu = python_cpu_of(tid);
 
 	*cpu_ns = cpu;
+	if (turn != entry->held)
+		took(entry, turn);
 	entry->held = turn;
 	if (!(turn & 1) || !cpu || ran(entry, cpu, now, part) ||
 	    python_asleep(entry, turn, cpu, &reading) != PYTHON_WAITS)

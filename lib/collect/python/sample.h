@@ -42,6 +42,10 @@ enum python_place { PYTHON_PLACE_UNKNOWN, PYTHON_RUNS, PYTHON_WAITS };
  * @waits: it waits for the GIL
  * @asked: a signal to it is pending
  * @masked: it has changed its signal mask since @signal was read
+ * @tell: when it takes the GIL it is to set the next three
+ * @took: its turn then
+ * @took_ns: the time then
+ * @took_cpu_ns: its CPU time then
  * @told: @blocked is its mask at @signal_ns, and @signal is not known yet
  * @blocked: that mask; bit n - 1: signal n
  * @signal: state of our signal when last read; used by ask.c, like the next two
@@ -68,6 +72,10 @@ struct python_entry {
 	bool		asked;
 	bool		masked;
 	bool		told;
+	bool		tell;
+	uint32_t	took;
+	uint64_t	took_ns;
+	uint64_t	took_cpu_ns;
 	uint64_t	blocked;
 	enum python_signal signal;
 	uint64_t	signal_ns;

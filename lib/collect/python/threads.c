@@ -124,10 +124,24 @@ void python_thread_masks(void)
 		__atomic_store_n(&entry->masked, true, __ATOMIC_RELEASE);
 }
 
+/* Asked at most once a tick: it is not asked whether a thread sleeps that has just begun to run. */
+static __attribute__((noinline)) void tell(struct python_entry *entry)
+{
+	__atomic_store_n(&entry->tell, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->took_ns, xsp_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->took_cpu_ns, xsp_clock_ns(CLOCK_THREAD_CPUTIME_ID),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->took, entry->turn | 1, __ATOMIC_RELAXED);
+	/* Release: a thread that sees the turn also sees the times. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
 void python_thread_takes(void *state)
 {
 	struct python_entry *entry = own ? own : enter();
 
+	if (__builtin_expect(__atomic_load_n(&entry->tell, __ATOMIC_RELAXED), 0))
+		tell(entry);
 	__atomic_store_n(&entry->state, state, __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->turn, entry->turn | 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&holder, entry, __ATOMIC_RELAXED);
