@@ -142,8 +142,9 @@ wait $! && "$dump" -q -f ndjson data 2>>log | grep -q 'parts.py([0-9]*): first"'
 	awk '{ exit !($1 < 100) }' said
 result "after --duration the program no longer pays for ticks" $?
 
-# A twentieth of a CPU, the credit of the first ticks (50 ms), and what may pass until the CPU time is
-# read again (20 ms). Each tick reads the clocks of all threads: without a limit a third of a CPU.
+# A twentieth of a CPU, the credit of the first ticks (50 ms), and what may pass until the CPU time
+# is read again (20 ms). Each tick reads the clocks of all threads: without a limit a third of a
+# CPU.
 cat >crowd.py <<-'END'
 	import glob, threading, time
 	def cpu():

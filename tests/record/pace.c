@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long a recorder sleeps when no records, or only a few, have come for a while: not so long that
- * a burst overflows a ring, and not shorter than necessary. Checks the sleep that the drain asks for, not
- * measured time. TAP.
+ * How long a recorder sleeps when no records, or only a few, have come for a while: not so long
+ * that a burst overflows a ring, and not shorter than necessary. Checks the sleep that the drain
+ * asks for, not measured time. TAP.
  */
 #include <fcntl.h>
 #include <stdio.h>

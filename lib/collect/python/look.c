@@ -38,7 +38,7 @@ static void took(struct python_entry *entry, uint32_t turn)
 	uint64_t cpu = __atomic_load_n(&entry->took_cpu_ns, __ATOMIC_RELAXED);
 	uint64_t at = __atomic_load_n(&entry->took_ns, __ATOMIC_RELAXED);
 
-	/* Loads are not reordered with it: both values are of this turn if it is still this turn. */
+	/* Acquire: the turn is loaded after both, which are of this one if it has not changed. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (entry->took == turn && __atomic_load_n(&entry->turn, __ATOMIC_RELAXED) == turn)
 		looked(entry, cpu, at);
