@@ -142,35 +142,6 @@ wait $! && "$dump" -q -f ndjson data 2>>log | grep -q 'parts.py([0-9]*): first"'
 	awk '{ exit !($1 < 100) }' said
 result "after --duration the program no longer pays for ticks" $?
 
-# A twentieth of a CPU, the credit of the first ticks (50 ms), and what may pass until the CPU time
-# is read again (20 ms). Each tick reads the clocks of all threads: without a limit a third of a
-# CPU.
-cat >crowd.py <<-'END'
-	import glob, threading, time
-	def cpu():
-	    for task in glob.glob("/proc/self/task/*"):
-	        with open(task + "/comm") as name, open(task + "/schedstat") as times:
-	            if name.read() == "xsprof-python\n":
-	                return int(times.read().split()[0]) / 1e9
-	over = threading.Event()
-	threads = [threading.Thread(target=over.wait) for _ in range(500)]
-	for thread in threads:
-	    thread.start()
-	time.sleep(1)
-	before, at = cpu(), time.monotonic()
-	time.sleep(4)
-	took, wall = cpu() - before, time.monotonic() - at
-	over.set()
-	for thread in threads:
-	    thread.join()
-	print(took, wall / 20 + 0.07)
-	END
-"$xsprof" record -q --python=1000 -b 64M -o data -- python3 crowd.py >said 2>log &&
-	"$dump" -q -f ndjson data 2>>log | grep -oP '"of":0,"how":"missed","missed":\K\d+' |
-	awk '{ missed += $1 } END { exit !(missed > 500) }' &&
-	awk '{ exit !($1 < $2) }' said
-result "ticks take a twentieth of a CPU at most, and those left out are counted" $?
-
 rm -f looked data
 : >looked
 "$xsprof" record -q --python=1000 --categories=-python -o data -- python3 parts.py >said 2>log &&

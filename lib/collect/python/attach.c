@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -197,7 +198,7 @@ static void leave(void *state)
 static bool find(int category)
 {
 	void *state = enter();
-	bool found;
+	int found;
 
 	if (!state)
 		return false;
@@ -205,16 +206,20 @@ static bool find(int category)
 		attached.told = !cpython.at_exit(over);
 	/* Another interpreter may run than in the last recording. */
 	python_tasks_again();
-	/* Python runs no handlers of signals in this thread. */
-	found = python_sample_find() > 0;
-	if (found && !python_seen_find()) {
+	found = python_sample_find();
+	/* Python runs no handlers of signals in this thread: the exception is of an audit hook. */
+	if (found < 0) {
+		collect_say("Python: an audit hook refuses what xsprof runs in it: its frames are "
+			    "not recorded");
+		python.err_clear();
+	} else if (found && !python_seen_find()) {
 		collect_say("Python: unexpected layout of its GIL or threads: its frames are not "
 			    "recorded");
-		found = false;
+		found = 0;
 	}
 	python_gc_begin(category);
 	leave(state);
-	return found;
+	return found > 0;
 }
 
 static void end(void)
@@ -291,10 +296,12 @@ static int begin_thread(void *again)
 static void forks(void)
 {
 	const struct timespec moment = { 0, 100000 };
+	struct python_calm calm;
 
 	/* A child made by a bare clone() lacks the thread. */
 	if (getpid() != attached.pid)
 		return;
+	python_calm(&calm);
 	__atomic_fetch_add(&attached.forks, 1, __ATOMIC_SEQ_CST);
 	/*
 	 * At most 100 ms: tracemalloc takes the GIL, which this thread may have, to count the
@@ -302,26 +309,22 @@ static void forks(void)
 	 */
 	for (int i = 0; i < 1000 && __atomic_load_n(&attached.enters, __ATOMIC_SEQ_CST); i++)
 		nanosleep(&moment, NULL);
-	for (;;) {
+	while (is(TICKS) || is(STOPS) || is(STARTS)) {
 		if (swap(TICKS, STOPS)) {
 			python_tick_quit();
 			pthread_join(attached.thread, NULL);
 			__atomic_store_n(&attached.state, FORKS, __ATOMIC_RELEASE);
 		}
-		if (!is(TICKS) && !is(STOPS) && !is(STARTS))
-			return;
 		sched_yield();
 	}
+	python_calm_end(&calm);
 }
 
-static void forked_parent(void)
+static void start_again(void)
 {
 	const struct timespec moment = { 0, 100000 };
 	static char again;
 
-	if (getpid() != attached.pid ||
-	    __atomic_sub_fetch(&attached.forks, 1, __ATOMIC_SEQ_CST) || !swap(FORKS, STARTS))
-		return;
 	python_tick_init(attached.hz, python_user.category("python"));
 	if (!begin_thread(&again)) {
 		__atomic_store_n(&attached.state, TICKS, __ATOMIC_RELEASE);
@@ -336,6 +339,18 @@ static void forked_parent(void)
 	python_ask_end();
 	python_user.leave();
 	__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
+}
+
+static void forked_parent(void)
+{
+	struct python_calm calm;
+
+	if (getpid() != attached.pid)
+		return;
+	python_calm(&calm);
+	if (!__atomic_sub_fetch(&attached.forks, 1, __ATOMIC_SEQ_CST) && swap(FORKS, STARTS))
+		start_again();
+	python_calm_end(&calm);
 }
 
 static int child_ends(void *unused)
@@ -419,10 +434,11 @@ __attribute__((visibility("default"))) int xsprof_python_attach(const char *text
 		return -EALREADY;
 	/*
 	 * The previous recording may have ended just now. A thread that leaves needs no GIL any
-	 * more; the limit is for a lock that this thread may have where it was interrupted.
+	 * more; the limit is for a lock that this thread may have where it was interrupted. In
+	 * nanosleep() it could be cancelled.
 	 */
 	for (int i = 0; i < 1000 && is(LEAVES); i++)
-		nanosleep(&moment, NULL);
+		syscall(SYS_nanosleep, &moment, NULL);
 	if (!swap(IDLE, BEGINS))
 		return goes_on() ? -EBUSY : -EAGAIN;
 	python_late = true;

@@ -72,7 +72,7 @@ void python_tick_begin(void)
 
 void python_tick_stop(void)
 {
-	sigset_t most, before;
+	struct python_calm calm;
 	int phase;
 
 	if (getpid() != ticker.owner)
@@ -80,9 +80,7 @@ void python_tick_stop(void)
 	__atomic_fetch_add(&ticker.forks, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&ticker.phase, __ATOMIC_SEQ_CST) == NONE)
 		return;
-	python_signals_of_others(&most);
-	python_ask_keep(&most);
-	pthread_sigmask(SIG_BLOCK, &most, &before);
+	python_calm(&calm);
 	while ((phase = __atomic_load_n(&ticker.phase, __ATOMIC_SEQ_CST)) != NONE) {
 		if (swap_phase(RUNS, ENDS)) {
 			python_ticker_end();
@@ -92,7 +90,7 @@ void python_tick_stop(void)
 				NULL, NULL, 0);
 		}
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	python_calm_end(&calm);
 }
 
 void python_tick_forked_parent(void)

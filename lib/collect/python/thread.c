@@ -49,3 +49,21 @@ int python_thread_make(pthread_t *thread, size_t stack, void *(*run)(void *), vo
 	pthread_attr_destroy(&attr);
 	return err;
 }
+
+void python_calm(struct python_calm *calm)
+{
+	sigset_t most;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &calm->cancel);
+	python_signals_of_others(&most);
+	python_ask_keep(&most);
+	pthread_sigmask(SIG_BLOCK, &most, &calm->signals);
+}
+
+void python_calm_end(const struct python_calm *calm)
+{
+	int cancel;
+
+	pthread_sigmask(SIG_SETMASK, &calm->signals, NULL);
+	pthread_setcancelstate(calm->cancel, &cancel);
+}
