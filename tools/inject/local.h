@@ -31,6 +31,8 @@ int inject_refuse_traced(pid_t tid, char *why);
 
 /* process.c: is loading permitted? Return: 0, or a negative errno with @why set. */
 int process_check(pid_t pid, char *why);
+/* What to say if it failed by @err with @why: has the process ended meanwhile? Return: as above. */
+int process_ended(pid_t pid, int err, char *why);
 
 /* status.c: the number @nr, from 0, after a word in /proc/PID/status. -1: none. */
 long target_status(pid_t pid, const char *word, int nr);

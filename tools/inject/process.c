@@ -115,6 +115,15 @@ static int check_program(pid_t pid, char *why)
 	return 0;
 }
 
+int process_ended(pid_t pid, int err, char *why)
+{
+	struct xsp_proc_stat st;
+
+	if (!xsp_proc_stat(pid, &st) && st.state != 'Z' && !st.exiting)
+		return err;
+	return inject_refuse(why, -ESRCH, "it has ended, or is about to");
+}
+
 int process_check(pid_t pid, char *why)
 {
 	int err = check_state(pid, why);

@@ -275,29 +275,36 @@ static int check_found(const struct search *s, char *why)
 	return 0;
 }
 
+static int open_memory(struct target *t, char *why)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)t->pid);
+	t->mem = open(path, O_RDWR | O_CLOEXEC);
+	return t->mem < 0 ? inject_refuse_ptrace(t->pid, errno, why) : 0;
+}
+
 int target_open(struct target *t, pid_t pid, const char *library, char *why)
 {
 	struct search s = { .t = t, .budget = SYMBOLS_BUDGET };
-	char path[64];
 	int err = process_check(pid, why);
 
 	memset(t, 0, sizeof(*t));
 	t->pid = pid;
 	t->mem = -1;
-	if (!err)
-		err = check_library(pid, library, why);
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	t->mem = open(path, O_RDWR | O_CLOEXEC);
-	if (t->mem < 0)
-		return inject_refuse_ptrace(pid, errno, why);
-	err = look_at_maps(&s, why);
+	err = check_library(pid, library, why);
+	if (!err)
+		err = open_memory(t, why);
+	if (!err)
+		err = look_at_maps(&s, why);
 	if (!err)
 		err = check_found(&s, why);
 	if (err)
 		target_close(t);
-	return err;
+	/* Of one that ends meanwhile, nothing is found where it should be. */
+	return err ? process_ended(pid, err, why) : 0;
 }
 
 void target_close(struct target *t)
