@@ -216,6 +216,9 @@ static void *run_untraced(void *(*run)(void *, void *, void *), void *code, void
 	return result;
 }
 
+/* An audit hook of the program may refuse it. */
+static bool not_compiled;
+
 bool python_run(const char *program, struct python_callee *callee)
 {
 	void *(*dict_new)(void), *(*builtins)(void), *(*run)(void *, void *, void *);
@@ -232,6 +235,7 @@ bool python_run(const char *program, struct python_callee *callee)
 	globals = dict_new();
 	function = python.function_new(callee, NULL, NULL);
 	code = compile(program, OUR_FILE, 257 /* Py_file_input */);
+	not_compiled = !code;
 	if (globals && function && code && !dict_set(globals, "__builtins__", builtins()) &&
 	    !dict_set(globals, callee->name, function))
 		result = run_untraced(run, code, globals);
@@ -296,7 +300,7 @@ bool python_run_failed(void)
 	/* Ctrl-C: its handler is a C function. */
 	ours = !(python_find(&matches, "PyErr_GivenExceptionMatches", NULL) &&
 		 python_find(&interrupt, "PyExc_KeyboardInterrupt", NULL) && type &&
-		 matches(type, *interrupt)) && (!trace || is_raised_by_us(trace));
+		 matches(type, *interrupt)) && (!trace || not_compiled || is_raised_by_us(trace));
 	python.err_restore(type, value, trace);
 	if (ours)
 		python.err_clear();
