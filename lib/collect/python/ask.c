@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "collect/python/native.h"
 #include "collect/python/sample.h"
 
@@ -33,6 +34,7 @@ enum { IDLE, ASKED, BUSY, GOOD, RECORDED, BAD, NONE, LEFT };
 #define LOOKS		4000000ull
 #define LOOKS_FREE	100000000ull
 #define FORGOTTEN	1000000000ull	/* ns: a signal sent before is no longer pending */
+#define HANDLER_STACK	8192u		/* of a handler, to what it has been given */
 
 static struct {
 	int			is;
@@ -91,13 +93,25 @@ static bool record(struct python_reply *reply, uint32_t tid)
 	return true;
 }
 
+/*
+ * Programs call the handler that was there before theirs, and not all pass on what the kernel gave
+ * them. The kernel puts it on the stack that the handler runs on.
+ */
+static bool is_of_kernel(const void *argument)
+{
+	return (uintptr_t)argument - (uintptr_t)__builtin_frame_address(0) < HANDLER_STACK;
+}
+
 static void asked(int sig, siginfo_t *info, void *context)
 {
 	struct python_entry *entry = python_entry_own();
 	int saved = errno, is = ASKED;
+	uint64_t begin;
 	bool wake;
 
 	(void)sig;
+	if (!is_of_kernel(info) || !is_of_kernel(context))
+		return;
 	/*
 	 * At the limit of pending signals (RLIMIT_SIGPENDING) siginfo does not contain the sender.
 	 */
@@ -107,6 +121,7 @@ static void asked(int sig, siginfo_t *info, void *context)
 	if (__atomic_load_n(&question.entry, __ATOMIC_RELAXED) == entry &&
 	    __atomic_compare_exchange_n(&question.is, &is, BUSY, false, __ATOMIC_ACQUIRE,
 					__ATOMIC_RELAXED)) {
+		begin = xsp_clock_ns(CLOCK_MONOTONIC);
 		is = answer(entry);
 		question.native.nr = 0;
 		question.reply.recorded = 0;
@@ -116,6 +131,7 @@ static void asked(int sig, siginfo_t *info, void *context)
 			is = RECORDED;
 		/* After the store below the question may be a new one. */
 		wake = question.at_once && is != RECORDED;
+		question.reply.took_ns = xsp_clock_ns(CLOCK_MONOTONIC) - begin;
 		/* Release: a thread that sees the answer also sees what was read. */
 		__atomic_store_n(&question.is, is, __ATOMIC_RELEASE);
 		if (wake)
@@ -237,6 +253,7 @@ bool python_ask_may(struct python_entry *entry, uint64_t now)
 	enum python_signal is = look(entry, asked_before, now);
 
 	return is != PYTHON_SIGNAL_BLOCKED &&
+	       !__atomic_load_n(&entry->small, __ATOMIC_RELAXED) &&
 	       !(is == PYTHON_SIGNAL_UNKNOWN && asked_before && now - entry->sent_ns < FORGOTTEN);
 }
 

@@ -37,6 +37,7 @@ static int (*real_timedwait)(pthread_cond_t *cond, pthread_mutex_t *mutex,
 			     const struct timespec *until);
 static int (*real_thread_mask)(int how, const sigset_t *set, sigset_t *before);
 static int (*real_mask)(int how, const sigset_t *set, sigset_t *before);
+static int (*real_stack)(const stack_t *stack, stack_t *before);
 
 /*
  * The next definition: the C library's, in the version that programs link with today, or that of a
@@ -81,6 +82,7 @@ static __attribute__((constructor)) void look_up_all(void)
 	look_up(&real_timedwait, "pthread_cond_timedwait");
 	look_up(&real_thread_mask, "pthread_sigmask");
 	look_up(&real_mask, "sigprocmask");
+	look_up(&real_stack, "sigaltstack");
 }
 
 #define REAL(function, name) ({ \
@@ -146,4 +148,12 @@ HOOK int sigprocmask(int how, const sigset_t *set, sigset_t *before)
 	if (set && python_sampling)
 		python_thread_masks();
 	return err;
+}
+
+/* Noted before: our handler may run on it at once. */
+HOOK int sigaltstack(const stack_t *stack, stack_t *before)
+{
+	if (stack && python_sampling)
+		python_thread_stack(stack);
+	return REAL(real_stack, "sigaltstack")(stack, before);
 }

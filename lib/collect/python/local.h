@@ -12,6 +12,7 @@
 #define XSP_PYTHON_LOCAL_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -318,5 +319,7 @@ void python_thread_leaves(void *state);
 void python_thread_waits(bool waits);
 /* The calling thread, of whatever kind, has changed its signal mask. Signal-safe. */
 void python_thread_masks(void);
+/* It changes its alternate stack to @stack, likewise. */
+void python_thread_stack(const stack_t *stack);
 
 #endif /* XSP_PYTHON_LOCAL_H */

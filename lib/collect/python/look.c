@@ -32,16 +32,20 @@ static void looked(struct python_entry *entry, uint64_t cpu, uint64_t now)
 	entry->at_ns = now;
 }
 
-/* What it told when it took the GIL, see python_thread_takes(). */
-static void took(struct python_entry *entry, uint32_t turn)
+/*
+ * Has it run all the time since it took the GIL, by what it told then? A thread may wait with the
+ * GIL as soon as it has it: a part of that time is not enough.
+ */
+static bool ran_since(const struct python_entry *entry, uint32_t turn, uint64_t cpu, uint64_t now)
 {
-	uint64_t cpu = __atomic_load_n(&entry->took_cpu_ns, __ATOMIC_RELAXED);
-	uint64_t at = __atomic_load_n(&entry->took_ns, __ATOMIC_RELAXED);
+	uint64_t took_cpu = __atomic_load_n(&entry->took_cpu_ns, __ATOMIC_RELAXED);
+	uint64_t took = __atomic_load_n(&entry->took_ns, __ATOMIC_RELAXED);
+	int64_t since = (int64_t)(now - took), ran = (int64_t)(cpu - took_cpu);
 
 	/* Acquire: the turn is loaded after both, which are of this one if it has not changed. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (entry->took == turn && __atomic_load_n(&entry->turn, __ATOMIC_RELAXED) == turn)
-		looked(entry, cpu, at);
+	return __atomic_load_n(&entry->turn, __ATOMIC_RELAXED) == turn && since > 0 &&
+	       since - ran < since / 8;
 }
 
 /* State of a thread that neither holds the GIL nor waits for it. *@stack: its stack. */
@@ -123,13 +127,13 @@ bool python_look_waits(struct python_entry *entry, uint32_t tid, uint64_t now, u
 	 * are not seen.
 	 */
 	uint32_t part = python_late || turn == entry->held ? 2 : 8;
+	bool told = turn != entry->held && __atomic_load_n(&entry->took, __ATOMIC_RELAXED) == turn;
 	uint64_t cpu = python_cpu_of(tid);
+	bool runs = told ? ran_since(entry, turn, cpu, now) : ran(entry, cpu, now, part);
 
 	*cpu_ns = cpu;
-	if (turn != entry->held)
-		took(entry, turn);
 	entry->held = turn;
-	if (!(turn & 1) || !cpu || ran(entry, cpu, now, part) ||
+	if (!(turn & 1) || !cpu || runs ||
 	    python_asleep(entry, turn, cpu, &reading) != PYTHON_WAITS)
 		return false;
 	looked(entry, cpu, now);

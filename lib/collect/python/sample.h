@@ -46,6 +46,7 @@ enum python_place { PYTHON_PLACE_UNKNOWN, PYTHON_RUNS, PYTHON_WAITS };
  * @took: its turn then
  * @took_ns: the time then
  * @took_cpu_ns: its CPU time then
+ * @small: its alternate stack has no room for our handler
  * @told: @blocked is its mask at @signal_ns, and @signal is not known yet
  * @blocked: that mask; bit n - 1: signal n
  * @signal: state of our signal when last read; used by ask.c, like the next two
@@ -71,6 +72,7 @@ struct python_entry {
 	bool		waits;
 	bool		asked;
 	bool		masked;
+	bool		small;
 	bool		told;
 	bool		tell;
 	uint32_t	took;
@@ -188,12 +190,14 @@ enum python_answer { PYTHON_NO_ANSWER, PYTHON_ANSWER, PYTHON_ANSWER_BAD, PYTHON_
  * @recorded: number of ticks for which the asked thread has recorded samples itself
  * @stack: stack id of these samples
  * @name: name of these samples
+ * @took_ns: how long the asked thread was busy with it
  */
 struct python_reply {
 	struct python_reading	*reading;
 	uint32_t		recorded;
 	uint32_t		stack;
 	xsprof_name_t		name;
+	uint64_t		took_ns;
 };
 
 /* Called in the handler for every thread; NULL: nothing. Set before the first signal. */
@@ -243,11 +247,30 @@ uint64_t python_cpu_of(uint32_t tid);
  * program even if it has a handler, as for seccomp filters (SIGSYS).
  */
 void python_signals_of_others(sigset_t *set);
+/* Is it an alternate stack on which our handler has no room? */
+bool python_stack_is_small(const stack_t *stack);
 
 /* ---- thread.c: threads of ours -------------------------------------------------------------- */
 
 /* @stack: stack size in bytes without thread-local data. Return: 0 or an errno. */
 int python_thread_make(pthread_t *thread, size_t stack, void *(*run)(void *), void *arg);
+
+/**
+ * struct python_calm - state of a thread of the program before python_calm()
+ * @signals: that it blocked
+ * @cancel: whether it could be cancelled
+ */
+struct python_calm {
+	sigset_t	signals;
+	int		cancel;
+};
+
+/*
+ * Until python_calm_end() the calling thread is not cancelled and runs no handler but ours: while
+ * it waits for a thread of ours, a handler that forks would wait for the thread it interrupted.
+ */
+void python_calm(struct python_calm *calm);
+void python_calm_end(const struct python_calm *calm);
 
 /* ---- tick.c: the thread that looks ----------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,6 +126,14 @@ enum python_signal python_signal_of(uint32_t tid, int number)
 	if (blocked & bit)
 		return PYTHON_SIGNAL_BLOCKED;
 	return pending & bit ? PYTHON_SIGNAL_PENDING : PYTHON_SIGNAL_FREE;
+}
+
+bool python_stack_is_small(const stack_t *stack)
+{
+	/* What the kernel needs for any handler; the rest is measured, see python-frames.rst. */
+	size_t needed = getauxval(AT_MINSIGSTKSZ) + (python_native ? 2304 : 704);
+
+	return !(stack->ss_flags & SS_DISABLE) && stack->ss_size < needed;
 }
 
 void python_signals_of_others(sigset_t *set)

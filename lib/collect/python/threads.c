@@ -40,12 +40,20 @@ struct python_entry *python_thread_holder(void)
 	return __atomic_load_n(&holder, __ATOMIC_RELAXED);
 }
 
+static bool has_small_stack(void)
+{
+	stack_t stack;
+
+	/* Not sigaltstack(), which is ours. */
+	return !syscall(SYS_sigaltstack, NULL, &stack) && python_stack_is_small(&stack);
+}
+
 /* What the ticking thread would have to ask the kernel for. */
 static struct python_entry new_entry(void)
 {
 	struct python_entry entry = {
 		.seen = 1, .at_ns = xsp_clock_ns(CLOCK_MONOTONIC),
-		.cpu_ns = xsp_clock_ns(CLOCK_THREAD_CPUTIME_ID),
+		.cpu_ns = xsp_clock_ns(CLOCK_THREAD_CPUTIME_ID), .small = has_small_stack(),
 	};
 
 	entry.told = !syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &entry.blocked,
@@ -71,7 +79,10 @@ static __attribute__((noinline)) struct python_entry *enter(void)
 	if (i == PYTHON_THREADS) {
 		__atomic_store_n(&full, true, __ATOMIC_RELAXED);
 		__atomic_store_n(&python_crowded, true, __ATOMIC_RELAXED);
-		/* What is known of its signals is another thread's. */
+		/* What is known is of another thread. */
+		spare.at_ns = spare.asleep_ns = 0;
+		spare.took = spare.held = 0;
+		spare.small = has_small_stack();
 		__atomic_store_n(&spare.masked, true, __ATOMIC_RELAXED);
 		__atomic_store_n(&spare.tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 		own = &spare;
@@ -122,6 +133,12 @@ void python_thread_masks(void)
 	/* Release: a thread that sees it reads the mask as it is now. */
 	if (entry)
 		__atomic_store_n(&entry->masked, true, __ATOMIC_RELEASE);
+}
+
+void python_thread_stack(const stack_t *stack)
+{
+	if (own)
+		__atomic_store_n(&own->small, python_stack_is_small(stack), __ATOMIC_RELAXED);
 }
 
 /* Asked at most once a tick: it is not asked whether a thread sleeps that has just begun to run. */

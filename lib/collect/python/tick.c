@@ -46,6 +46,7 @@ static struct {
 	uint64_t	next;		/* time of the next tick, ns; 0: no tick yet */
 	uint64_t	share_at;	/* time when @over was computed, ns; 0: never */
 	uint64_t	share_cpu;	/* its CPU time then, ns */
+	uint64_t	answers;	/* time that asked threads took since then, ns */
 	int64_t		over;		/* CPU time above its share, ns; negative: below */
 } ticker;
 
@@ -140,8 +141,11 @@ static void take_stack(const struct python_reply *reply)
 static void take_answer(void)
 {
 	struct python_reply reply;
+	enum python_answer answer = python_ask_answer(&reply);
 
-	switch (python_ask_answer(&reply)) {
+	if (answer != PYTHON_NO_ANSWER)
+		ticker.answers += reply.took_ns;
+	switch (answer) {
 	case PYTHON_ANSWER:
 		take_stack(&reply);
 		break;
@@ -204,9 +208,9 @@ static void tick(uint64_t now)
 /* ---- its life -------------------------------------------------------------------------------- */
 
 /*
- * Ticks take at most one SHAREth of a CPU in the long run, however many threads there are, and
- * CREDIT ns more at once: the first ones find the names of functions. Return: how long the next
- * tick has to wait for that, ns.
+ * Ticks, with the answers of the asked threads, take at most one SHAREth of a CPU in the long run,
+ * however many threads there are and however deep their stacks, and CREDIT ns more at once: the
+ * first ones find the names of functions. Return: how long the next tick has to wait for that, ns.
  */
 static uint64_t wait_for_share(uint64_t now)
 {
@@ -218,13 +222,14 @@ static uint64_t wait_for_share(uint64_t now)
 		return 0;
 	cpu = xsp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (ticker.share_at) {
-		ticker.over += (int64_t)(cpu - ticker.share_cpu) -
+		ticker.over += (int64_t)(cpu - ticker.share_cpu + ticker.answers) -
 			       (int64_t)((now - ticker.share_at) / SHARE);
 		if (ticker.over < -CREDIT)
 			ticker.over = -CREDIT;
 	}
 	ticker.share_at = now;
 	ticker.share_cpu = cpu;
+	ticker.answers = 0;
 	return ticker.over > 0 ? (uint64_t)ticker.over * SHARE : 0;
 }
 
@@ -374,13 +379,9 @@ bool python_ticker_make(void)
 void python_ticker_end(void)
 {
 	pid_t pid = getpid();
-	int cancel;
 
 	stop();
-	/* A fork is not a cancellation point: disable cancellation. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_join(ticker.thread, NULL);
-	pthread_setcancelstate(cancel, &cancel);
 	/* Wait until the kernel no longer counts it as a thread of the process. */
 	for (int i = 0; i < 10000 && !syscall(SYS_tgkill, pid, ticker.tid, 0); i++)
 		sched_yield();
