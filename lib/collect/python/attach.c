@@ -27,6 +27,8 @@
 
 #define STACK	(512u << 10)	/* Python runs some functions on it */
 
+static const struct timespec moment = { 0, 100000 };
+
 /*
  * IDLE: nothing of ours is active. BEGINS, ENDS: the thread may wait for the GIL, so a fork does
  * not wait for the thread. TICKS: a fork ends the ticking (STOPS); the last of the concurrent forks
@@ -168,7 +170,6 @@ static bool fork_is_under_way(void)
  */
 static void *enter(void)
 {
-	const struct timespec moment = { 0, 100000 };
 	void *state;
 
 	for (;;) {
@@ -295,7 +296,6 @@ static int begin_thread(void *again)
 
 static void forks(void)
 {
-	const struct timespec moment = { 0, 100000 };
 	struct python_calm calm;
 
 	/* A child made by a bare clone() lacks the thread. */
@@ -322,7 +322,6 @@ static void forks(void)
 
 static void start_again(void)
 {
-	const struct timespec moment = { 0, 100000 };
 	static char again;
 
 	python_tick_init(attached.hz, python_user.category("python"));
@@ -427,7 +426,6 @@ static bool take(const char *text)
  */
 __attribute__((visibility("default"))) int xsprof_python_attach(const char *text)
 {
-	const struct timespec moment = { 0, 100000 };
 	int err;
 
 	if (python_sample_met())
