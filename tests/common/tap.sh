@@ -35,6 +35,12 @@ skipped() # $1 name, $2 why
 	echo "ok $tap_n $1 # SKIP $2"
 }
 
+skip() # $* why: the whole program is skipped
+{
+	echo "1..0 # SKIP $*"
+	exit 77
+}
+
 finish()
 {
 	echo "1..$tap_n"

@@ -213,7 +213,7 @@ log=$work/log
 plan > "$work/plan" || exit 1
 [ ! -s "$work/others" ] ||
 	echo "# of other commits, not run: $(sort -u "$work/others" | paste -sd ' ')"
-[ -s "$work/plan" ] || { echo "1..0 # SKIP no program for $kernel"; exit 77; }
+[ -s "$work/plan" ] || skip "no program for $kernel"
 module=$($vm/module.sh "$kernel" 2> "$work/module")
 case $? in
 0) module=$(tail -n 1 <<< "$module") ;;
