@@ -45,10 +45,8 @@ esac
 
 bail()
 {
-	sed 's/^/# /' "$1"
-	echo "not ok 1 $2"
-	echo "1..1"
-	exit 1
+	tap_line 1 "$2" "$(cat "$1")"
+	finish
 }
 
 # chosen OPTION VALUE: what one @WORD says of this kernel, tier and commit
