@@ -19,7 +19,7 @@
  * @bytes: 0: freed
  * @timestamp: CUPTI's, ns
  * @correlation: of its call
- * @device: whose memory it is
+ * @device: the device with the memory
  */
 struct use {
 	uint64_t	address;

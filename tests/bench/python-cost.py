@@ -80,7 +80,7 @@ def rounds(running):
 
 
 def part_of(way):
-    """Times of @way and of two that nobody records: while it is recorded, and after that."""
+    """Times of @way and of two unrecorded ones: while it is recorded, and after that."""
     running = {"bare": Way("turns"), "again": Way("turns")}
     one = max(w.measure() for w in running.values()) / 1e9
     # Half as much again, and a second for the start.
@@ -130,7 +130,7 @@ def turns_costs():
             more = {way: during[way] / after[way] for way in during}
             changed[name].append(100 * (2 * more["recorded"] / (more["bare"] + more["again"]) - 1))
             differ[name].append(100 * (more["bare"] / more["again"] - 1))
-            # The library is loaded, and nobody records.
+            # The library is loaded, and nothing is recorded.
             loaded.append(100 * (2 * after["recorded"] / (after["bare"] + after["again"]) - 1))
     figure("python_gil_off", "%", lambda part: statistics.median(
         v for i, v in enumerate(loaded) if i // len(options) != part), PARTS)

@@ -8,10 +8,10 @@
 # beside its object, in FILE.o.said.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 
 BUILD=${BUILD:-build}
-n=0
-failed=0
+tap_log=$BUILD/warn.log
 
 # Prints the compilers' messages of the build $1, for files that still exist.
 said()
@@ -27,23 +27,12 @@ said()
 # $1 name, $2 the build's folder, $3 its status.
 judge()
 {
-	local warnings
-
-	n=$((n + 1))
-	if [ "$3" = 77 ]; then
-		echo "ok $n $1 # SKIP its compiler is not installed"
-		return
-	fi
-	warnings=$(said "$2" | head -n 30)
+	[ "$3" != 77 ] || { skipped "$1" "its compiler is not installed"; return; }
+	said "$2" | head -n 30 >"$tap_log"
 	# A build without objects proves nothing.
-	if [ "$3" = 0 ] && [ -z "$warnings" ] &&
-	   [ -n "$(find "$2/obj" -name '*.o' 2>/dev/null | head -n 1)" ]; then
-		echo "ok $n $1"
-	else
-		sed 's/^/# /' <<<"$warnings"
-		echo "not ok $n $1"
-		failed=1
-	fi
+	[ "$3" = 0 ] && [ ! -s "$tap_log" ] &&
+		[ -n "$(find "$2/obj" -name '*.o' 2>/dev/null | head -n 1)" ]
+	result "$1" $?
 }
 
 # A planted warning must be found, or the test means nothing.
@@ -51,19 +40,13 @@ planted()
 {
 	local dir=$BUILD/warn-planted
 
-	n=$((n + 1))
 	rm -rf "$dir"
 	mkdir -p "$dir/tests/planted"
 	echo 'int planted(void); int planted(void) { int unused; return 0; }' \
 		>"$dir/tests/planted/planted.c"
-	make -s BUILD="$dir" VPATH="$dir" "$dir/obj/tests/planted/planted.o" >"$dir/log" 2>&1
-	if [ -f "$dir/obj/tests/planted/planted.o" ] && said "$dir" | grep -q unused; then
-		echo "ok $n a planted warning is seen"
-	else
-		sed 's/^/# /' "$dir/log"
-		echo "not ok $n a planted warning is seen"
-		failed=1
-	fi
+	make -s BUILD="$dir" VPATH="$dir" "$dir/obj/tests/planted/planted.o" >"$tap_log" 2>&1
+	[ -f "$dir/obj/tests/planted/planted.o" ] && said "$dir" | grep -q unused
+	result "a planted warning is seen" $?
 }
 
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
@@ -78,5 +61,4 @@ if [ "${XSPROF_TIER:-quick}" = full ]; then
 	judge "gcc -O3" "$BUILD/warn-O3" $?
 fi
 planted
-echo "1..$n"
-exit $failed
+finish

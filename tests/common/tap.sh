@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# TAP for a shell test: one line per result, and their number at the end. Sourced, by any sh.
+# TAP for a shell test: one line per result, and their number at the end. Sourced, by any sh. A
+# script that runs programs with TAP of their own sets tap_failed to 1 if one of them fails.
 tap_n=0
 tap_failed=0
 tap_log=
@@ -33,6 +34,12 @@ skipped() # $1 name, $2 why
 {
 	tap_n=$((tap_n + 1))
 	echo "ok $tap_n $1 # SKIP $2"
+}
+
+skip() # $* why: the whole program is skipped
+{
+	echo "1..0 # SKIP $*"
+	exit 77
 }
 
 finish()

@@ -5,6 +5,7 @@
 # seeds and the corpus of earlier runs. Prints TAP; leaves crashes in the corpus folder.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 
 BUILD=${BUILD:-build}
 targets='decoder/fuzz-capture decoder/fuzz-ring decoder/fuzz-arena decoder/fuzz-records
@@ -14,17 +15,11 @@ out=$BUILD/fuzz
 
 if ! make -s BUILD="$out" CC=clang SAN=address,undefined FUZZER=1 \
 		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' decoder-fuzz >"$out.log" 2>&1; then
-	tail -n 20 "$out.log" | sed 's/^/# /'
-	echo "1..1"
-	echo "not ok 1 building the targets"
-	exit 1
+	tap_line 1 "building the targets" "$(tail -n 20 "$out.log")"
+	finish
 fi
 
-n=0
-failed=0
-echo "1..$(wc -w <<<"$targets")"
 for t in $targets; do
-	n=$((n + 1))
 	dir=$out/corpus/${t##*/}
 	mkdir -p "$dir" "$dir.seeds"
 	log=$dir.log
@@ -33,13 +28,9 @@ for t in $targets; do
 	"$out/tests/$t" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1024 \
 		-artifact_prefix="$dir.crash-" -print_final_stats=1 "$dir" "$dir.seeds" \
 		>>"$log" 2>&1
-	if [ $? -eq 0 ]; then
-		runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-		echo "ok $n $t: ${runs:-?} runs, $(find "$dir" -type f | wc -l) in the corpus"
-	else
-		tail -n 15 "$log" | sed 's/^/# /'
-		echo "not ok $n $t"
-		failed=1
-	fi
+	status=$?
+	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+	tap_line $status "$t: ${runs:-?} runs, $(find "$dir" -type f | wc -l) in the corpus" \
+		"$(tail -n 15 "$log")"
 done
-exit $failed
+finish

@@ -6,49 +6,39 @@
 # as many OpenCL kernels and NVTX ranges as the programs made. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 
 BUILD=${BUILD:-build}
 export BUILD
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-demo.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
-n=0
-failed=0
 
-result() # $1 name, $2 what was found, $3 what should be
+is() # $1 name, $2 what was found, $3 what should be
 {
-	n=$((n + 1))
-	if [ "$2" = "$3" ]; then
-		echo "ok $n $1"
-	else
-		printf '%s\n' "found: $2" "want: $3" | head -n 40 | sed 's/^/# /'
-		echo "not ok $n $1"
-		failed=1
-	fi
+	correct "$1" "$([ "$2" = "$3" ] || printf '%s\n' "found: $2" "want: $3" | head -n 40)"
 }
 
 lines() { grep -cE "$1" "$dir/trace.txt"; }
 
 export XSPROF_VIEWERS_DIR=${XSPROF_VIEWERS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/xsprof/viewers}
-echo "1..18"
 if ! OUT=$dir tests/demo/demo.sh >"$dir/log" 2>&1; then
-	tail -n 20 "$dir/log" | sed 's/^/# /'
-	echo "not ok 1 the demo runs"
-	exit 1
+	tap_line 1 "the demo runs" "$(tail -n 20 "$dir/log")"
+	finish
 fi
-result "the demo runs" 0 0
+result "the demo runs" 0
 tests/demo/work.sh "$BUILD/demo" 2>&1 | sort >"$dir/alone"
-result "the programs print what they print unrecorded" \
+is "the programs print what they print unrecorded" \
 	"$(grep -E '^(train|heat|hello): ' "$dir/log" | sort)" "$(cat "$dir/alone")"
 
 # 20 steps of 2 convolutions forward and 3 backward, and the layouts they want.
-result "text: 100 convolutions begin and end" \
+is "text: 100 convolutions begin and end" \
 	"$(lines ' begin: +convolution') $(lines ' end: +convolution')" "100 100"
-result "text: 300 reorders begin and end" \
+is "text: 300 reorders begin and end" \
 	"$(lines ' begin: +reorder') $(lines ' end: +reorder')" "300 300"
 # 100 parallel regions; the barriers within and at the end of them.
-result "text: 100 parallel regions and 150 barriers of OpenMP" \
+is "text: 100 parallel regions and 150 barriers of OpenMP" \
 	"$(lines 'omp\$parallel') $(lines 'omp\$barrier')" "100 150"
-result "text: mold's tasks are there" "$([ "$(lines 'tbb_parallel_for')" -gt 20 ] && echo yes)" yes
+is "text: mold's tasks are there" "$([ "$(lines 'tbb_parallel_for')" -gt 20 ] && echo yes)" yes
 
 counts()
 {
@@ -67,7 +57,7 @@ counts()
 		print(seen["convolution"], seen["reorder"], len(bad))
 	END
 }
-result "JSON: the same counts, numbers as pid and tid everywhere" "$(counts "$dir/trace.json")" \
+is "JSON: the same counts, numbers as pid and tid everywhere" "$(counts "$dir/trace.json")" \
 	"100 300 0"
 
 # Each op has the same count in every output.
@@ -105,27 +95,27 @@ python3 tests/tools/check-perfetto.py -r "$dir/trace.pftrace" >"$dir/ranges" 2>&
 	print(len(text) > 30, text["aten::conv2d"], text["aten::convolution_backward"],
 	      text["aten::linear"])
 END
-result "PyTorch's ops: 20 steps of them, as many in each output" \
+is "PyTorch's ops: 20 steps of them, as many in each output" \
 	"$(cat "$dir/ops")" "True 40 40 20"
-result "report --steps: 20 steps" \
+is "report --steps: 20 steps" \
 	"$(grep -oE "^# python3-[0-9]+: [0-9]+ steps" "$dir/steps.txt" | cut -d" " -f3-)" "20 steps"
 
 row() { awk -v name="$1" '$NF == name { print $1; exit }' "$dir/report.txt"; }
-result "report: the same counts" "$(row convolution) $(row reorder)" "100 300"
-result "nothing lost" "$(grep -oE '[0-9]+ lost' "$dir/log" | head -n 1)" "0 lost"
-result "four processes, one recording" \
+is "report: the same counts" "$(row convolution) $(row reorder)" "100 300"
+is "nothing lost" "$(grep -oE '[0-9]+ lost' "$dir/log" | head -n 1)" "0 lost"
+is "four processes, one recording" \
 	"$(grep -oE 'from [0-9]+ processes' "$dir/log" | head -n 1)" "from 4 processes"
 # The count in its source: 20,000 measured ones, and two before.
-result "report --gpu: 20,002 kernels of OpenCL" \
+is "report --gpu: 20,002 kernels of OpenCL" \
 	"$(awk '$NF == "global_bandwidth_v1_local_offset" { print $1 }' "$dir/opencl.txt")" 20002
-result "and the calls that started them" \
+is "and the calls that started them" \
 	"$(awk '!/^#/ && $NF == "clEnqueueNDRangeKernel" { print $1 }' "$dir/opencl.txt")" 20002
 
 for i in steps report opencl nvtx why; do
 	[ ! -f "$dir/$i.txt" ] || cat "$dir/$i.txt"
 done >"$dir/tables"
 # Lines of a table are lines of a report, complete or cut with "...".
-result "no line of a table is wider than the screen, and where it was cut it says so" \
+is "no line of a table is wider than the screen, and where it was cut it says so" \
 	"$(awk 'NR == FNR { seen[$0] = 1; next }
 		/^== where/ { exit }
 		on { shown++
@@ -146,10 +136,9 @@ result "no line of a table is wider than the screen, and where it was cut it say
 if [ ! -f "$dir/nvtx.txt" ]; then
 	why=$(sed -n 's/^== not recorded: a Python program that uses NVTX: //p' "$dir/log")
 	for name in "NVTX: ranges" "NVTX: nothing lost" "NVTX: a trace for Perfetto"; do
-		n=$((n + 1))
-		echo "ok $n $name # SKIP $why"
+		skipped "$name" "$why"
 	done
-	exit $failed
+	finish
 fi
 nvtx()
 {
@@ -157,13 +146,13 @@ nvtx()
 		"$dir/nvtx.txt"
 }
 
-result "NVTX: 200 batches, each packed, unpacked, parsed and consumed" \
+is "NVTX: 200 batches, each packed, unpacked, parsed and consumed" \
 	"$(for i in batch pack unpack parse "wait for room" "wait for a batch" consume checkpoint
 	do
 		nvtx "$i"
 	done | paste -sd ' ')" "200 200 200 200 200 200 200 4"
-result "NVTX: nothing lost" "$(grep -c '^# lost: 0 records' "$dir/nvtx.txt")" 1
+is "NVTX: nothing lost" "$(grep -c '^# lost: 0 records' "$dir/nvtx.txt")" 1
 # Begins and ends of 1402 ranges, marks and samples, each a packet.
 packets=$("$BUILD/tests/tools/read-perfetto" "$dir/nvtx.pftrace")
-result "NVTX: a trace for Perfetto" "$([ "${packets:-0}" -gt 3008 ] && echo whole)" whole
-exit $failed
+is "NVTX: a trace for Perfetto" "$([ "${packets:-0}" -gt 3008 ] && echo whole)" whole
+finish

@@ -6,7 +6,7 @@
 . tests/viewers/packages.sh
 export LC_ALL=C
 
-[ "$(uname -m)" = x86_64 ] || { echo "1..0 # SKIP the wheels are for x86-64"; exit 77; }
+[ "$(uname -m)" = x86_64 ] || skip "the wheels are for x86-64"
 
 declare -A cuda_cupti=(
 	[11.8]=11.8.87 [12.0]=12.0.146 [12.2]=12.2.142 [12.4]=12.4.127 [12.6]=12.6.80

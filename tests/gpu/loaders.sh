@@ -5,12 +5,8 @@
 # package index. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/tools/tap.sh
 . tests/viewers/packages.sh
-
-skip() { echo "1..0 # SKIP $*"; exit 77; }
 [ "$(uname -m)" = x86_64 ] || skip "this package is for x86-64"
 python_packages opencl-loader nvidia-cuda-opencl==13.5.25 || skip "$why"
-rm -rf "$dir"
-exec /usr/bin/python3 tests/gpu/loaders.py "$venv"/lib/python*/site-packages/nvidia/cu13/lib
+/usr/bin/python3 tests/gpu/loaders.py "$venv"/lib/python*/site-packages/nvidia/cu13/lib

@@ -6,11 +6,8 @@
 # the tree. Usage: programs.sh pocl|intel. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/tools/tap.sh
 . tests/viewers/packages.sh
-
-skip() { echo "1..0 # SKIP $*"; exit 77; }
 [ "$(uname -m)" = x86_64 ] || skip "these packages are for x86-64"
 packages="pyopencl==2026.1.4 numpy==2.4.6 pytools==2026.1.1 platformdirs==4.14.8 siphash24==1.9
 	typing_extensions==4.16.0"
@@ -25,5 +22,4 @@ intel)
 esac
 # shellcheck disable=SC2086
 python_packages "opencl-$1" $packages || skip "$why"
-rm -rf "$dir"
-exec /usr/bin/python3 tests/gpu/programs.py "$venv/bin/python" "$1" "$venv/lib/libintelocl.so"
+/usr/bin/python3 tests/gpu/programs.py "$venv/bin/python" "$1" "$venv/lib/libintelocl.so"

@@ -8,10 +8,8 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 include=${XSPROF_ROCM_INCLUDE:-/opt/rocm/include}
 
-if [ ! -e "$include/rocprofiler-sdk/rocprofiler.h" ]; then
-	echo "1..0 # SKIP $include has no rocprofiler-sdk: XSPROF_ROCM_INCLUDE names no folder"
-	exit 77
-fi
+[ -e "$include/rocprofiler-sdk/rocprofiler.h" ] ||
+	skip "$include has no rocprofiler-sdk: XSPROF_ROCM_INCLUDE names no folder"
 ${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -D__HIP_PLATFORM_AMD__ -iquote . -isystem "$include" \
 	-fsyntax-only tests/gpu/rocm-headers.c >"$dir/log" 2>&1
 result "each member is where rocprofiler-sdk's headers have it" $?

@@ -6,9 +6,8 @@
 # installing it. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 . tests/vm/kernels.sh
-
-skip() { echo "1..0 # SKIP $*"; exit 77; }
 [ "$(uname -m)" = x86_64 ] || skip "the packages are for x86-64"
 tree=$vm_dir/trees/roctx
 mkdir -p "$vm_dir/trees" || exit 1

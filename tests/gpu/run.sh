@@ -18,7 +18,6 @@ xsprof=$(realpath "$BUILD/bin/xsprof") || exit 1
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 work="python3 $here/torch-work.py"
 export PYTHONDONTWRITEBYTECODE=1
-skip() { echo "1..0 # SKIP $*"; exit 77; }
 
 nvidia-smi -L >/dev/null 2>&1 || skip "no GPU of NVIDIA's here"
 [ -x "$nvcc" ] || skip "no nvcc here"

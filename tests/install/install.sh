@@ -6,20 +6,17 @@
 # nothing of it. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 
 BUILD=${BUILD:-build}
-if [ "$BUILD" != build ]; then
-	# make install would build it again, without the flags of that build.
-	echo "1..0 # SKIP installs build/ only, not $BUILD"
-	exit 77
-fi
+# make install would build it again, without the flags of that build.
+[ "$BUILD" = build ] || skip "installs build/ only, not $BUILD"
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-install.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 prefix=$dir/usr
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 unset LD_LIBRARY_PATH
-n=0
-failed=0
+tap_log=$dir/log
 
 # $1 the result's name; the rest is run.
 check()
@@ -27,14 +24,8 @@ check()
 	local what=$1
 
 	shift
-	n=$((n + 1))
-	if "$@" >"$dir/log" 2>&1; then
-		echo "ok $n $what"
-	else
-		sed 's/^/# /' "$dir/log"
-		echo "not ok $n $what"
-		failed=1
-	fi
+	"$@" >"$dir/log" 2>&1
+	result "$what" $?
 }
 
 cat >"$dir/app.c" <<-END
@@ -141,7 +132,6 @@ collector()
 		nm -D --defined-only "$dir/collector.so" | grep -w xsprof_collector_init
 }
 
-echo "1..14"
 check "install" make --no-print-directory install BUILD="$BUILD" PREFIX="$prefix"
 check "C11, shared" built c gcc -std=c11 "${strict[@]}" "$dir/app.c" $(flags xsprof-user)
 check "C17 with clang, shared" built c17 clang -std=c17 "${strict[@]}" -Wno-gnu "$dir/app.c" \
@@ -160,4 +150,4 @@ make --no-print-directory uninstall BUILD="$BUILD" PREFIX="$prefix" >/dev/null 2
 check "uninstall leaves nothing" gone
 check "no run path in the system's folders" system_wide
 check "prefix= and LIBDIR= as they are given" elsewhere
-exit $failed
+finish

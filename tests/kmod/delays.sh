@@ -29,10 +29,8 @@ case $? in
 0) module=$(tail -n 1 <<< "$module") ;;
 77) echo "$module"; exit 77 ;;
 *)
-	sed 's/^/# /' "$work/log"
-	echo "not ok 1 the module builds"
-	echo "1..1"
-	exit 1 ;;
+	tap_line 1 "the module builds" "$(cat "$work/log")"
+	finish ;;
 esac
 nm "${module%/*}/kmod/producer.o" | grep -q ' U __sanitizer_cov_trace_pc$'
 result "the compiler puts a delay into the module" $?

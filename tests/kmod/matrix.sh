@@ -45,10 +45,8 @@ esac
 
 bail()
 {
-	sed 's/^/# /' "$1"
-	echo "not ok 1 $2"
-	echo "1..1"
-	exit 1
+	tap_line 1 "$2" "$(cat "$1")"
+	finish
 }
 
 # chosen OPTION VALUE: what one @WORD says of this kernel, tier and commit
@@ -213,7 +211,7 @@ log=$work/log
 plan > "$work/plan" || exit 1
 [ ! -s "$work/others" ] ||
 	echo "# of other commits, not run: $(sort -u "$work/others" | paste -sd ' ')"
-[ -s "$work/plan" ] || { echo "1..0 # SKIP no program for $kernel"; exit 77; }
+[ -s "$work/plan" ] || skip "no program for $kernel"
 module=$($vm/module.sh "$kernel" 2> "$work/module")
 case $? in
 0) module=$(tail -n 1 <<< "$module") ;;

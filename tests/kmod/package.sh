@@ -12,12 +12,6 @@ base=$(readlink -f "${BUILD:-build}")
 work=$base/kmod-package
 . tests/common/tap.sh
 
-skip()
-{
-	echo "1..0 # SKIP $*"
-	exit 77
-}
-
 # tell COMMAND...: nothing when it passes, else the end of what it said
 tell()
 {

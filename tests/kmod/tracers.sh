@@ -32,10 +32,8 @@ case $? in
 0) module=$(tail -n 1 <<< "$module") ;;
 77) echo "$module"; exit 77 ;;
 *)
-	sed 's/^/# /' "$build/kmod/tracers.log"
-	echo "not ok 1 the module builds"
-	echo "1..1"
-	exit 1 ;;
+	tap_line 1 "the module builds" "$(cat "$build/kmod/tracers.log")"
+	finish ;;
 esac
 flock "$build/.kmod-lock" env -u MAKEFLAGS -u MFLAGS make -s BUILD="$build" SAN= \
 	KSELFTEST_DIR="$source/tools/testing/selftests" "$build/tests/kmod/markers" || exit 1

@@ -5,11 +5,11 @@
 # which is not taken. Checks the x86-64 code of each installed compiler. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-[ "$(uname -m)" = x86_64 ] || { echo "1..0 # SKIP the code of x86-64 alone is read"; exit 77; }
+. tests/common/tap.sh
+[ "$(uname -m)" = x86_64 ] || skip "the code of x86-64 alone is read"
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-n=0
-failed=0
+tap_log=$dir/log
 
 cat >"$dir/user.c" <<-'END'
 	#include <xsprof/profiler.h>
@@ -43,16 +43,6 @@ path()		# OBJECT
 		$2 ~ /^ret/ { print name, l, b, c; on = 0 }'
 }
 
-check()		# TEXT STATUS
-{
-	n=$((n + 1))
-	[ "$2" = 0 ] && echo "ok $n $1" && return
-	sed 's/^/# /' "$dir/log"
-	echo "not ok $n $1"
-	failed=1
-}
-
-echo "1..$(for cc in gcc clang; do command -v $cc; done | wc -l)"
 for cc in gcc clang; do
 	command -v $cc >/dev/null || continue
 	$cc -O2 -Ilib/include -Ikmod/uapi -c -o "$dir/user.o" "$dir/user.c" 2>"$dir/log" &&
@@ -60,6 +50,6 @@ for cc in gcc clang; do
 		path "$dir/user.o" >>"$dir/log" &&
 		[ "$(grep -c '^one_.* 1 1 0$' "$dir/log")" = 7 ] &&
 		[ "$(path "$dir/bad.o" | grep -c '^one_.* 1 1 0$')" = 0 ]
-	check "$cc: a marker that is not recorded is one load and one branch" $?
+	result "$cc: a marker that is not recorded is one load and one branch" $?
 done
-[ $failed = 0 ]
+finish

@@ -11,13 +11,11 @@
 # made in TMPDIR (/var/tmp) and removed. MIRROR overrides Debian's archive.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 suite=$1
 BUILD=${BUILD:-build}
 programs="api args fork clone moments limits"
-if [ "$(id -u)" != 0 ]; then
-	echo "1..0 # SKIP not root: no root file system of another release"
-	exit 77
-fi
+[ "$(id -u)" = 0 ] || skip "not root: no root file system of another release"
 dir=$(mktemp -d "${TMPDIR:-/var/tmp}/xsprof-glibc.XXXXXX") || exit 1
 trap 'rm -rf --one-file-system "$dir"' EXIT
 root=${ROOT:-$dir/root}
@@ -110,7 +108,6 @@ exec chroot . sh -c '
 
 	echo "# $(ldd --version | head -n 1)"
 	echo "# $(gcc --version | head -n 1)"
-	echo "1..$(($# + 7))"
 	make -s user build/tests/ring/session >log 2>&1
 	result "the library is built"
 	for t; do
@@ -141,16 +138,12 @@ END
 # shellcheck disable=SC2086 # split into words on purpose
 unshare -m sh "$dir/inside" "$root" $programs | tee "$dir/out"
 [ "${PIPESTATUS[0]}" = 0 ] && ! grep -q "^not ok" "$dir/out"
-failed=$?
-n=$(($(echo "$programs" | wc -w) + 7))
+tap_failed=$?
+tap_n=$(($(wc -w <<<"$programs") + 6))
 # The root has no reader.
 read=$("$BUILD/tests/record/inspect" "$root/src/copies.data" 2>&1 |
 	awk '{ for (i = 1; i < NF; i++) if ($i == "read") n += $(i + 1) } END { print n }')
-if [ -n "$read" ] && grep -qx "events $read" "$root/src/copies.out"; then
-	echo "ok $n lib/copies: each record is in the capture"
-else
-	echo "# read $read, made: $(cat "$root/src/copies.out")"
-	echo "not ok $n lib/copies: each record is in the capture"
-	failed=1
-fi
-exit $failed
+made=$(sed -n 's/^events //p' "$root/src/copies.out")
+correct "lib/copies: each record is in the capture" \
+	"$([ -n "$read" ] && [ "$read" = "$made" ] || echo "read $read, made: $made")"
+finish

@@ -6,10 +6,10 @@
 # TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-n=0
-failed=0
+tap_log=$dir/log
 
 cat >"$dir/user.c" <<-'END'
 	#include <xsprof/collector.h>
@@ -70,17 +70,10 @@ try() # COMPILER FILE FLAGS...
 	local cc=$1 file=$2
 
 	shift 2
-	n=$((n + 1))
-	if ! command -v "$cc" >/dev/null; then
-		echo "ok $n $cc $* # SKIP no $cc"
-	elif "$cc" -O2 "$@" -Wall -Wextra -Wshadow -pedantic -Werror -Ikmod/uapi -Ilib/include -c \
-			-o "$dir/user.o" "$dir/$file" 2>"$dir/err"; then
-		echo "ok $n $cc $*"
-	else
-		sed 's/^/# /' "$dir/err" | head -n 20
-		echo "not ok $n $cc $*"
-		failed=1
-	fi
+	command -v "$cc" >/dev/null || { skipped "$cc $*" "no $cc"; return; }
+	"$cc" -O2 "$@" -Wall -Wextra -Wshadow -pedantic -Werror -Ikmod/uapi -Ilib/include -c \
+		-o "$dir/user.o" "$dir/$file" 2>"$dir/log"
+	result "$cc $*" $?
 }
 
 for std in c11 gnu11 c17 c2x; do
@@ -102,34 +95,24 @@ for flags in '' -O0 -fPIC -fno-pie; do
 done
 refuse() # COMPILER LANGUAGE FLAGS...
 {
-	local cc=$1 lang=$2 file wrong=
+	local cc=$1 lang=$2 file wrong= name
 
 	shift 2
-	n=$((n + 1))
-	if ! command -v "$cc" >/dev/null; then
-		echo "ok $n $cc refuses names that are no literals $* # SKIP no $cc"
-		return
-	fi
+	name="$cc refuses names that are no literals $*"
+	command -v "$cc" >/dev/null || { skipped "$name" "no $cc"; return; }
 	for file in "$dir"/use-*.c; do
 		if "$cc" -x "$lang" "$@" -Ikmod/uapi -Ilib/include -c -o "$dir/use.o" "$file" \
-				2>"$dir/err"; then
-			wrong+="# compiles: $(sed -n 5p "$file")"$'\n'
-		elif ! grep -q 'no literal? XSPROF_SCOPE_NAMED(xsprof_name(' "$dir/err"; then
-			wrong+="# says no way out: $(sed -n 5p "$file")"$'\n'
+				2>"$dir/log"; then
+			wrong+="compiles: $(sed -n 5p "$file")"$'\n'
+		elif ! grep -q 'no literal? XSPROF_SCOPE_NAMED(xsprof_name(' "$dir/log"; then
+			wrong+="says no way out: $(sed -n 5p "$file")"$'\n'
 		fi
 	done
-	if [ -z "$wrong" ]; then
-		echo "ok $n $cc refuses names that are no literals $*"
-	else
-		printf %s "$wrong"
-		echo "not ok $n $cc refuses names that are no literals $*"
-		failed=1
-	fi
+	correct "$name" "${wrong%$'\n'}"
 }
 
 for cc in gcc clang; do
 	refuse $cc c -std=c11
 	refuse ${cc/gcc/g}++ c++ -std=c++17 -DXSPROF_INLINE
 done
-echo "1..$n"
-exit $failed
+finish

@@ -5,14 +5,11 @@
 # them, with other programs of this folder, and in a plugin that is unloaded. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 BUILD=${BUILD:-build}
 here=$BUILD/tests/lib
-failed=0
 
-if [ "$(uname -m)" != x86_64 ]; then
-	echo "1..0 # SKIP inline markers are for x86-64 only"
-	exit 77
-fi
+[ "$(uname -m)" = x86_64 ] || skip "inline markers are for x86-64 only"
 
 t() # [NAME=VALUE]... PROGRAM [ARG...]
 {
@@ -22,7 +19,7 @@ t() # [NAME=VALUE]... PROGRAM [ARG...]
 		env+=("$1")
 		shift
 	done
-	"$BUILD/tests/ring/session" "${env[@]}" "$@" || failed=1
+	"$BUILD/tests/ring/session" "${env[@]}" "$@" || tap_failed=1
 }
 
 answer=LD_PRELOAD=$PWD/$here/inline-answer.so
@@ -45,11 +42,6 @@ t "$here/dl" "$BUILD/lib/libxsprof-user.so" "$here/plugin-inline.so"
 "$BUILD/tests/ring/session" XSPROF_BUFFER_SIZE=1M "$here/dl" "$BUILD/lib/libxsprof-user.so" \
 	"$here/plugin-noclear.so" >/dev/null 2>&1
 rc=$?
-if [ $rc = 139 ]; then
-	echo "ok 1 control: a plugin that leaves its pointer is seen"
-else
-	echo "not ok 1 control: a plugin that leaves its pointer is not seen: $rc"
-	failed=1
-fi
-echo "1..1"
-exit $failed
+correct "control: a plugin that leaves its pointer is seen" \
+	"$([ $rc = 139 ] || echo "exit status $rc, not 139")"
+finish

@@ -5,18 +5,9 @@
 # package, as shipped in the Python package index, in a virtual environment outside the tree. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/tools/tap.sh
 . tests/viewers/packages.sh
-
-if [ "$(uname -m)" != x86_64 ]; then
-	echo "1..0 # SKIP these packages are for x86-64"
-	exit 77
-fi
-if ! python_packages nvtx nvtx==0.2.17 nvidia-nvtx-cu12==12.1.105 nvidia-nvtx==13.5.25; then
-	echo "1..0 # SKIP $why"
-	exit 77
-fi
+[ "$(uname -m)" = x86_64 ] || skip "these packages are for x86-64"
+python_packages nvtx nvtx==0.2.17 nvidia-nvtx-cu12==12.1.105 nvidia-nvtx==13.5.25 || skip "$why"
 folder=$("$venv/bin/python" -c 'import nvidia as n; print(n.__path__[0])') || exit 1
-rm -rf "$dir"
-exec /usr/bin/python3 tests/nvtx/programs.py "$folder" "$venv/bin/python"
+/usr/bin/python3 tests/nvtx/programs.py "$folder" "$venv/bin/python"

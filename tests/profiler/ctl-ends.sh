@@ -38,7 +38,7 @@ says "process $raw: .* does not listen: .*"
 ctl 0 stop -p "$pid"
 holds parent.json work0=5 work1=5 work2=5 work3=5
 kill -KILL "$child" "$late" "$raw"
-result "forked children: their own page, or none, and never their parent's"
+tested "forked children: their own page, or none, and never their parent's"
 
 tell close
 ctl 1 status -p "$pid"
@@ -53,14 +53,14 @@ ctl 0 start -p "$pid" -o closed.json
 tell ops 3
 ctl 0 stop -p "$pid"
 holds closed.json work0=3 work1=3 work2=3 work3=3
-result "a program that closes all descriptors, and says that it has"
+tested "a program that closes all descriptors, and says that it has"
 
 echo exec >&8
 hear ready
 ctl 1 status -p "$pid"
 says "process $pid: does not listen: .*"
 leave
-result "a process that runs another program"
+tested "a process that runs another program"
 
 begin XSPROF_ONDEMAND=1
 ctl 0 start -p "$pid" -o end.json
@@ -76,7 +76,7 @@ leave
 wait $waiter || bad "its waiter: status $?: $(cat waited)"
 grep -qx "$dir/waited.json" waited || bad "its waiter said $(cat waited)"
 holds waited.json work0=2 work1=2 work2=2 work3=2
-result "a program that ends first: its trace is saved, and who waits is told"
+tested "a program that ends first: its trace is saved, and who waits is told"
 
 begin XSPROF_ONDEMAND=1
 begin_waiting killed.json
@@ -91,7 +91,7 @@ begin XSPROF_ONDEMAND=1
 ctl 0 start -p "$pid" -o next.json
 tell ops 1
 ctl 0 stop -p "$pid"
-result "kill -9 leaves nothing that listens, and nobody waiting"
+tested "kill -9 leaves nothing that listens, and nobody waiting"
 
 # If a killed program had saved its trace, no memory is left, and record does not advise to save it.
 slain
@@ -112,7 +112,7 @@ begin XSPROF_ONDEMAND=1
 ctl 0 start -p "$pid" -o next.json
 tell ops 1
 ctl 0 stop -p "$pid"
-result "kill -9 after a trace leaves no memory; within one, all of it"
+tested "kill -9 after a trace leaves no memory; within one, all of it"
 
 kill -STOP "$pid"
 # One thread gets the signal, and stops the others only when it gets a CPU.
@@ -126,7 +126,7 @@ tell steps 1
 ctl 0 status -p "$pid"
 prints "process $pid .*: idle; the last trace, asked for by xsprof ctl, is $dir/next.json"
 [ ! -e late.json ] || bad "late.json is there"
-result "a process that does not answer: the request is cancelled"
+tested "a process that does not answer: the request is cancelled"
 
 tell client
 [ "$said" = 0 ] || bad "xsprof_register_client(): $said"
@@ -138,7 +138,7 @@ ctl 0 stop -p "$pid"
 ctl 1 start -p "$pid" --memory-snapshot
 says "process $pid: PROFILE_MEMORY: the program's client does not record memory"
 leave
-result "a program with a client of its own"
+tested "a program with a client of its own"
 
 begin XSPROF_ONDEMAND=1
 holds scribble "$pid" "$xsprof" "${XSPROF_TIER:-quick}"
@@ -146,7 +146,6 @@ kill -0 "$pid" || bad "the program did not live through it"
 tell ops 3
 leave
 [ ! -e core ] || bad "there is a core"
-result "a control page that somebody writes all over: both sides live, and the program ends"
+tested "a control page that somebody writes all over: both sides live, and the program ends"
 
-echo "1..$n"
-exit $failed
+finish

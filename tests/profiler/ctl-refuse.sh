@@ -35,7 +35,7 @@ wait $waiter
 [ $? = 1 ] || bad "the waiter of one that was cancelled ended with another status than 1"
 grep -q "process $pid: the request was cancelled" waited || bad "its waiter said $(cat waited)"
 [ ! -e other.json ] || bad "other.json is there"
-result "one at a time; the program's own session is left alone"
+tested "one at a time; the program's own session is left alone"
 
 ctl 1 start -p "$pid" -o none/a.json
 says "none/: No such file or directory"
@@ -62,7 +62,7 @@ tell ops 1
 ctl 0 stop -p "$pid"
 prints "$dir/linked.json"
 holds linked.json work0=1 work1=1 work2=1 work3=1
-result "files, words and times that cannot be"
+tested "files, words and times that cannot be"
 
 ctl 1 status -p 999999999
 says "process 999999999: does not exist, or has ended: 'xsprof ctl list' shows the processes .*"
@@ -87,12 +87,11 @@ says "process $pid: does not listen: start it with XSPROF_ONDEMAND=1, or call .*
 leave
 ctl 1 status -p "$pid"
 says "process $pid: does not exist, or has ended: .*"
-result "processes that do not listen: each is told what to do"
+tested "processes that do not listen: each is told what to do"
 
 # From outside a process uses PyTorch if it has mapped a library of that name.
 if [ "${XSPROF_VARIANT:-}" = asan ]; then
-	n=$((n + 1))
-	echo "ok $n what PyTorch lacks is named # SKIP nothing can be preloaded before a sanitizer"
+	skipped "what PyTorch lacks is named" "nothing can be preloaded before a sanitizer"
 else
 	ours=$(realpath "$build/lib/libxsprof-torch.so")
 	theirs=$build/tests/profiler/libtorch_cpu.so
@@ -132,7 +131,7 @@ else
 	ctl 1 stop -p "$pid"
 	! grep -q PyTorch errors || bad "of a program without PyTorch: $(cat errors)"
 	leave
-	result "what a program that uses PyTorch lacks is named, with its folder"
+	tested "what a program that uses PyTorch lacks is named, with its folder"
 fi
 
 begin XSPROF_RECORD="$dir/itself.data"
@@ -140,7 +139,7 @@ tell ops 3
 leave
 "$xsprof" info itself.data >info 2>&1 || bad "XSPROF_RECORD: $(cat info)"
 grep -q "$pid" info || bad "XSPROF_RECORD: $(cat complaints info)"
-result "threads of the library's own beside 3 MiB of the program's thread-local data"
+tested "threads of the library's own beside 3 MiB of the program's thread-local data"
 
 plain="setpriv --clear-groups --bounding-set=-all"
 as="$plain --reuid=65534 --regid=65534"
@@ -164,10 +163,9 @@ if [ "$(id -u)" = 0 ] &&
 	grep -q "process $other: belongs to user 65534: run xsprof as that user, or as root" \
 		<<<"$output" || bad "said $output"
 	kill -KILL $other
-	result "a process of another user"
+	tested "a process of another user"
 else
-	n=$((n + 1))
-	echo "ok $n a process of another user # SKIP must be root, with the build readable to all"
+	skipped "a process of another user" "must be root, with the build readable to all"
 fi
 
 # The address sanitizer cannot be preloaded into a program built without it.
@@ -183,10 +181,9 @@ if [ "$(id -u)" = 0 ] && [ "${XSPROF_VARIANT:-}" != asan ] && $as test -x "$xspr
 	ctl 1 status -p $other
 	says "process $other: has XSPROF_ONDEMAND in its environment, but does not listen: .*"
 	kill -KILL $other
-	result "a process that may have no thread more"
+	tested "a process that may have no thread more"
 else
-	n=$((n + 1))
-	echo "ok $n a process that may have no thread more # SKIP not root, or with a sanitizer"
+	skipped "a process that may have no thread more" "not root, or with a sanitizer"
 fi
 
 begin_below XSPROF_ONDEMAND=1 "$xsprof" record --backend tmpfs -q -o record.data --
@@ -201,7 +198,7 @@ begin_below XSPROF_ONDEMAND=0 "$xsprof" record --backend tmpfs -q -o record.data
 ctl 1 snapshot -p "$pid"
 says "process $pid: takes no requests, but has rings: 'xsprof snapshot --pid $pid' .*"
 leave "$runner"
-result "a process that is being recorded: traces on demand as well, and where its rings are"
+tested "a process that is being recorded: traces on demand as well, and where its rings are"
 
 unshare="unshare --pid --fork --kill-child --mount-proc"
 [ "$(id -u)" = 0 ] || unshare+=" --map-root-user"
@@ -215,10 +212,9 @@ if $unshare true 2>/dev/null; then
 	ctl 0 stop -p "$pid"
 	holds inside.json work0=6 work1=6 work2=6 work3=6
 	leave "$runner"
-	result "a process in namespaces of its own, asked from outside"
+	tested "a process in namespaces of its own, asked from outside"
 else
-	n=$((n + 1))
-	echo "ok $n a process in namespaces of its own # SKIP namespaces cannot be made here"
+	skipped "a process in namespaces of its own" "namespaces cannot be made here"
 fi
 
 unshare="unshare --mount"
@@ -226,11 +222,9 @@ unshare="unshare --mount"
 if $unshare mount -t tmpfs none "$dir/shm" 2>/dev/null; then
 	# shellcheck disable=SC2086
 	wrong+=$($unshare python3 "$check" decoy "$xsprof" 2>&1)
-	result "what is called as a control page, and is none: it is not opened"
+	tested "what is called as a control page, and is none: it is not opened"
 else
-	n=$((n + 1))
-	echo "ok $n what is called as a control page # SKIP a mount namespace cannot be made here"
+	skipped "what is called as a control page" "a mount namespace cannot be made here"
 fi
 
-echo "1..$n"
-exit $failed
+finish

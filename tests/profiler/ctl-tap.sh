@@ -2,6 +2,7 @@
 #
 # TAP for tests of `xsprof ctl`: a program to trace, and checks of ctl's status and output. Source
 # this in the top folder of the repository.
+. tests/common/tap.sh
 build=$(cd "${BUILD:-build}" && pwd) || exit 1
 xsprof=$build/bin/xsprof
 check=$PWD/tests/profiler/check-ctl.py
@@ -12,13 +13,11 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-ctl.XXXXXX") || exit 1
 cd "$dir" || exit 1
 mkdir shm
 export XSPROF_SHM_DIR=$dir/shm
-n=0
-failed=0
 pids=
 wrong=
 
 # Ends only processes started here, by pid, and each once.
-finish()
+clean_up()
 {
 	local p
 
@@ -27,20 +26,14 @@ finish()
 	done
 	rm -rf "$dir"
 }
-trap finish EXIT
+trap clean_up EXIT
 # Writing to a program that has died must not end the test.
 trap '' PIPE
 
-result() # $1 what was tested
+tested() # $1 what; holds if nothing was wrong
 {
-	n=$((n + 1))
-	if [ -z "$wrong" ]; then
-		echo "ok $n $1"
-	else
-		sed 's/^/# /' <<<"${wrong%$'\n'}"
-		echo "not ok $n $1"
-		failed=1
-	fi
+	[ -z "$wrong" ]
+	tap_line $? "$1" "${wrong%$'\n'}"
 	wrong=
 }
 

@@ -19,7 +19,7 @@ sleep 1
 tell switches
 [ -n "$before" ] && [ "$said" = "$before" ] ||
 	bad "its thread woke up: $before switches, then $said"
-result "it listens, is found, and is never woken while nobody asks"
+tested "it listens, is found, and is never woken while nobody asks"
 
 tell ops 7
 ctl 0 start -p "$pid" --shapes -o one.json
@@ -40,7 +40,7 @@ prints "process $pid .*: idle; the last trace, asked for by xsprof ctl, is $dir/
 holds part.json work0=100 work1=100 work2=100 work3=100 shapes
 holds "xsprof-$pid-snapshot.json" work0=150 work1=150 work2=150 work3=150 shapes
 holds one.json work0=150 work1=150 work2=150 work3=150 shapes
-result "start, snapshot, snapshot, stop: every op of four threads, and no other"
+tested "start, snapshot, snapshot, stop: every op of four threads, and no other"
 
 # The program makes ops as long as ctl waits.
 "$xsprof" ctl start -p "$pid" -d 200ms --wait -o two.json.gz >waited 2>errors &
@@ -62,7 +62,7 @@ ctl 0 start -p "$pid" -s ACTIVITIES_DURATION_SECS=60 -o set.json
 says "process $pid \(ctl-program\): records into $dir/set.json, for as long as --set says"
 tell ops 1
 ctl 0 stop -p "$pid"
-result "by a time, and with what was asked for"
+tested "by a time, and with what was asked for"
 
 # Rings of 64 kB overflow when four threads run and nothing gets a CPU to read the rings.
 calm=$pid
@@ -112,7 +112,7 @@ grep -qE "^xsprof: ${lost/all/waited}\$" waited || bad "its waiter said $(cat wa
 leave
 pid=$calm
 exec 8>&6 9<&7 6>&- 7<&-
-result "records that were lost: which and how many, status 4, and 0 with --allow-lost"
+tested "records that were lost: which and how many, status 4, and 0 with --allow-lost"
 
 empty="$dir/empty.json: the trace is empty: the program recorded no op: .*; no file is written"
 ctl 1 start -p "$pid" -d 1ms --wait -o empty.json
@@ -123,7 +123,7 @@ says "process $pid: $empty"
 ctl 1 stop -p "$pid"
 says "process $pid: $empty"
 [ ! -e empty.json ] || bad "empty.json is there"
-result "a trace without any op: a failure, with its reason"
+tested "a trace without any op: a failure, with its reason"
 
 ctl 0 start -p "$pid" --memory-snapshot
 tell alloc 4
@@ -133,7 +133,7 @@ ctl 0 stop -p "$pid"
 prints "$dir/xsprof-$pid.pickle"
 holds part.pickle allocs=4 frees=2
 holds "xsprof-$pid.pickle" allocs=14 frees=7
-result "memory: start, export, export, stop"
+tested "memory: start, export, export, stop"
 
 ctl 1 start -p "$pid" -n 3
 says "process $pid: the program has executed no step yet: try again when it trains, .*duration"
@@ -153,7 +153,7 @@ tell steps 5
 ctl 0 stop -p "$pid"
 holds cut.json work0=5
 [ ! -e never.json ] || bad "never.json is there"
-result "by iterations, between two of them; and stopped before their number"
+tested "by iterations, between two of them; and stopped before their number"
 
 # The examples of the man page, unchanged: its program makes steps all the time.
 cat >train <<-END
@@ -185,7 +185,6 @@ done
 gzip -dc second.json.gz | grep -q '"work0"' || bad "no op in second.json.gz"
 grep -q "^ *$train +ctl-program" -E told || bad "not listed: $(cat told)"
 leave
-result "the examples of the man page work"
+tested "the examples of the man page work"
 
-echo "1..$n"
-exit $failed
+finish

@@ -4,17 +4,18 @@
 # A program for other profilers with only the namespace changed, and the traces that it saves. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 build=${BUILD:-build}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-usage.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
+tap_log=$dir/log
 
-"$build/tests/profiler/usage" "$dir" >"$dir/out" || failed=1
+"$build/tests/profiler/usage" "$dir" >"$dir/out" || tap_failed=1
 sed '1d' "$dir/out"
-"$build/tests/profiler/usage-c" "$dir" || failed=1
-n=5
+"$build/tests/profiler/usage-c" "$dir" || tap_failed=1
+tap_n=5
 for file in profile_trace guard trace c_trace; do
-	n=$((n + 1))
-	if why=$(python3 - "$dir/$file.json" 2>&1 <<'END'
+	python3 - "$dir/$file.json" >"$dir/log" 2>&1 <<'END'
 import collections, json, sys
 trace = json.load(open(sys.argv[1]))
 ops = [e for e in trace["traceEvents"] if e.get("cat") == "cpu_op"]
@@ -23,13 +24,6 @@ assert names == {"aten::linear": 10, "aten::addmm": 10}, names
 assert all(e["ph"] == "X" and e["dur"] >= 0 and e["pid"] and e["tid"] for e in ops)
 assert trace["schemaVersion"] == 1 and trace["traceName"]
 END
-	); then
-		echo "ok $n $file.json: twenty ops"
-	else
-		sed 's/^/# /' <<<"$why"
-		echo "not ok $n $file.json: twenty ops"
-		failed=1
-	fi
+	result "$file.json: twenty ops" $?
 done
-echo "1..$n"
-exit "${failed:-0}"
+finish

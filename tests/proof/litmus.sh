@@ -16,12 +16,7 @@ case $build in
 *) build=$(dirname "$(dirname "$here")")/$build ;;
 esac
 herd=${HERD7:-herd7}
-
-skip()
-{
-	echo "1..0 # SKIP $*"
-	exit 77
-}
+. "$here/../common/tap.sh"
 
 # Sets $model: given, in a kernel tree that lies unpacked, or out of Debian's archive
 find_model()
@@ -47,20 +42,12 @@ find_model()
 command -v "$herd" > /dev/null || skip "$herd is not installed (Debian 12 has no package of herd7)"
 find_model || skip "no linux-kernel.cfg: install linux-source-6.1, or set LKMM"
 
-number=0 failed=0
 for file in "$here"/*.litmus; do
 	name=$(basename "$file" .litmus)
 	wanted=$(sed -n 's/^ \* Result: \([A-Z][a-z]*\)$/\1/p' "$file")
 	out=$(cd "$model" && timeout 60 "$herd" -conf linux-kernel.cfg "$file" 2>&1)
 	got=$(sed -n "s/^Observation $name \([A-Z][a-z]*\) .*/\1/p" <<< "$out")
-	number=$((number + 1))
-	if [ -n "$wanted" ] && [ "$got" = "$wanted" ]; then
-		echo "ok $number - $name: $wanted"
-	else
-		echo "not ok $number - $name: wanted '$wanted', got '$got'"
-		sed 's/^/# /' <<< "$out"
-		failed=1
-	fi
+	[ -n "$wanted" ] && [ "$got" = "$wanted" ]
+	tap_line $? "$name: $wanted" "wanted '$wanted', got '$got'"$'\n'"$out"
 done
-echo "1..$number"
-exit $failed
+finish

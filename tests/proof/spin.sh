@@ -16,16 +16,13 @@ case $build in
 esac
 cc=${CC:-cc}
 memory=500	# MB a run may take
+. "$here/../common/tap.sh"
 
 for tool in spin "$cc"; do
-	if ! command -v "${tool%% *}" > /dev/null; then
-		echo "1..0 # SKIP ${tool%% *} is not installed"
-		exit 77
-	fi
+	command -v "${tool%% *}" > /dev/null || skip "${tool%% *} is not installed"
 done
 mkdir -p "$build/proof" && work=$(mktemp -d "$build/proof/spin.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-. "$here/../common/tap.sh"
 tap_log=$work/log
 
 # verify MODEL OPTIMIZE DEFINE...: spin's verdict in $work/log; status 0 when it ran. A

@@ -2,7 +2,6 @@
 #
 # Starts a test of the Python package: uses the package and libraries of the tree, and gives $dir a
 # session folder of its own. Source this after tap.sh.
-skip() { echo "1..0 # SKIP $*"; exit 77; }
 
 # shellcheck disable=SC2034 # used by the script that sources it
 here=$PWD/tests/python

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/viewers/packages.sh
 python=/usr/bin/python3
 python_packages mypy mypy==2.4.1 typing_extensions==4.16.0 mypy_extensions==1.2.0 \
-	pathspec==1.1.1 librt==0.17.0 ast-serialize==0.13.1 || { echo "1..0 # SKIP $why"; exit 77; }
+	pathspec==1.1.1 librt==0.17.0 ast-serialize==0.13.1 || skip "$why"
 . tests/python/start.sh
 
 strict() # the arguments of mypy

@@ -11,6 +11,7 @@
 #		without
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 build=${BUILD:-build}
 arm=$build/arm64
 full=
@@ -29,7 +30,7 @@ user()
 {
 	local failed=0 how
 
-	command -v qemu-aarch64 >/dev/null || { echo '1..0 # SKIP no qemu-aarch64'; exit 77; }
+	command -v qemu-aarch64 >/dev/null || skip "no qemu-aarch64"
 	t()
 	{
 		"$build/tests/ring/session" XSPROF_BUFFER_SIZE="$1" $how qemu-aarch64 \

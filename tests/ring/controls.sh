@@ -4,12 +4,11 @@
 # Negative controls: runs each test with a library, or a reader, that is broken in one place. If the
 # test does not fail then, its passes mean nothing. TAP, inverted.
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 
 progs=${BUILD:-build}/tests/ring
-number=0
-failed=0
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
+tap_log=$(mktemp) || exit 1
+trap 'rm -f "$tap_log"' EXIT
 
 # fails NAME [NAME=VALUE]... PROGRAM [ARG...]: the program must fail. One run is enough on any
 # processor, because the program acts at a chosen instruction
@@ -23,29 +22,19 @@ fails()
 	done
 	prog=$1
 	shift
-	number=$((number + 1))
 	# shellcheck disable=SC2086 # split into words on purpose
-	timeout 60 "$progs/session" $env "$progs/$prog" "$@" >"$log" 2>&1
+	timeout 60 "$progs/session" $env "$progs/$prog" "$@" >"$tap_log" 2>&1
 	# A failed test, or a crash of the reader, or a hang.
 	case $? in
-	0)
-		sed 's/^/# /' "$log" | tail -n5
-		echo "not ok $number $name: not seen"
-		failed=1 ;;
+	0) result "$name: not seen" 1 ;;
 	99|125|126|127)
-		cat "$log"
+		cat "$tap_log"
 		echo "Bail out! $name: could not be run"
 		exit 1 ;;
 	*)
-		grep -m1 wrong "$log" || echo "# $(tail -n1 "$log")"
-		echo "ok $number $name: seen" ;;
+		grep -m1 wrong "$tap_log" || echo "# $(tail -n1 "$tap_log")"
+		result "$name: seen" 0 ;;
 	esac
-}
-
-skip() # NAME WHY
-{
-	number=$((number + 1))
-	echo "ok $number $1 # SKIP $2"
 }
 
 small=XSPROF_BUFFER_SIZE=16k
@@ -59,8 +48,8 @@ if [ "$(nproc)" -gt 1 ]; then
 	fails 'the ring of the CPU before' $small remember-stalering
 	fails 'a CPU and its ring in two stores' $small remember-twostores
 else
-	skip 'the ring of the CPU before' 'one CPU'
-	skip 'a CPU and its ring in two stores' 'one CPU'
+	skipped 'the ring of the CPU before' 'one CPU'
+	skipped 'a CPU and its ring in two stores' 'one CPU'
 fi
 fails 'one slot published before its last word' $small step-early from=127
 fails 'many slots published before the last' $small step-earlygeneral from=127
@@ -70,5 +59,4 @@ fails 'sequences tried without end' $small bounded-unbounded
 fails 'a handler that waits for its own thread' $small $no_rseq locks-nestwait
 fails 'the clock of a lock ring read before the lock' $small $no_rseq XSPROF_LOCK_RINGS=1 \
 	order-earlyclock
-echo "1..$number"
-exit $failed
+finish

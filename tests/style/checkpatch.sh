@@ -11,32 +11,19 @@
 
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
+. tests/common/tap.sh
 source=$(tests/vm/fetch.sh source) || { echo "$source"; exit 77; }
 scripts=${source#source }/scripts
-failed=0
-
-# check N NAME: a result, which holds if $said, the tool's output, is empty
-check()
-{
-	if [ -z "$said" ]; then
-		echo "ok $1 $2"
-		return
-	fi
-	echo "not ok $1 $2"
-	sed 's/^/# /' <<< "$said"
-	failed=1
-}
 
 mapfile -t files < <(git ls-files 'kmod/*.[ch]')
-[ ${#files[@]} -gt 0 ] || { echo "1..0 # SKIP there is no module"; exit 77; }
+[ ${#files[@]} -gt 0 ] || skip "there is no module"
 
 said=$("$scripts/checkpatch.pl" --no-tree --strict --terse --show-types --no-summary \
 	--max-line-length=100 --ignore FILE_PATH_CHANGES,LINUX_VERSION_CODE -f "${files[@]}" 2>&1 |
 	grep -vE '(compat\.h:[0-9]+: WARNING:CONSTANT_COMPARISON|CAMELCASE: .*<_Static_assert>$)' |
 	grep -vE "(uapi/xsprof/abi|compat)\.h:[0-9]+: [A-Z]+:SPACING: .* around that '[</>]'")
-check 1 "checkpatch.pl --strict"
+correct "checkpatch.pl --strict" "$said"
 said=$("$scripts/kernel-doc" -none "${files[@]}" 2>&1 |
 	grep -vE "uapi/.*: warning: (Enum value .*|.* member 'reserved[0-9]*') not described")
-check 2 "kernel-doc"
-echo "1..2"
-exit $failed
+correct "kernel-doc" "$said"
+finish

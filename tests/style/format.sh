@@ -6,11 +6,9 @@
 # take the status of a command in their name instead of the test's. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 
-if ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
-	echo "1..0 # SKIP not a git work tree: no list of files"
-	exit 77
-fi
+git rev-parse --is-inside-work-tree >/dev/null 2>&1 || skip "not a git work tree: no list of files"
 
 mapfile -t code < <(git ls-files -- '*.[ch]' '*.cc' '*.sh' '*.py' '*.inc' Makefile Kbuild .ci/run)
 mapfile -t text < <(git ls-files -- '*.[ch]' '*.cc' '*.sh' '*.py' '*.inc' '*.md' '*.rst' '*.[1-8]' \
@@ -21,26 +19,10 @@ code=("${present[@]}")
 present=()
 for f in "${text[@]}"; do [ -f "$f" ] && present+=("$f"); done
 text=("${present[@]}")
-failed=0
-n=0
 
 # $1 the name of the check; stdin has the offending lines.
-check()
-{
-	local lines
+check() { correct "$1" "$(head -n 20)"; }
 
-	n=$((n + 1))
-	lines=$(cat)
-	if [ -z "$lines" ]; then
-		echo "ok $n $1"
-	else
-		head -n 20 <<<"$lines" | sed 's/^/# /'
-		echo "not ok $n $1"
-		failed=1
-	fi
-}
-
-echo "1..5"
 check "no line of ${#code[@]} source files is wider than 100 columns" < <(
 	# Columns are characters, not bytes, which expand(1) would count.
 	perl -CSD -ne 'chomp;
@@ -55,4 +37,4 @@ check "C is indented by tabs" < <(grep -nE '^ {8}' "${c[@]}" /dev/null)
 mapfile -t scripts < <(printf '%s\n' "${code[@]}" | grep '\.sh$')
 check "no result takes the status of what its name runs" < <(
 	grep -nE '^[[:blank:]]*result .*\$\([^(].*\$\?$' "${scripts[@]}" /dev/null)
-exit $failed
+finish

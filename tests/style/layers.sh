@@ -7,6 +7,7 @@
 # without TAP. The rules must also find planted errors.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 BUILD=${BUILD:-build}
 tab=tests/style/layers.tab
 dir=$(mktemp -d) || exit 1
@@ -155,30 +156,19 @@ if [ "${1:-}" = -l ]; then
 	exit
 fi
 
-n=0
-fails=0
-check()		# NAME FILE: one result, which holds if the file is empty
+# NAME FILE: one result, which holds if the file is empty
+check() { correct "$1" "$(head -n 40 "$2")"; }
+
+# NAME FILE: the reverse, for a rule that must find what was planted
+seen()
 {
-	n=$((n + 1))
-	if [ -s "$2" ]; then
-		sed 's/^/# /' "$2" | head -n 40
-		echo "not ok $n $1"
-		fails=$((fails + 1))
-	else
-		echo "ok $n $1"
-	fi
+	[ -s "$2" ]
+	result "$1" $?
 }
 
-# The reverse, for a rule that must find what was planted.
-seen()		# NAME FILE
-{
-	if [ -s "$2" ]; then : >"$dir/none"; else echo "nothing was seen" >"$dir/none"; fi
-	check "$1" "$dir/none"
-}
-
-echo 1..11
-if [ "$(wc -l <"$dir/calls")" -gt 500 ]; then : >"$dir/0"; else echo "too few" >"$dir/0"; fi
-check "$(wc -l <"$dir/calls") calls between files were read from the objects" "$dir/0"
+calls=$(wc -l <"$dir/calls")
+[ "$calls" -gt 500 ]
+result "$calls calls between files were read from the objects" $?
 check "no include goes up" "$dir/1"
 check "no call goes up" "$dir/2"
 check "no circle of files" "$dir/3"
@@ -197,4 +187,4 @@ check "$doc has the $(documented $doc | wc -l) rules of $tab" "$dir/5"
 sed 's/^     - base ring$/     - base/' $doc >"$dir/planted.rst"
 diff <(allowed) <(documented "$dir/planted.rst") | grep '^[<>]' >"$dir/p5"
 seen "a planted difference is seen" "$dir/p5"
-[ "$fails" = 0 ]
+finish

@@ -5,13 +5,11 @@
 # as a whole. A planted longer file must be found. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 most=450
 whole=(kmod/uapi/xsprof/abi.h gpu/cupti/cupti-abi.h)
 
-if ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
-	echo "1..0 # SKIP not a git work tree: no list of files"
-	exit 77
-fi
+git rev-parse --is-inside-work-tree >/dev/null 2>&1 || skip "not a git work tree: no list of files"
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 
@@ -28,28 +26,16 @@ too_long() # FILE...
 		END { said() }' "$@"
 }
 
-failed=0
 mapfile -t files < <(git ls-files -- '*.[ch]' '*.cc' '*.cxx' '*.hpp' '*.cu' '*.sh' '*.py')
 present=()
 for f in "${files[@]}"; do [ -f "$f" ] && present+=("$f"); done
-echo "1..2"
-long=$(too_long "${present[@]}")
-if [ -z "$long" ]; then
-	echo "ok 1 none of ${#present[@]} source files has more than $most lines"
-else
-	sed 's/^/# /' <<<"$long"
-	echo "not ok 1 none of ${#present[@]} source files has more than $most lines"
-	failed=1
-fi
+correct "none of ${#present[@]} source files has more than $most lines" \
+	"$(too_long "${present[@]}")"
 
 mkdir -p "$dir/kmod/uapi/xsprof" && cd "$dir" || exit 1
 seq $most >most.c
 seq $((most + 1)) | tee longer.sh >kmod/uapi/xsprof/abi.h
 seen=$(too_long most.c longer.sh kmod/uapi/xsprof/abi.h)
-if [ "$seen" = "longer.sh: $((most + 1)) lines" ]; then
-	echo "ok 2 a longer one is seen"
-else
-	echo "not ok 2 a longer one is seen"
-	failed=1
-fi
-exit $failed
+[ "$seen" = "longer.sh: $((most + 1)) lines" ]
+result "a longer one is seen" $?
+finish

@@ -5,11 +5,8 @@
 # full text of every license named. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-
-if ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
-	echo "1..0 # SKIP not a git work tree: no list of files"
-	exit 77
-fi
+. tests/common/tap.sh
+git rev-parse --is-inside-work-tree >/dev/null 2>&1 || skip "not a git work tree: no list of files"
 
 # Sets want, the license that a file must name; nothing for files without comments.
 wanted()
@@ -48,10 +45,7 @@ for f in "${files[@]}"; do
 	[ -n "$want" ] || continue
 	checked=$((checked + 1))
 	got=${names[$f]:-}
-	if [ "$got" != "$want" ]; then
-		bad="$bad
-# $f: names '${got:-no license}', want '$want'"
-	fi
+	[ "$got" = "$want" ] || bad+="$f: names '${got:-no license}', want '$want'"$'\n'
 done
 
 missing=
@@ -59,16 +53,7 @@ for id in GPL-2.0-only LGPL-2.1-only Linux-syscall-note; do
 	[ -s "LICENSES/$id.txt" ] || missing="$missing LICENSES/$id.txt"
 done
 
-echo "1..2"
-if [ -z "$bad" ] && [ "$checked" -gt 0 ]; then
-	echo "ok 1 SPDX lines of $checked files"
-else
-	echo "# $checked files looked at$bad"
-	echo "not ok 1 SPDX lines"
-fi
-if [ -z "$missing" ]; then
-	echo "ok 2 license texts"
-else
-	echo "not ok 2 license texts: missing$missing"
-fi
-[ -z "$bad$missing" ] && [ "$checked" -gt 0 ]
+[ "$checked" -gt 0 ] || bad="no file was listed"
+correct "SPDX lines of $checked files" "${bad%$'\n'}"
+correct "license texts" "${missing:+missing:$missing}"
+finish

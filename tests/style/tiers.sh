@@ -6,6 +6,7 @@
 # its tests. Also checks that the tests that the documents name exist. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
 doc=Documentation/testing.rst
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -133,21 +134,9 @@ turns_listed()
 		}' tests/*/tests.list | sort
 }
 
-n=0
-fails=0
-check()		# NAME FILE: one result, which holds where the file is empty
-{
-	n=$((n + 1))
-	if [ -s "$2" ]; then
-		sed 's/^/# /' "$2"
-		echo "not ok $n $1"
-		fails=$((fails + 1))
-	else
-		echo "ok $n $1"
-	fi
-}
+# NAME FILE: one result, which holds where the file is empty or missing
+check() { correct "$1" "$([ ! -s "$2" ] || cat "$2")"; }
 
-echo 1..10
 table $doc >"$dir/table"
 listed tests/*/tests.list >"$dir/listed"
 [ "$(wc -l <"$dir/listed")" -gt 20 ] || echo "too few" >"$dir/few"
@@ -186,4 +175,4 @@ sed 's/``kmod.unhooked``//' $doc >"$dir/planted.rst"
 diff -q <(turns_listed) <(turns_told "$dir/planted.rst") >/dev/null &&
 	echo "not seen" >"$dir/unseen"
 check "a missing one is seen" "$dir/unseen"
-[ "$fails" = 0 ]
+finish

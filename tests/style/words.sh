@@ -6,11 +6,8 @@
 # libraries. Planted ones must be found. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-
-if ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
-	echo "1..0 # SKIP not a git work tree: no list of files"
-	exit 77
-fi
+. tests/common/tap.sh
+git rev-parse --is-inside-work-tree >/dev/null 2>&1 || skip "not a git work tree: no list of files"
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 
@@ -36,28 +33,14 @@ words()		# text|strings FILE...
 		}' "$@"
 }
 
-n=0
-fails=0
-check()		# NAME FILE: one result, which holds where the file is empty
-{
-	n=$((n + 1))
-	if [ -s "$2" ]; then
-		head -n 40 "$2" | sed 's/^/# /'
-		echo "not ok $n $1"
-		fails=$((fails + 1))
-	else
-		echo "ok $n $1"
-	fi
-}
-
 # Compares what words() finds in a planted text with the lines that it must find.
 planted()	# NAME text|strings WANT TEXT
 {
+	local got
+
 	printf '%s\n' "$4" >"$dir/plant"
-	words "$2" "$dir/plant" | sed 's/.*plant://' | tr '\n' ' ' >"$dir/got"
-	if [ "$(cat "$dir/got")" = "$3" ]; then : >"$dir/bad"; else cp "$dir/got" "$dir/bad"; fi
-	[ -s "$dir/bad" ] || [ -s "$dir/got" ] || [ -z "$3" ] || echo "nothing was seen" >"$dir/bad"
-	check "$1" "$dir/bad"
+	got=$(words "$2" "$dir/plant" | sed 's/.*plant://' | tr '\n' ' ')
+	correct "$1" "$([ "$got" = "$3" ] || echo "found: ${got:-nothing}")"
 }
 
 listed()	# PATTERN...: the files under version control that are there
@@ -72,17 +55,15 @@ mapfile -td '' text < <(listed README.md CONTRIBUTING.md 'lib/include/*' 'Docume
 	'tools/python/*.py' 'tools/python/xsprof/*')
 mapfile -td '' code < <(listed 'tools/*.[ch]' 'lib/*.[ch]' 'gpu/*.[ch]' 'kmod/*.[ch]')
 
-echo 1..6
-[ "${#text[@]}" -gt 60 ] && [ "${#code[@]}" -gt 300 ] || echo "too few files" >"$dir/0"
-check "${#text[@]} texts and ${#code[@]} sources were listed" "$dir/0"
-words text "${text[@]}" >"$dir/1" 2>&1
-check "public headers, documents and README name who acts" "$dir/1"
-words strings "${code[@]}" >"$dir/2" 2>&1
-check "so do the messages" "$dir/2"
+[ "${#text[@]}" -gt 60 ] && [ "${#code[@]}" -gt 300 ]
+result "${#text[@]} texts and ${#code[@]} sources were listed" $?
+correct "public headers, documents and README name who acts" \
+	"$(words text "${text[@]}" 2>&1 | head -n 40)"
+correct "so do the messages" "$(words strings "${code[@]}" 2>&1 | head -n 40)"
 planted "planted words in a text are seen" text "1:Whoever 2:nobody 2:whom " \
 	$'Whoever reads\nthis: nobody, by whom; some body, a wholesome one'
 planted "a planted word in a string is seen" strings "2:anybody " \
 	$'/* nobody */ x = \'"\'; // whom\nputs("anybody \\" else"); somebody();'
 planted "a source without such strings is clean" strings "" \
 	$'/* "nobody" */\nchar c = \'"\', *s = "reader"; int whoever;'
-[ "$fails" = 0 ]
+finish

@@ -7,10 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 roam=$BUILD/tests/tools/roam
-if [ "$(nproc)" -lt 2 ]; then
-	echo "1..0 # SKIP one CPU: no thread roams"
-	exit 0
-fi
+[ "$(nproc)" -ge 2 ] || skip "one CPU: no thread roams"
 export XSPROF_SHM_DIR=$dir/shm XSPROF_BACKEND=tmpfs
 mkdir -p "$XSPROF_SHM_DIR"
 cd "$dir" || exit 1

@@ -8,10 +8,8 @@ cd "$(dirname "$0")/../.." || exit 1
 
 events=${XSPROF_EVENTS:-50000000}
 room=$(df -Pk "$dir" | awk 'NR == 2 { print $4 }')
-if [ "$room" -lt $((events / 1024 * 40)) ]; then
-	echo "1..0 # SKIP $dir has no room for a capture of $events events"
-	exit 77
-fi
+[ "$room" -ge $((events / 1024 * 40)) ] ||
+	skip "$dir has no room for a capture of $events events"
 "$make_capture" big "$dir/big.data" "$events" || exit 1
 
 for format in text chrome ndjson perfetto; do

@@ -14,12 +14,6 @@ export XSPROF_SHM_DIR=$dir/shm
 mkdir "$dir/shm"
 unset XSPROF_TORCH LD_PRELOAD
 
-skip()
-{
-	echo "1..0 # SKIP $1"
-	exit 77
-}
-
 # Makes the two links that the packages' scripts would make.
 arm64_fetch()
 {

@@ -5,7 +5,6 @@
 # do: they must have the same arguments as in torch.profiler. Usage: comms.sh PYTHON. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-skip() { echo "1..0 # SKIP $*"; exit 77; }
 . tests/tools/tap.sh
 python=${1:-/usr/bin/python3}
 here=$PWD/tests/torch

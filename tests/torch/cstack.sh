@@ -8,10 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 program=$BUILD/tests/torch/cstack-calls
 here=$PWD/tests/torch
-if [ ! -e "$program" ]; then
-	echo "1..0 # SKIP libxsprof-torch is not built for this machine"
-	exit 77
-fi
+[ -e "$program" ] || skip "libxsprof-torch is not built for this machine"
 shm=$(mktemp -d /dev/shm/xsprof-test.XXXXXX) || exit 1
 trap 'rm -rf "$dir" "$shm"' EXIT
 export XSPROF_SHM_DIR=$shm STAND_IN="good 1"

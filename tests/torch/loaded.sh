@@ -11,7 +11,7 @@ python=${1:-/usr/bin/python3}
 lib=$BUILD/lib/libxsprof-torch.so
 unset LD_PRELOAD XSPROF_TORCH XSPROF_ONDEMAND
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
-[ -e "$lib" ] || { echo "1..0 # SKIP libxsprof-torch is not built for this machine"; exit 77; }
+[ -e "$lib" ] || skip "libxsprof-torch is not built for this machine"
 mkdir "$dir/shm"
 export XSPROF_SHM_DIR=$dir/shm
 cd "$dir" || exit 1

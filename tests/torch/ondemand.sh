@@ -21,8 +21,8 @@ preload=LD_PRELOAD=$lib
 pid=
 trap '[ -z "$pid" ] || kill -KILL $pid 2>/dev/null; rm -rf "$dir"' EXIT
 
-[ -e "$lib" ] || { echo "1..0 # SKIP libxsprof-torch is for x86-64"; exit 77; }
-"$python" -c 'import torch' 2>/dev/null || { echo "1..0 # SKIP no PyTorch for $python"; exit 77; }
+[ -e "$lib" ] || skip "libxsprof-torch is for x86-64"
+"$python" -c 'import torch' 2>/dev/null || skip "no PyTorch for $python"
 
 until_there() # $1 a file: waits until the running job has made it
 {

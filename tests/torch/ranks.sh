@@ -6,7 +6,6 @@
 # [torchrun] PYTHON; torchrun: tests only ranks that torchrun starts. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-skip() { echo "1..0 # SKIP $*"; exit 77; }
 . tests/tools/tap.sh
 only=
 [ "${1:-}" != torchrun ] || { only=$1; shift; }

@@ -2,7 +2,6 @@
 #
 # Starts a test that records PyTorch programs: $python is the Python of the first argument, or
 # Debian's; works in $dir, with its own session folder. Source this after tap.sh.
-skip() { echo "1..0 # SKIP $*"; exit 77; }
 
 # shellcheck disable=SC2034 # used by the script that sources it
 python=${1:-/usr/bin/python3} here=$PWD/tests/torch

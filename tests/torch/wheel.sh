@@ -9,14 +9,9 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
+. tests/common/tap.sh
 . tests/viewers/packages.sh
 . tests/torch/pythons.sh
-
-skip()
-{
-	echo "1..0 # SKIP $1"
-	exit 77
-}
 
 stubs() { python3 tests/torch/cuda-stubs.py "$new"/lib/python*/site-packages/torch/lib; }
 

@@ -6,14 +6,13 @@
 # without complaints. Leaves a picture of each in $BUILD/check/viewers. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-skip() { echo "1..0 # SKIP $*"; exit 77; }
+. tests/tools/tap.sh
 
 browser=
 for b in chromium chromium-browser google-chrome; do
 	command -v $b >/dev/null && browser=$b && break
 done
 [ -n "$browser" ] || skip "no chromium: install the package chromium"
-. tests/tools/tap.sh
 . tests/viewers/packages.sh
 . tests/viewers/captures.sh
 here=$PWD/tests/viewers

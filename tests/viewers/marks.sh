@@ -5,7 +5,6 @@
 # and captures made for this. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-skip() { echo "1..0 # SKIP $*"; exit 77; }
 . tests/tools/tap.sh
 . tests/viewers/packages.sh
 here=$PWD/tests/viewers

@@ -8,24 +8,18 @@
 
 set -u
 here=$(dirname "$(readlink -f "$0")")
+. "$here/../common/tap.sh"
 . "$here/kernels.sh"
 cross=${CROSS_COMPILE:-aarch64-linux-gnu-}
 kernel=${1:-arm64}
 all=
 [ "$kernel" != arm64 ] && [ "${XSPROF_TIER:-quick}" != full ] || all=y
-number=0 failed=0
 
 # check NAME WANTED GOT
 check()
 {
-	number=$((number + 1))
-	if [ "$2" = "$3" ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-		printf '# wanted: %s\n# got: %s\n' "${2//$'\n'/\\n}" "${3//$'\n'/\\n}"
-		failed=1
-	fi
+	correct "$1" "$([ "$2" = "$3" ] ||
+		printf '%s\n' "wanted: ${2//$'\n'/\\n}" "got: ${3//$'\n'/\\n}")"
 }
 
 guest()
@@ -326,5 +320,4 @@ arm64) restartable ;;
 *) modules ;;
 esac
 
-echo "1..$number"
-exit $failed
+finish

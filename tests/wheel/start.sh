@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Starts a test of the wheel: builds it, sets $wheel. Source this after tap.sh.
-skip() { echo "1..0 # SKIP $*"; exit 77; }
-
 [ "$(uname -m)" = x86_64 ] || skip "the wheel is for x86-64"
 /usr/bin/python3 -c 'import ensurepip' 2>/dev/null || skip "no venv of Debian's Python"
 . tests/viewers/packages.sh

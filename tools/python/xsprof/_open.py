@@ -52,7 +52,7 @@ def enter(opens: Opens, made: int) -> None:
 
 
 def leave(opens: Opens, last: Tuple[int, int, Any]) -> int:
-    """This thread, whose value was taken out, leaves the innermost range: return its name."""
+    """Leave the innermost range of this thread (@last, removed from @opens); return its name."""
     made, often, below = last
     if often > 1:
         opens[threading.get_ident()] = made, often - 1, below
