@@ -119,7 +119,8 @@ record() # $1 samples per second, then arguments of frames-left.py
 # Interrupted while it waits, not as it begins to: at most 1 of 100 times.
 for threads in 2 1040; do
 	for _ in 1 2 3; do
-		record 100 waits $threads ./left.so && awk '{ exit !($1 * 100 <= $2) }' said && break
+		record 100 waits $threads ./left.so &&
+			awk '{ exit !($1 * 100 <= $2) }' said && break
 	done
 	result "a call that waits with the GIL held goes on, of $threads threads" $?
 done
