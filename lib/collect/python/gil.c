@@ -185,10 +185,13 @@ static bool prepare(const void *caller)
 	taken_key = python_user.name(0, XSPROF_GIL_KEY_TAKEN);
 	/* If it fails, the wait in which a thread ends has no end. */
 	has_key = !pthread_key_create(&thread_key, ended);
-	/* A free-threaded build: the rest depends on threads that take the GIL. */
+	/*
+	 * The callback for collections is installed when a thread takes the GIL, which such a build
+	 * does at its start, unless it is off from the beginning.
+	 */
 	if (python_is_free_threaded())
-		collect_say("Python: a free-threaded build: while the GIL is off, its garbage "
-			    "collections and functions are not recorded");
+		collect_say("Python: a free-threaded build: calls of functions are not recorded, "
+			    "nor collections if the GIL is off at the start (PYTHON_GIL=0)");
 	/* If it fails, waits in a forked child have the parent's thread id. */
 	if (__register_atfork)
 		(void)__register_atfork(python_sample_forks, python_sample_parent, forked,

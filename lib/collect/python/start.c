@@ -35,7 +35,7 @@ const char *python_sample_why_not(void)
 	if (!python_find(&version, "Py_GetVersion", NULL) || !python_functions_find())
 		return "this version lacks required functions (3.9 has them)";
 	if (strstr(version(), "free-threading"))
-		return "this build has no GIL, which shows the running thread";
+		return "a free-threaded build: the GIL, which shows the running thread, may be off";
 	return NULL;
 }
 
