@@ -299,9 +299,7 @@ void report_print(struct report *report)
 		       report->nr_uncertain, report->nr_uncertain == 1 ? "" : "s",
 		       report->uncertain ? "their times are counted" :
 		       "without times (--include-uncertain counts them)");
-	if (report->samples)
-		printf("# samples: %" PRIu64 " stack samples: --by function shows them\n",
-		       report->samples);
+	report_hints_print(report);
 	if (report->steps) {
 		report_print_steps(report->steps);
 		report_print_out_of_memory(report);
