@@ -319,6 +319,8 @@ void report_print(struct report *report)
 		     "went: record with -e sched");
 	else if (!n && !threads && !report->events && info.truncated)
 		puts("... nothing was recorded yet: its recorder still runs, or was killed");
+	else if (!n && !threads && !report->events && (info.lost_records || info.lost_slots))
+		puts("... all records were lost: 'xsprof record' printed why");
 	else if (!n && !threads && !report->events)
 		puts("... nothing was recorded: 'xsprof record' printed why; -e sched records "
 		     "where the time of any program's threads goes");
