@@ -28,6 +28,14 @@ static bool states_device(const struct xsprof_entry *entry, const uint8_t *text)
 	       !memcmp(text, key, sizeof(key) - 1);
 }
 
+static bool states_sampling(const struct xsprof_entry *entry, const uint8_t *text)
+{
+	static const char key[] = "python.hz=";
+
+	return entry->type == XSPROF_ENTRY_FACT && entry->text_len > sizeof(key) - 1 &&
+	       !memcmp(text, key, sizeof(key) - 1);
+}
+
 /* The bit of the --python-trace module whose function was called; 0: the entry states none. */
 static uint64_t states_module(const struct xsprof_entry *entry, const uint8_t *text)
 {
@@ -59,6 +67,7 @@ static ssize_t whole_entries(const uint8_t *buf, size_t len, struct xsp_store *s
 		if (entry.size > len - at)
 			break;
 		st->devices += states_device(&entry, buf + at + sizeof(entry));
+		st->sampled |= states_sampling(&entry, buf + at + sizeof(entry));
 		st->modules |= states_module(&entry, buf + at + sizeof(entry));
 		at += entry.size;
 	}

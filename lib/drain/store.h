@@ -54,6 +54,7 @@ struct xsp_drain_ops {
  * @records: events stored
  * @slots: slots stored
  * @devices: facts "device.N" of collectors about GPUs; 0: no process used one
+ * @sampled: a process has stated "python.hz": its stacks are sampled
  * @modules: bit k: "python.module.k" was stated, see record/explain.c
  * @unsaved_records: events read but not stored for lack of room in the file
  * @elsewhere_slots: recovery: slots that the killed recorder had stored in a capture other than
@@ -74,6 +75,7 @@ struct xsp_store {
 	uint64_t			records;
 	uint64_t			slots;
 	uint64_t			devices;
+	bool				sampled;
 	uint64_t			modules;
 	uint64_t			unsaved_records;
 	uint64_t			elsewhere_slots;

@@ -79,6 +79,8 @@ for value in 30s 16M 5; do
 	has "--flight $value: the right form" err \
 		"^xsprof: $value: .* did you mean --flight=$value\?"
 done
+run "$xsprof" record --python 100 true
+has "--python 100: the right form" err '^xsprof: 100: .* did you mean --python=100\?'
 run "$xsprof" record --flight=16M 30s
 hasnt "--flight=16M 30s: a command" err 'did you mean'
 run "$xsprof" record -- no-such-command

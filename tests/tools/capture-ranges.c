@@ -59,6 +59,20 @@ void cap_make_lost(void)
 	cap_end(T(1041));
 }
 
+/* A process of which no record was kept. */
+void cap_make_all_lost(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=lost\n");
+	cap_clock(T(0), T(10000));
+	cap_producer(0, 80, T(0));
+	cap_ring_open(&r, 0, 0, 64);
+	cap_ring_close(&r, 737);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(1040));
+	cap_end(T(1041));
+}
+
 /* A recursive function, names with numbers, and a record with a continuation. */
 void cap_make_rows(void)
 {

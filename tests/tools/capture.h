@@ -66,6 +66,7 @@ void cap_make_keys(void);
 void cap_make_crowded(void);
 /* capture-ranges.c */
 void cap_make_lost(void);
+void cap_make_all_lost(void);
 void cap_make_rows(void);
 void cap_make_links(void);
 void cap_make_async(void);

@@ -288,6 +288,7 @@ static const struct kind {
 	{ "overlap", .of = cap_make_overlap },
 	{ "empties", .of = cap_make_empties },
 	{ "lost", .plain = cap_make_lost },
+	{ "all-lost", .plain = cap_make_all_lost },
 	{ "kernel", .plain = make_kernel, .of_long = cap_make_kernel },
 	{ "entries", .plain = cap_make_entries },
 	{ "threads", .plain = cap_make_threads },

@@ -189,6 +189,12 @@ result "report of a program without markers: a time after it, and one without ev
 "$xsprof" report --name x "$dir/threads.data" 2>"$dir/log" | grep -q 'nothing matches'
 result "report of a program without markers: threads have no names" $?
 
+"$make_capture" all-lost "$dir/all-lost.data" &&
+	"$xsprof" report --allow-lost "$dir/all-lost.data" >"$dir/out" 2>"$dir/log" &&
+	grep -q '^# lost: 737 records' "$dir/out" && ! grep -q 'nothing was recorded' "$dir/out" &&
+	grep -q '^\.\.\. all records were lost' "$dir/out"
+result "report of a capture without an event: whether all were lost" $?
+
 # All outputs count the same events: without continuation records, and without the reader's marks.
 for kind in rows all; do
 	events=$("$dump" -q -f ndjson "$dir/$kind.data" | grep -vcE \

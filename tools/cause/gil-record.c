@@ -22,7 +22,8 @@ enum gil_record gil_record_of(struct gil_names *names, const struct xsprof_trace
 	text = xsprof_trace_name(trace, producer, name);
 	what = !strcmp(text, XSPROF_GIL_WAIT) ? GIL_WAIT :
 	       !strcmp(text, XSPROF_GIL_TAKEN) ? GIL_TAKEN :
-	       !strcmp(text, XSPROF_GIL_HELD) ? GIL_HELD : GIL_OTHER;
+	       !strcmp(text, XSPROF_GIL_HELD) ? GIL_HELD :
+	       !strcmp(text, XSPROF_PYTHON_COLLECTION) ? GIL_COLLECTION : GIL_OTHER;
 	if (what != GIL_OTHER &&
 	    strcmp(xsprof_trace_category(trace, producer, name), XSPROF_PYTHON_CATEGORY))
 		what = GIL_OTHER;

@@ -6,6 +6,7 @@
  *					end has an argument "taken" of 0
  *	INSTANT of "GIL taken"		it took the GIL without waiting, while others wait
  *	SPAN of "GIL held, wanted"	it held the GIL while others waited, and released it
+ *	BEGIN of "garbage collection"	its thread collects, and holds the GIL meanwhile
  *
  * all in the category "python". An interpreter's own lock has a number, an argument "gil".
  */
@@ -16,7 +17,7 @@
 
 #include <xsprof/trace.h>
 
-enum gil_record { GIL_NOT_SEEN, GIL_OTHER, GIL_WAIT, GIL_TAKEN, GIL_HELD };
+enum gil_record { GIL_NOT_SEEN, GIL_OTHER, GIL_WAIT, GIL_TAKEN, GIL_HELD, GIL_COLLECTION };
 
 #define GIL_NAMES	1024u
 

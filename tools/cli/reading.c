@@ -206,6 +206,15 @@ int xsp_source_losses(const struct xsp_source *source)
 	return source->allow_lost ? 0 : TOOL_LOST;
 }
 
+bool xsp_source_attached(const struct xsp_source *source)
+{
+	/* What attach_text() has instead of a command. */
+	const char *command = xsprof_trace_host_fact(source->trace, "command");
+
+	return command && (!strncmp(command, "(processes ", 11) ||
+			   !strcmp(command, "(all processes)"));
+}
+
 void xsp_source_close(struct xsp_source *source)
 {
 	xsprof_trace_close(source->trace);

@@ -103,6 +103,9 @@ uint32_t xsp_source_nr_unrecorded(const struct xsp_source *source);
 /* In the note of a recovery that did not find the capture that the killed recorder had written. */
 #define XSP_NOTE_MISSING	": what the killed recorder had stored there is missing: "
 
+/* Did the recorder attach to running processes (record -p), rather than start a command? */
+bool xsp_source_attached(const struct xsp_source *source);
+
 /* That note, or NULL. */
 const char *xsp_source_missing(const struct xsp_source *source);
 

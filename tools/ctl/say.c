@@ -282,7 +282,8 @@ static bool print_one(pid_t pid, bool first)
 static bool print_why_not(pid_t pid, bool first)
 {
 	(void)first;
-	return is_told(pid) && (ctl_maps_has(pid, PYTORCH) || ctl_maps_has(pid, LIBRARY)) &&
+	return is_told(pid) && (ctl_maps_has(pid, PYTORCH) || ctl_maps_has(pid, LIBRARY) ||
+				ctl_maps_has(pid, "/" LIBRARY_TORCH)) &&
 	       not_listening(pid, false);
 }
 
@@ -310,8 +311,9 @@ int ctl_list(void)
 	int any = each_process(print_one);
 
 	if (!any) {
-		printf("none of your processes listens: start one with XSPROF_ONDEMAND=1; for "
-		       "PyTorch also with LD_PRELOAD=%s\n", torch_library());
+		printf("none of your processes listens: a program that uses libxsprof-user does "
+		       "with XSPROF_ONDEMAND=1, a Python that has imported PyTorch with that and "
+		       "LD_PRELOAD=%s\n", torch_library());
 		any = each_process(print_why_not);
 	}
 	return any < 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/why.h"
 #include "decode/rank.h"
 #include "format/common/out.h"
 #include "info/local.h"
@@ -217,8 +218,10 @@ static void print_streams(const struct info *info)
 	}
 }
 
-static const char *why_ended(const struct xsprof_cap_end *end)
+static const char *why_ended(const struct info *info)
 {
+	const struct xsprof_cap_end *end = info->all.end;
+
 	static const char *const words[] = {
 		"the command ended", "stopped by a signal", "the duration ended",
 		"the recorder failed", "a snapshot of the rings in memory",
@@ -226,6 +229,8 @@ static const char *why_ended(const struct xsprof_cap_end *end)
 
 	if (!end)
 		return "incomplete: the recorder was killed, or the file is truncated";
+	if (end->why == WHY_ENDED && xsp_source_attached(&info->source))
+		return "the processes ended";
 	return end->why < sizeof(words) / sizeof(words[0]) ? words[end->why] : "?";
 }
 
@@ -239,7 +244,7 @@ void info_print(const struct info *info)
 	print_host(info);
 	print_clock(info);
 	print_kernel(info);
-	print_line("ended", why_ended(all->end));
+	print_line("ended", why_ended(info));
 	printf("%-16s%" PRIu64 " records, %" PRIu64 " slots overwritten unread, %" PRIu64
 	       " bad slots\n", "lost", all->lost_records, all->lost_slots, all->bad_slots);
 	info_slices_print(info);
@@ -368,7 +373,7 @@ void info_print_json(const struct info *info)
 	if (info->first_ns && info->lossy_ns < info->last_ns)
 		printf("\"whole_from_ns\":%" PRIu64 ",",
 		       info->lossy_ns ? info->lossy_ns + 1 : info->first_ns);
-	json_text("ended", why_ended(all->end));
+	json_text("ended", why_ended(info));
 	fputs(",\n\"notes\":[", stdout);
 	for (i = 0; (note = xsprof_trace_note(info->source.trace, i)); i++) {
 		if (i)

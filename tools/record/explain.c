@@ -15,6 +15,13 @@
 /* No process joined. Most programs have no markers: first what records any program. */
 static void explain_nobody(const struct recording *r)
 {
+	if (r->opts.python_hz) {
+		tool_note("nothing was recorded: the command ran no Python that xsprof can record, "
+			  "and had no markers");
+		tool_note("it must have the environment of the command, which sudo and env -i "
+			  "clear, and load the libraries of LD_PRELOAD");
+		return;
+	}
 	tool_note("nothing was recorded: no process of the command had markers");
 	tool_note("'sudo xsprof record -e sched' shows where the time of any program's threads "
 		  "goes");
@@ -44,6 +51,10 @@ void record_explain_nothing(const struct recording *r)
 	else if (r->stats.refused)
 		tool_note("nothing was recorded: all processes that tried to join failed, see "
 			  "above");
+	else if (r->stats.producers && r->opts.python_hz)
+		tool_note("nothing was recorded: no Python ran until its first sample, and the "
+			  "command executed no marker%s",
+			  r->opts.categories ? " of these categories" : "");
 	else if (r->stats.producers)
 		tool_note("nothing was recorded: the command joined but executed no marker%s",
 			  r->opts.categories ? " of these categories" : "");
@@ -52,6 +63,15 @@ void record_explain_nothing(const struct recording *r)
 			  "it: unset it, or use --backend");
 	else
 		explain_nobody(r);
+}
+
+void record_explain_python(const struct recording *r)
+{
+	/* Otherwise record_explain_nothing() says it, or the command of -p. */
+	if (r->opts.python_hz && !r->stats.sampled && r->stats.records && !r->file_error &&
+	    !attach_on(&r->opts.attach))
+		tool_note("--python: no stack was sampled: the command ran no Python that xsprof "
+			  "can sample, or it ended at once");
 }
 
 void record_explain_gpu(const struct recording *r)

@@ -89,6 +89,7 @@ void record_look_at_room(struct recording *r);
 
 /* Functions of explain.c: why nothing was recorded, and remedies for losses; silent if quiet. */
 void record_explain_nothing(const struct recording *r);
+void record_explain_python(const struct recording *r);
 void record_explain_gpu(const struct recording *r);
 void record_explain_modules(const struct recording *r);
 void record_explain_losses(const struct recording *r);

@@ -320,6 +320,7 @@ static void sum_up(struct recording *r, uint32_t why)
 	say_where(r, true);
 	if (!r->stats.records && !r->stats.lost_records)
 		record_explain_nothing(r);
+	record_explain_python(r);
 	record_explain_gpu(r);
 	record_explain_modules(r);
 	if (why == WHY_DURATION && !r->launch.ended)

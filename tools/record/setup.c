@@ -31,6 +31,14 @@ static bool is_flight_value(const struct record_options *opts)
 	       (!tool_parse_time(opts->argv[0], &value) || !tool_parse_size(opts->argv[0], &value));
 }
 
+/* "--python 100" likewise. */
+static bool is_python_value(const struct record_options *opts)
+{
+	uint64_t value;
+
+	return opts->python_hz && !tool_parse_u64(opts->argv[0], &value);
+}
+
 static bool is_script(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -51,6 +59,9 @@ int record_check_command(const struct record_options *opts)
 	if (err == -ENOENT) {
 		if (is_flight_value(opts))
 			tool_error("%s: command not found, did you mean --flight=%s?",
+				   opts->argv[0], opts->argv[0]);
+		else if (is_python_value(opts))
+			tool_error("%s: command not found, did you mean --python=%s?",
 				   opts->argv[0], opts->argv[0]);
 		else if (!strchr(opts->argv[0], '/') && !access(opts->argv[0], F_OK))
 			tool_error("%s: command not found, did you mean '%s%s'?", opts->argv[0],

@@ -97,7 +97,7 @@ static void put_count(uint64_t n, int width)
 
 static void print_summary(const struct functions *f)
 {
-	const uint64_t *s = f->samples;
+	const uint64_t *s = f->samples, missed = s[XSPROF_SAMPLE_MISSED];
 
 	fputs("# ", stdout);
 	report_print_text(f->report->source.path, strlen(f->report->source.path), 0);
@@ -108,10 +108,14 @@ static void print_summary(const struct functions *f)
 	       " waited for it, %" PRIu64 " off CPU\n",
 	       s[XSPROF_SAMPLE_RUNS], s[XSPROF_SAMPLE_NATIVE], s[XSPROF_SAMPLE_LOCK],
 	       s[XSPROF_SAMPLE_OFF]);
-	printf("# missed: %" PRIu64 " samples of a thread, and those of all threads at %" PRIu64
-	       " ticks; %" PRIu64 " stacks did not fit, %" PRIu64
-	       " lack their outermost functions\n\n",
-	       s[XSPROF_SAMPLE_MISSED] - f->ticks, f->ticks, f->no_stack, f->cut);
+	printf("# missed: %" PRIu64 " samples, %" PRIu64 " of them ticks at which no thread was "
+	       "sampled; %" PRIu64 " stacks did not fit, %" PRIu64
+	       " lack their outermost functions\n", missed, f->ticks, f->no_stack, f->cut);
+	if (missed > (functions_all(s) + missed) / 10)
+		printf("# %.0f %% of the samples were missed, most often because the program or "
+		       "the sampling thread had no CPU: shares are uncertain\n",
+		       100.0 * (double)missed / (double)(functions_all(s) + missed));
+	putchar('\n');
 }
 
 void functions_print(const struct functions *f)
@@ -121,6 +125,7 @@ void functions_print(const struct functions *f)
 	const char *text;
 
 	print_summary(f);
+	printf("%8s  %46s\n", "On CPU", "Self, not on CPU");
 	printf("%8s  %7s  %8s  %7s  %8s  %8s  %s\n", "Self", "", "Total", "", "GIL wait", "Off CPU",
 	       "Function");
 	for (size_t i = 0; i < n; i++) {

@@ -397,6 +397,10 @@ int handovers_run(struct report *report)
 		status = tool_error(xsp_filter_given(&report->filter) ?
 				    "%s: no wait for the GIL matches the filters: leave out --pid, "
 				    "--tid, --from or --to" :
+				    xsp_source_attached(&report->source) ?
+				    "%s: has no waits for the GIL: record -p records none, since "
+				    "they are recorded only in programs started by 'xsprof record "
+				    "COMMAND'; in samples a thread that waits is off CPU" :
 				    "%s: has no waits for the GIL: no thread waited, no Python "
 				    "ran, or it was recorded with --no-python or without the "
 				    "category python", report->source.path);

@@ -15,6 +15,7 @@
 #include "cli/filter.h"
 #include "cli/reading.h"
 #include "report/groups.h"
+#include "report/hints.h"
 #include "report/open.h"
 
 enum report_by {
@@ -42,6 +43,7 @@ enum report_sort {
 	REPORT_SORT_MEMORY,
 	REPORT_SORT_FLOPS,
 	REPORT_SORT_NAME,
+	REPORT_SORT_UNKNOWN,
 };
 
 /**
@@ -72,7 +74,7 @@ struct report_threads {
  * @gpu: --gpu was given
  * @gil: --gil was given
  * @functions: --by function was given
- * @samples: kinds of samples that --by function shows
+ * @hints: records that other options show
  * @devices: there are activities of devices
  * @split: a name is in several categories: rows of ranges are also by category
  * @uncertain: --include-uncertain was given: ranges with lost records inside count with their times
@@ -113,7 +115,7 @@ struct report {
 	bool				gpu;
 	bool				gil;
 	bool				functions;
-	uint64_t			samples;
+	struct report_hints		hints;
 	bool				devices;
 	bool				split;
 	bool				uncertain;

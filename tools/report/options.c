@@ -83,6 +83,19 @@ static int parse_by(struct report *report, char *text)
 	return -1;
 }
 
+/* Which keys there are depends on --by, which may follow. */
+static int check_sort(const struct report *report, const char *text)
+{
+	if (report->functions && report->sort != REPORT_SORT_TOTAL &&
+	    report->sort != REPORT_SORT_SELF && report->sort != REPORT_SORT_NAME)
+		return tool_usage("report", "--sort %s: --by function can be sorted by self "
+				  "(default), total or name", text);
+	if (report->sort == REPORT_SORT_UNKNOWN)
+		return tool_usage("report", "--sort %s: not one of total, self, count, mean, min, "
+				  "p50, p99, max, memory, flops, name", text);
+	return -1;
+}
+
 static int parse_sort(struct report *report, const char *text)
 {
 	static const char *const words[] = {
@@ -101,8 +114,8 @@ static int parse_sort(struct report *report, const char *text)
 		report->sort = (enum report_sort)i;
 		return -1;
 	}
-	return tool_usage("report", "--sort %s: not one of total, self, count, mean, min, p50, "
-			  "p99, max, memory, flops, name", text);
+	report->sort = REPORT_SORT_UNKNOWN;
+	return -1;
 }
 
 int report_options(struct report *report, int argc, char **argv)
@@ -126,7 +139,8 @@ int report_options(struct report *report, int argc, char **argv)
 		XSP_FILTER_OPTIONS,
 		{ 0 },
 	};
-	bool rows = false, sorted = false;
+	const char *sorted = NULL;
+	bool rows = false;
 	int c, ret;
 
 	optind = 0;
@@ -138,7 +152,8 @@ int report_options(struct report *report, int argc, char **argv)
 			ret = parse_by(report, optarg);
 			break;
 		case 's':
-			rows = sorted = true;
+			rows = true;
+			sorted = optarg;
 			ret = parse_sort(report, optarg);
 			break;
 		case OPT_OPEN:
@@ -197,10 +212,9 @@ int report_options(struct report *report, int argc, char **argv)
 	if (report->gil && xsp_filter_names(&report->filter))
 		return tool_usage("report", "--gil: shows threads: cannot be used with --name or "
 				  "--category");
-	if (report->functions && sorted && report->sort != REPORT_SORT_TOTAL &&
-	    report->sort != REPORT_SORT_SELF && report->sort != REPORT_SORT_NAME)
-		return tool_usage("report", "--by function: can be sorted by self (default), total "
-				  "or name");
+	ret = sorted ? check_sort(report, sorted) : -1;
+	if (ret >= 0)
+		return ret;
 	if (report->functions && !sorted)
 		report->sort = REPORT_SORT_SELF;
 	if (report->functions && (report->uncertain || report->show.all))

@@ -299,9 +299,7 @@ void report_print(struct report *report)
 		       report->nr_uncertain, report->nr_uncertain == 1 ? "" : "s",
 		       report->uncertain ? "their times are counted" :
 		       "without times (--include-uncertain counts them)");
-	if (report->samples)
-		printf("# samples: %" PRIu64 " stack samples: --by function shows them\n",
-		       report->samples);
+	report_hints_print(report);
 	if (report->steps) {
 		report_print_steps(report->steps);
 		report_print_out_of_memory(report);
@@ -321,6 +319,8 @@ void report_print(struct report *report)
 		     "went: record with -e sched");
 	else if (!n && !threads && !report->events && info.truncated)
 		puts("... nothing was recorded yet: its recorder still runs, or was killed");
+	else if (!n && !threads && !report->events && (info.lost_records || info.lost_slots))
+		puts("... all records were lost: 'xsprof record' printed why");
 	else if (!n && !threads && !report->events)
 		puts("... nothing was recorded: 'xsprof record' printed why; -e sched records "
 		     "where the time of any program's threads goes");

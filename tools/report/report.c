@@ -53,13 +53,12 @@ static void add_event(struct report *report, const struct xsprof_event *ev)
 		return;
 	/* The decoder adds events for begins and ends of processes: these do not count. */
 	report->events += xsp_event_counts(ev);
+	report_hints_event(report, ev);
 	if (xsp_event_is_range(ev) || ev->type == XSPROF_REC_ARGS || xsp_event_nameless(ev))
 		return;
 	/* Samples are in the rows of functions. */
-	if (ev->type == XSPROF_REC_SAMPLE) {
-		report->samples++;
+	if (ev->type == XSPROF_REC_SAMPLE)
 		return;
-	}
 	group = report_row(report, ev->type, ev->producer, ev->pid, ev->tid, ev->name, NULL);
 	if (!group)
 		return;
@@ -199,7 +198,8 @@ static int run(struct report *report)
 		else
 			report_print(report);
 		status = tool_finish(status);
-		if (!status && report->steps && !report_steps_any(report->steps))
+		if (!status && ((report->steps && !report_steps_any(report->steps)) ||
+				report_hints_lack_places(report)))
 			status = TOOL_FAILED;
 	}
 out:

@@ -291,7 +291,9 @@ static int check(const struct why *why)
 	if (!cause_get_stats(why->cause)->switches)
 		return tool_error("%s: has no scheduler events, which show why: record with -e "
 				  "sched (as root), and with --irq --syscalls --faults for more; "
-				  "or with --sched if the module is loaded", path);
+				  "or with --sched if the module is loaded. Without them 'xsprof "
+				  "dump -r --name NAME' shows when ranges were, and 'xsprof report "
+				  "--gil' which threads waited for Python's GIL", path);
 	if (!why->found && !why->report->gaps && why->report->nr_uncertain)
 		return tool_error("%s: records were lost inside all ranges named '%s' of threads: "
 				  "--include-uncertain shows them", path, why->report->why);

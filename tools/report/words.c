@@ -146,6 +146,8 @@ void report_print_left(const struct report *report, bool ranges)
 {
 	uint64_t crowded = report_shapes_crowded(report->shapes);
 
+	if (report_hints_lack_places(report))
+		puts("... stack samples have no lines or modules of ops: --by function shows them");
 	if (ranges && report->by & REPORT_BY_PLACE)
 		print_modules_left(report_shapes_modules(report->shapes),
 				   report->by & REPORT_BY_LINE ? "lines" : "modules");

@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include <xsprof/python-names.h>
+
 #include "collect/common/say.h"
 #include "collect/python/local.h"
 
@@ -116,7 +118,7 @@ void python_gc_begin(int category)
 	/* A recording that ended without us, as when a thread cannot be made after a fork. */
 	if (added)
 		python_gc_end();
-	name = python_user.name(category, "garbage collection");
+	name = python_user.name(category, XSPROF_PYTHON_COLLECTION);
 	key_generation = python_user.name(0, "generation");
 	key_collected = python_user.name(0, "collected");
 	key_uncollectable = python_user.name(0, "uncollectable");
