@@ -65,30 +65,34 @@ def _wanted(name: int) -> int:
 
 
 def _set(kv: Any, value: Any) -> None:
-    if isinstance(value, bool):
+    kind = type(value)
+    if kind is not int and kind is not float and kind is not bool:
+        value = _argument.plain(value)
+        kind = type(value)
+    if kind is bool:
         kv.type, kv.u.u64 = _user.BOOL, value
-    elif isinstance(value, int) and -1 << 63 <= value < 1 << 63:
-        kv.type, kv.u.i64 = _user.I64, value
-    elif isinstance(value, int) and 0 <= value < 1 << 64:
-        kv.type, kv.u.u64 = _user.U64, value
-    elif isinstance(value, float):
+    elif kind is float:
         kv.type, kv.u.f64 = _user.F64, value
+    elif kind is int and -1 << 63 <= value < 1 << 63:
+        kv.type, kv.u.i64 = _user.I64, value
+    elif kind is int and 0 <= value < 1 << 64:
+        kv.type, kv.u.u64 = _user.U64, value
     else:
-        try:
-            data = value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
-        except Exception:  # pylint: disable=broad-except
-            # Its str() is code of the program, which does not run without a recorder.
-            data = "<unprintable {} object>".format(type(value).__name__).encode()
+        data = value if kind is bytes else _argument.printed(value)
         kv.type, kv.len, kv.u.str = _user.STR, len(data), data
 
 
 def _kvs(args: Dict[str, Any]) -> Tuple[Any, int]:
-    kvs = (_user.Kv * len(args))()
-    for kv, (key, value) in zip(kvs, args.items()):
+    # A copy: a value's str() is code of the program, which may change the arguments of its range.
+    items = tuple(args.items())
+    kvs = (_user.Kv * len(items))()
+    for kv, (key, value) in zip(kvs, items):
+        if type(key) is not str:
+            key = str.__str__(key)
         # Only "**" makes such a key; looking for it without a recorder would cost too much.
         kv.key = _id(key.replace("\0", "\\0") if "\0" in key else key)
         _set(kv, value)
-    return kvs, len(args)
+    return kvs, len(items)
 
 
 def _begin(name: Text, category: Optional[Text], args: Optional[Dict[str, Any]]) -> int:
@@ -337,9 +341,8 @@ def instant(name: Text, category: Optional[Text] = None, scope: str = "thread",
         name = _argument.text("instant", "name", name)
     if category is not None:
         category = _argument.category("instant", category)
-    if not isinstance(scope, str) or scope not in _SCOPES:
-        raise ValueError("xsprof: instant(): scope: expected thread, process or global, "
-                         "not {}".format(_argument.shown(scope)))
+    if type(scope) is not str or scope not in _SCOPES:
+        scope = _argument.one_of("instant", "scope", scope, _SCOPES)
     if not _on[0]:
         return
     made = _id(name, category)
@@ -372,7 +375,8 @@ def counter(name: Text, value: "Union[SupportsFloat, SupportsIndex]",
 def _count(made: int, name: str, value: Any) -> None:
     try:
         try:
-            whole = operator.index(value)
+            # A subclass of int may compare in its own way.
+            whole = int.__int__(operator.index(value))
         except TypeError:
             real = float(value)
         else:
@@ -399,7 +403,7 @@ def _put(function: str, kind: int, name: Text, number: Any, category: Optional[T
     if not _wanted(made):
         return
     try:
-        whole = operator.index(number)
+        whole = int.__int__(operator.index(number))
     except Exception as err:  # pylint: disable=broad-except
         _argument.unconverted(function, name, "number", number, err)
         return
