@@ -66,22 +66,20 @@ def one_of(function: str, what: str, value: Any, words: Iterable[str]) -> str:
     return word
 
 
-def plain(value: Any) -> Any:
-    """The bool, int, float or bytes that a value is, or its text as bytes."""
+def plain(value: Any) -> Tuple[Any, type]:
+    """The int or float of a value of a subclass, and its type; other values as they are."""
     kind = type(value)
-    if kind is bool:
-        return value
     if issubclass(kind, int):
-        return int.__int__(value)
+        return int.__int__(value), int
     if issubclass(kind, float):
-        return float.__float__(value)
-    if issubclass(kind, bytes):
-        return bytes.__getitem__(value, slice(None))
-    return printed(value)
+        return float.__float__(value), float
+    return value, kind
 
 
 def printed(value: Any) -> bytes:
-    """The text of a value."""
+    """The text of a value; bytes are text already."""
+    if issubclass(type(value), bytes):
+        return bytes.__getitem__(value, slice(None))
     try:
         return str.encode(str(value), "utf-8", "replace")
     except Exception:  # pylint: disable=broad-except
