@@ -352,6 +352,11 @@ def others():
     assert load("c.json")["trace_id"] == prof.get_trace_id() == "MINE"
     assert load("c.json")["early"] == 7 and not prof.events() and not prof.key_averages().table()
     refused(TypeError, "ProfilerActivity", profile, activities=["cpu"])
+    for wrong in "cpu", 3, ProfilerActivity.CPU:
+        refused(TypeError, "activities: expected a list", profile, activities=wrong)
+    refused(TypeError, "profile(): schedule: expected a function", profile, schedule=3)
+    refused(TypeError, "profile(): on_trace_ready: ", profile, on_trace_ready="x")
+    refused(TypeError, "custom_trace_id_callback: ", profile, custom_trace_id_callback="x")
     refused(AssertionError, "empty", profile, activities=[])
     refused(UserWarning, "record --gpu", profile, activities=[ProfilerActivity.XPU])
     refused(FutureWarning, "activities", profile, use_cuda=False)

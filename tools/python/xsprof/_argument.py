@@ -103,6 +103,13 @@ def whole(function: str, what: str, value: Any) -> None:
             function, what, shown(value)))
 
 
+def function_of(function: str, what: str, value: Any, expected: str) -> None:
+    """Check that a value can be called, or is None; expected: what it is for."""
+    if value is not None and not callable(value):
+        raise TypeError("xsprof: {}(): {}: expected {}, not {}".format(
+            function, what, expected, shown(value)))
+
+
 def number(function: str, what: str, value: Any) -> None:
     """Check that a value is of a type whose values can be numbers."""
     kind = type(value)
