@@ -66,9 +66,13 @@ got = {}
 for line in said.splitlines():
     place, value = line.rsplit(" ", 1)
     got[place] = int(value)
+with open("lib/include/xsprof/python-names.h") as f:
+    texts = dict(re.findall(r'#define (XSPROF_GIL_\w+)\s+"(.*?)"', f.read()))
+wanted["XSPROF_GIL_WAIT"], wanted["XSPROF_GIL_HELD"] = _trace.GIL
+got.update({name: texts[name] for name in ("XSPROF_GIL_WAIT", "XSPROF_GIL_HELD")})
 wrong = {place: (value, got[place]) for place, value in wanted.items() if got[place] != value}
 for place, (ours, theirs) in sorted(wrong.items()):
-    print("# %s: %d in Python, %d in C" % (place, ours, theirs))
+    print("# %s: %s in Python, %s in C" % (place, ours, theirs))
 print("%sok 1 %d structs and %d constants are those of the headers" % (
     "not " if wrong else "", structs, len(CONSTANTS)))
 print("1..1")

@@ -26,7 +26,6 @@ BATCH = 1024
 
 _HOW = ("unknown", "exited", "killed", "exec", "vanished", "running")
 _CLOCKS = ("none", "tsc", "cntvct", "mono_raw")
-_GIL = ("GIL wait", "GIL held, wanted")
 
 
 class Capture:
@@ -207,7 +206,7 @@ class Capture:
         threads and pairs. The capture is read once more for it, by the tool.
         """
         t = self._read()
-        if not any(r.name in _GIL for r in t.ranges) and not any(r.name in _GIL for r in t.whole):
+        if not any(r.name in _trace.GIL for rows in (t.ranges, t.whole) for r in rows):
             return Gil(0, 0, 0, 0, 0, Table(GilThread), Table(GilPair))
         r = _tool.report(self.path, "--gil", "--limit", str(2 ** 32))
         threads = Table(GilThread, (GilThread(**row) for row in r.pop("threads")))
@@ -277,8 +276,8 @@ class Capture:
     def events(self) -> Iterator[Dict[str, Any]]:
         """Iterate over the records in time order, as dicts; nothing is kept.
 
-        A record has "type" as a number (enum xsprof_rec_type and XSPROF_EV_*), "value" and "aux" as the
-        record has them. One iteration at a time; a table asked for meanwhile ends it.
+        A record has "type" as a number (enum xsprof_rec_type and XSPROF_EV_*), "value" and "aux" as
+        it has them. One iteration at a time; a table asked for meanwhile ends it.
         """
         # Not in the iterator, which would raise at its first step only.
         self._open()
