@@ -67,19 +67,19 @@ def _wanted(name: int) -> int:
 
 def _set(kv: Any, value: Any) -> None:
     kind = type(value)
-    if kind is not int and kind is not float and kind is not bool:
+    if kind is not int and kind is not str and kind is not float and kind is not bool:
         value, kind = _argument.plain(value)
-    if kind is bool:
-        kv.type, kv.u.u64 = _user.BOOL, value
+    if kind is int and -1 << 63 <= value < 1 << 63:
+        kv.type, kv.u.i64 = _user.I64, value
     elif kind is float:
         kv.type, kv.u.f64 = _user.F64, value
-    elif kind is int and -1 << 63 <= value < 1 << 63:
-        kv.type, kv.u.i64 = _user.I64, value
+    elif kind is bool:
+        kv.type, kv.u.u64 = _user.BOOL, value
     elif kind is int and 0 <= value < 1 << 64:
         kv.type, kv.u.u64 = _user.U64, value
     else:
-        value = _argument.printed(value)
-        kv.type, kv.len, kv.u.str = _user.STR, len(value), value
+        text = value.encode("utf-8", "replace") if kind is str else _argument.printed(value)
+        kv.type, kv.len, kv.u.str = _user.STR, len(text), text
 
 
 def _kvs(args: Dict[str, Any]) -> Tuple[Any, int]:
@@ -376,7 +376,7 @@ def _count(made: int, name: str, value: Any) -> None:
     try:
         try:
             # A subclass of int may compare in its own way.
-            whole = int.__int__(operator.index(value))
+            whole = value if type(value) is int else int.__int__(operator.index(value))
         except TypeError:
             real = float(value)
         else:
