@@ -192,6 +192,104 @@ def schedules():
     assert names(prof)["outer"] == 1 and "WARMUP before a NONE" in str(said[0].message), said
 
 
+def stack_load():
+    with record_function("load", "its arguments"):
+        pass
+
+
+@xsprof.range("step", category="stacks", n=1)
+def stack_step():
+    xsprof.args(later=2)
+    stack_load()
+
+
+def stack_deep(depth):
+    if depth:
+        stack_deep(depth - 1)
+    else:
+        with xsprof.range("deep"):
+            pass
+
+
+def stack_generator():
+    with xsprof.range("generator"):
+        yield
+
+
+@record_function("decorator")
+def stack_decorated():
+    with xsprof.range("in it"):
+        pass
+
+
+def stack_work():
+    stack_step()
+    stack_decorated()
+    list(stack_generator())
+    stack_deep(100)
+
+
+def functions(event):
+    """The functions of its stack, innermost first."""
+    for frame in event.stack[:64]:
+        assert re.match(r"[^ ]*alone\.py\(\d+\): [\w<>.]+$", frame), event.stack
+    return [re.split("[ .]", frame)[-1] for frame in event.stack[:64]]
+
+
+def stacks():
+    """Each range has its Python stack, without frames of the package and of what is below."""
+    def recorded(**options):
+        with profile(**options) as prof:
+            stack_work()
+        return {e.name: e for e in prof.events()}, prof
+
+    def checked(events):
+        outer = ["stack_work", "recorded", "stacks", "<module>"]
+        assert functions(events["step"]) == outer, events["step"].stack
+        assert functions(events["load"]) == ["stack_load", "stack_step"] + outer, events["load"]
+        assert functions(events["decorator"]) == outer, events["decorator"].stack
+        assert functions(events["in it"]) == ["stack_decorated"] + outer, events["in it"].stack
+        assert functions(events["generator"]) == ["stack_generator"] + outer, events["generator"]
+        assert functions(events["deep"]) == ["stack_deep"] * 64, events["deep"].stack
+        assert "41" in events["deep"].stack[64] and len(events["deep"].stack) == 65, events["deep"]
+
+    plain, _ = recorded()
+    assert not any(e.stack for e in plain.values()), plain
+    events, prof = recorded(with_stack=True)
+    checked(events)
+    # The line is that of the call, and all else of a range is as without stacks.
+    assert events["load"].stack[0] != events["load"].stack[1]
+    for name, event in events.items():
+        was = plain[name]
+        assert (event.kwinputs, event.is_user_annotation, len(event.cpu_children)) == (
+            was.kwinputs, was.is_user_annotation, len(was.cpu_children)), (name, event.kwinputs)
+    assert events["step"].cpu_children == [events["load"]], events["step"].cpu_children
+    rows = {row.key: row for row in prof.key_averages(group_by_stack_n=1)}
+    assert rows["load"].stack == events["load"].stack[:1], rows["load"].stack
+    assert "stack_load" in prof.key_averages(group_by_stack_n=3).table()
+    prof.export_stacks("stacks")
+    with open("stacks") as f:
+        assert not re.search(r"0x|\.so|xsprof/", f.read().replace(os.getcwd(), ""))
+    prof.export_chrome_trace("stacks.json")
+    step, = [e for e in load("stacks.json")["traceEvents"] if e.get("name") == "step"]
+    assert "stack_work" in step["args"]["Call stack"], step
+    # A forked child names them again.
+    child = os.fork()
+    if not child:
+        checked(recorded(with_stack=True)[0])
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    # More different stacks than there is room for.
+    lines = "\n".join(["def many():"] + ["    with record_function('x'): pass"] * 13000)
+    scope = {"record_function": record_function}
+    exec(compile(lines, "many.py", "exec"), scope)
+    with profile(with_stack=True) as prof:
+        scope["many"]()
+    kinds = collections.Counter(e.stack[0] if e.stack and "many" not in e.stack[0] else "named"
+                                for e in prof.events())
+    assert set(kinds) == {"named", "[stack missed]"} and kinds["named"] > 10000, kinds
+
+
 def threads():
     def other():
         with record_function("other thread"):
@@ -254,6 +352,11 @@ def others():
     assert load("c.json")["trace_id"] == prof.get_trace_id() == "MINE"
     assert load("c.json")["early"] == 7 and not prof.events() and not prof.key_averages().table()
     refused(TypeError, "ProfilerActivity", profile, activities=["cpu"])
+    for wrong in "cpu", 3, ProfilerActivity.CPU:
+        refused(TypeError, "activities: expected a list", profile, activities=wrong)
+    refused(TypeError, "profile(): schedule: expected a function", profile, schedule=3)
+    refused(TypeError, "profile(): on_trace_ready: ", profile, on_trace_ready="x")
+    refused(TypeError, "custom_trace_id_callback: ", profile, custom_trace_id_callback="x")
     refused(AssertionError, "empty", profile, activities=[])
     refused(UserWarning, "record --gpu", profile, activities=[ProfilerActivity.XPU])
     refused(FutureWarning, "activities", profile, use_cuda=False)
@@ -317,7 +420,8 @@ def variables():
         for name in files:
             if name.endswith(".py"):
                 with open(os.path.join(where, name), encoding="utf-8") as f:
-                    text += f.read()
+                    # Without the notes about constants of headers.
+                    text += re.sub("#: .*", "", f.read())
     with open(os.path.join(os.environ["XSPROF_LIBDIR"], "libxsprof-user.so.0"), "rb") as f:
         library = f.read()
     named = set(re.findall(r"\bXSPROF_(?!ACTIVITY|EV_|RANGEF_)[A-Z_]+\b", text))
@@ -327,6 +431,6 @@ def variables():
     assert not unread, unread
 
 
-for part in (basics, tables, schedules, threads, others, losses, variables):
+for part in (basics, tables, schedules, stacks, threads, others, losses, variables):
     part()
 assert "torch" not in sys.modules

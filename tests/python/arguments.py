@@ -43,6 +43,76 @@ class Text(str):
         return "not this"
 
 
+class Proxy:
+    """As lazy proxies are that have no object yet: isinstance() asks it for its class."""
+
+    @property
+    def __class__(self):
+        raise RuntimeError("no object yet")
+
+    def __str__(self):
+        return "a proxy"
+
+    __repr__ = __str__
+
+
+class Incomparable(int):
+    """Its methods raise, as those of a number whose unit does not fit."""
+
+    def refuse(self, *of):
+        raise TypeError("another unit")
+
+    __lt__ = __le__ = __gt__ = __ge__ = __and__ = __rand__ = __int__ = __index__ = refuse
+
+
+class Key(str):
+    def refuse(self, *of):
+        raise TypeError("no text")
+
+    __contains__ = replace = encode = refuse
+
+
+class Bytes(bytes):
+    def __len__(self):
+        raise TypeError("no length")
+
+
+class NamelessType(type):
+    @property
+    def __name__(cls):
+        raise TypeError("no name")
+
+
+class Nameless(metaclass=NamelessType):
+    def __str__(self):
+        raise KeyError("str")
+
+    def __float__(self):
+        raise KeyError("float")
+
+
+class RaisesBadly:
+    """The exception has no text."""
+
+    class Textless(Exception):
+        def __str__(self):
+            raise KeyError("str")
+
+    def __float__(self):
+        raise self.Textless()
+
+
+class Adds:
+    """Its text changes the arguments that it belongs to."""
+
+    def __init__(self, to):
+        self.to = to
+
+    def __str__(self):
+        self.to["added %d" % len(self.to)] = 1
+        return "adds"
+
+
 # Part of the message, and the call.
 async def coroutine():
     pass
@@ -84,7 +154,11 @@ REFUSED = [
      lambda: xsprof.instant("x", scope="all")),
     ("instant(): scope: ", lambda: xsprof.instant("x", scope="all", n=1)),
     ("instant(): scope: ", lambda: xsprof.instant("x", scope=["thread"])),
+    ("instant(): scope: ", lambda: xsprof.instant("x", scope=Proxy())),
     ("instant(): name: ", lambda: xsprof.instant(None)),
+    ("range(): name: expected a str or bytes, not ", lambda: xsprof.range(Proxy())),
+    ("counter(): value: ", lambda: xsprof.counter("c", Proxy())),
+    ("step(): number: ", lambda: xsprof.step(Proxy())),
     ("instant(): category: ", lambda: xsprof.instant("x", "")),
     ("flow_begin(): number: ", lambda: xsprof.flow_begin("f", None)),
     ("flow_step(): number: ", lambda: xsprof.flow_step("f", 2.0)),
@@ -122,6 +196,8 @@ def dropped():
     for _ in range(3):
         xsprof.counter("dropped", Raises())
     xsprof.counter("dropped", 10 ** 400)
+    xsprof.counter("dropped", RaisesBadly())
+    xsprof.counter("dropped", Nameless())
     xsprof.counter("dropped", fractions.Fraction(10 ** 400))
     for call in (xsprof.flow_begin, xsprof.flow_step, xsprof.flow_end, xsprof.async_begin,
                  xsprof.async_end):
@@ -142,6 +218,15 @@ def recorded_as():
     with xsprof.range("args", **values):
         xsprof.args(more=Raises())
     xsprof.instant("instant", **values)
+    values = {"proxy": Proxy(), "number": Incomparable(7), "bytes": Bytes(b"abc"),
+              "nameless": Nameless(), Key("key"): Key("text")}
+    adding = xsprof.range("hard", category="of it", **values)
+    adding.args["adds"] = Adds(adding.args)
+    with adding:
+        xsprof.args(**values)
+    xsprof.instant("hard instant", scope=Key("thread"), **values)
+    xsprof.counter("incomparable", Incomparable(8))
+    xsprof.step(Incomparable(9))
     with record_function("function", Raises()):
         pass
     assert xsprof.enabled("cat") == (os.environ.get("RECORDED") == "1")
@@ -201,15 +286,23 @@ def check(ndjson):
     for e in events:
         of[e["type"]].append(e)
     assert [(e["name"], e.get("i64", e.get("f64"))) for e in of["counter"]] == [
-        ("half", 0.5), ("index", 5), ("true", 1), ("\\ud800", 1), ("a subclass", 1)], of["counter"]
-    assert [e["value"] for e in of["step"]] in ([5, -1], [5, (1 << 64) - 1]), of["step"]
+        ("half", 0.5), ("index", 5), ("true", 1), ("\\ud800", 1), ("a subclass", 1),
+        ("incomparable", 8)], of["counter"]
+    assert [e["value"] for e in of["step"]] in ([5, -1, 9], [5, (1 << 64) - 1, 9]), of["step"]
     marked, = [e for e in of["begin"] if e["name"] == "args"]
-    instant, = of["instant"]
+    instant, hard_instant = of["instant"]
     assert instant["name"] == "instant", instant
     for e in (marked, instant):
         values = {a["key"]: a["value"] for a in e["args"]}
         assert values["raises"] == "<unprintable Raises object>", values
         assert values["nul\\0key"] == 1 and values["s"] == "a\0b", values
+    hard, = [e for e in of["begin"] if e["name"] == "hard"]
+    for e in hard, hard_instant:
+        values = {a["key"]: a["value"] for a in e["args"]}
+        assert (values["proxy"], values["number"], values["bytes"], values["nameless"],
+                values["key"]) == ("a proxy", 7, "abc", "<unprintable Nameless object>",
+                                   "text"), values
+        assert values.get("adds", "adds") == "adds" and "added" not in str(values), values
     names = [e["name"] for e in of["begin"]]
     for name, count in (("Decorated.of_class", 2), ("static", 2), ("Decorated.also", 1),
                         ("Decorated.getter", 1)):
@@ -226,4 +319,4 @@ if __name__ == "__main__":
         decorators()
         recorded_as()
         count = dropped()
-        assert count == (11 if xsprof.enabled() else 0), count
+        assert count == (13 if xsprof.enabled() else 0), count

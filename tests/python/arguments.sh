@@ -21,8 +21,8 @@ while read -r version python; do
 	result "$version: recorded: the same exceptions, no others" $status
 	grep '^xsprof: .*not recorded$' said >lines
 	cp said log
-	[ "$(grep -c . lines)" = 5 ] && [ "$(grep -cE "arguments.py:[0-9]+: [a-z_]+\('[a-z]+'\): \
-the (value|number) \(type [A-Za-z]+\) cannot be converted: [A-Za-z]+: " lines)" = 5 ]
+	[ "$(grep -c . lines)" = 7 ] && [ "$(grep -cE "arguments.py:[0-9]+: [a-z_]+\('[a-z]+'\): \
+the (value|number) \(type [A-Za-z]+\) cannot be converted: [A-Za-z]+: " lines)" = 7 ]
 	result "$version: what cannot be converted is said once for each place" $?
 	"$dump" -q -f ndjson data >events 2>>log &&
 		"$python" "$here/arguments.py" check events >>log 2>&1

@@ -14,6 +14,7 @@ import xsprof
 
 KINDS = {"begin": "begin", "op": "begin", "complete": "complete", "async-begin": "async",
          "span": "span", "gpu": "gpu"}
+GIL = ("GIL wait", "GIL held, wanted")
 NOT_RECORDS = ("producer", "exit", "lost", "kernel", "kernel-lost", "args")
 
 
@@ -112,30 +113,49 @@ def same_profile(capture):
     """A profile of the capture has its ranges, except for other kinds and for pairs."""
     prof = capture.profile()
     rows = {row.key for row in prof.key_averages()}
-    begun = {r.name for r in capture.ranges() if r.kind == "begin"}
+    begun = {r.name for r in capture.ranges() if r.kind == "begin"} - set(GIL)
     assert begun <= rows | {"ProfilerStep*"}, begun - rows
+    # Threads that wait for the GIL use no CPU.
+    assert not rows & set(GIL), rows
     prof.export_chrome_trace("profile.json")
     assert load("profile.json")["traceEvents"]
+
+
+def pids(path):
+    with xsprof.open(path) as capture:
+        return ", ".join(map(str, sorted({p.pid for p in capture.processes()}))) or "none"
 
 
 def refused(path):
     for call, says in ((lambda: xsprof.open("no such file"), "no such file"),
                        (lambda: xsprof.open(__file__), "neither a capture"),
-                       (lambda: xsprof.open(path).ops(by="colour"), "name, process")):
+                       (lambda: xsprof.open(path).ops(by="colour"), "name, process"),
+                       (lambda: xsprof.open(None), "open(): path: expected a str"),
+                       (lambda: xsprof.open(5), "open(): path: expected a str"),
+                       (lambda: xsprof.open(path, memory="1G"), "open(): memory: expected an int"),
+                       (lambda: xsprof.open(path, memory=-1), "number of bytes, not -1"),
+                       (lambda: xsprof.open(path).profile("1"), "profile(): pid: expected an int"),
+                       (lambda: xsprof.open(path).profile(-1), "no process -1 in the capture"),
+                       (lambda: xsprof.open(path).profile(4194305), "it has " + pids(path))):
         try:
             call()
-        except (OSError, ValueError) as err:
+        except (OSError, ValueError, TypeError) as err:
             assert says in str(err), err
         else:
             raise AssertionError("not refused: " + says)
-    capture = xsprof.open(path)
-    capture.close()
-    capture.close()
-    try:
-        capture.ops()
-        raise AssertionError("a closed one has ops")
-    except ValueError as err:
-        assert "open it again" in str(err), err
+    for read in False, True:
+        capture = xsprof.open(path)
+        if read:
+            capture.ranges()
+        capture.close()
+        capture.close()
+        for name in ("ops ranges steps instants counters flows allocations gpu samples gil lost "
+                     "kernel processes threads info notes events profile").split():
+            try:
+                getattr(capture, name)()
+                raise AssertionError("a closed one has " + name)
+            except ValueError as err:
+                assert "open it again" in str(err), err
 
 
 def main():

@@ -98,6 +98,8 @@ assert gil.threads.to_dicts() == report["threads"], gil.threads
 assert gil.pairs.to_dicts() == report["pairs"], gil.pairs
 assert len(gil.threads) >= 4 and gil.threads.columns[0] == "pid", len(gil.threads)
 alone = xsprof.open("alone").gil()
+prof = xsprof.open("data").profile()
+assert not [e for e in prof.events() if "GIL" in e.name], prof.key_averages().table()
 assert alone.waits == 0 and alone.threads == [] and alone.pairs == [], alone
 END
 result "gil() has what report --gil has" $?

@@ -62,6 +62,22 @@ assert xsprof.annotate(lambda: 5)() == 5
 END
 result "a marker that nobody records calls nothing of the library" $?
 
+# The wheel's script imports this before it executes the tool.
+/usr/bin/python3 - >log 2>&1 <<'END'
+import signal, subprocess, sys
+SIGINT = signal.SIGINT
+PROGRAM = """
+import os, signal, sys, xsprof._command
+assert "subprocess" not in sys.modules and "xsprof._lib" not in sys.modules
+os.kill(os.getpid(), signal.SIGINT)
+"""
+for before, status in (signal.SIG_DFL, -SIGINT), (signal.SIG_IGN, 0):
+    done = subprocess.run([sys.executable, "-c", PROGRAM], stderr=subprocess.PIPE,
+                          preexec_fn=lambda: signal.signal(SIGINT, before))
+    assert (done.returncode, done.stderr) == (status, b""), done
+END
+result "the command: Ctrl-C before the tool runs ends it without a traceback" $?
+
 mkdir -p there/xsprof other
 cp -r "${PYTHONPATH:?}/xsprof/." there/xsprof/
 mkdir there/xsprof/lib

@@ -86,6 +86,28 @@ with xsprof.profile(with_modules=True, with_stack=True) as prof:
     model(torch.ones(2, 8))
 assert {e.module_hierarchy for e in prof.events() if e.name == "aten::tanh"} == {"Sequential.1"}
 assert all("both.py" in e.stack[-1] for e in prof.events() if e.name == "aten::tanh")
+
+# Ranges have stacks as well; the package's own frames are in none.
+@xsprof.record_function("decorated")
+def inner():
+    with xsprof.range("in it", n=1):
+        torch.ones(3).sum()
+
+def outer():
+    with xsprof.range("outermost"):
+        inner()
+
+with xsprof.profile(with_stack=True, schedule=lambda step: xsprof.ProfilerAction.RECORD) as prof:
+    outer()
+stacks = {e.name: [f.rpartition(": ")[2] for f in e.stack if "both.py" in f]
+          for e in prof.events()}
+assert stacks["outermost"] == ["outer", "<module>"], stacks
+assert stacks["decorated"] == stacks["outermost"], stacks
+assert stacks["in it"] == stacks["aten::sum"] == ["inner", "outer", "<module>"], stacks
+frames = {f for e in prof.events() for f in e.stack}
+assert not [f for f in frames if "/xsprof/" in f or "contextlib" in f], frames
+table = prof.key_averages(group_by_stack_n=3).table()
+assert "_session.py" not in table and ": inner" in table, table
 END
 for order in last first; do
 	"$python" both.py $order >log 2>&1

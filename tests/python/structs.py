@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-from xsprof import _join, _marker, _trace, _user
+from xsprof import _join, _marker, _stack, _trace, _user
 from xsprof.profiler import _result, _session
 
 folder = sys.argv[1]
@@ -24,8 +24,10 @@ CONSTANTS = {
     "XSPROF_EVF_UNKNOWN": _trace.EVF_UNKNOWN, "XSPROF_EVF_HOLE": _join.EVF_HOLE,
     "XSPROF_RANGEF_UNCERTAIN": _trace.UNCERTAIN, "XSPROF_RANGEF_RECURSIVE": _trace.RECURSIVE,
     "XSPROF_RANGEF_CONTINUED": _trace.CONTINUED, "XSPROF_RANGE_CUT": _trace.CUT,
+    "XSPROF_DETAIL_STACK": _user.DETAIL_STACK, "XSPROF_STACK_FRAMES": _stack.FRAMES,
+    "XSPROF_STACK_MISSED": _stack.MISSED, "XSPROF_FRAME_NAMED": _stack.NAMED - (1 << 64),
     "XSPROF_RANGE_OPEN": _trace.OPEN, "XSPROF_PROFILER_KINETO": _session.KINETO,
-    "XSPROF_OP_USER_SCOPE": _session.USER_SCOPE, "XSPROF_EVENT_MEMORY": _result.MEMORY,
+    "XSPROF_OP_USER_SCOPE": _user.USER_SCOPE, "XSPROF_EVENT_MEMORY": _result.MEMORY,
     "XSPROF_EVENT_OUT_OF_MEMORY": _result.OUT_OF_MEMORY,
     "XSPROF_EVENT_ANNOTATION": _result.ANNOTATION, "XSPROF_EVENT_INSTANT": _result.INSTANT,
 }
@@ -64,9 +66,13 @@ got = {}
 for line in said.splitlines():
     place, value = line.rsplit(" ", 1)
     got[place] = int(value)
+with open("lib/include/xsprof/python-names.h") as f:
+    texts = dict(re.findall(r'#define (XSPROF_GIL_\w+)\s+"(.*?)"', f.read()))
+wanted["XSPROF_GIL_WAIT"], wanted["XSPROF_GIL_HELD"] = _trace.GIL
+got.update({name: texts[name] for name in ("XSPROF_GIL_WAIT", "XSPROF_GIL_HELD")})
 wrong = {place: (value, got[place]) for place, value in wanted.items() if got[place] != value}
 for place, (ours, theirs) in sorted(wrong.items()):
-    print("# %s: %d in Python, %d in C" % (place, ours, theirs))
+    print("# %s: %s in Python, %s in C" % (place, ours, theirs))
 print("%sok 1 %d structs and %d constants are those of the headers" % (
     "not " if wrong else "", structs, len(CONSTANTS)))
 print("1..1")

@@ -22,12 +22,14 @@
  * @where: file and function in one allocation: "file\\0function"
  * @function: points to the function in @where
  * @foreign: belongs to a package or to Python's standard library
+ * @ours: belongs to the Python package xsprof: its frames are left out
  */
 struct known_code {
 	void		*code;
 	char		*where;
 	const char	*function;
 	bool		foreign;
+	bool		ours;
 };
 
 const void *python_calls[PYTHON_CALLS];
@@ -122,6 +124,14 @@ static bool note_entry(void *code)
 	return true;
 }
 
+/* Is it of a module of the package xsprof that calls PyTorch or functions of the program? */
+static bool is_ours(const char *file)
+{
+	return ends_with(file, "/xsprof/_marker.py") ||
+	       ends_with(file, "/xsprof/profiler/_profile.py") ||
+	       ends_with(file, "/xsprof/profiler/_session.py");
+}
+
 static bool describe(struct known_code *known, void *code, bool *more)
 {
 	char *file = copy_of(code, "co_filename");
@@ -138,6 +148,7 @@ static bool describe(struct known_code *known, void *code, bool *more)
 	if (known->where) {
 		strcpy(known->where, shown);
 		known->foreign = python_file_is_foreign(file);
+		known->ours = is_ours(file);
 		known->function = strcpy(known->where + strlen(shown) + 1, function);
 		*more |= is_call(code, file, function) && note_call(code);
 		*more |= !strcmp(function, "<interpreter trampoline>") && note_entry(code);
@@ -206,7 +217,7 @@ uint32_t python_stack(uint64_t key, const struct python_frames *frames, bool *mo
 			return add_unnamed(key, nr + left);
 		line = python.addr_line(frame[i].code, frame[i].at);
 		/* Python made this code up; PyTorch's profiler does not show it either. */
-		if (line < 0 && (n || i + 1 < nr))
+		if ((line < 0 || known->ours) && (n || i + 1 < nr))
 			continue;
 		/* Cut a path that is too long at its begin: the end says more. */
 		if (snprintf(text, sizeof(text), "%s(%d): %s", known->where, line,

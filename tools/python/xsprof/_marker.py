@@ -14,7 +14,7 @@ from threading import get_ident
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Optional, SupportsFloat, Tuple, TypeVar,
                     Union, cast, overload)
 
-from . import _argument, _lib, _open, _user
+from . import _argument, _lib, _open, _stack, _user
 
 if TYPE_CHECKING:
     from typing import SupportsIndex        # Python 3.8
@@ -23,6 +23,7 @@ Text = Union[str, bytes]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _on = _user.enabled
+_details = _user.op_details
 _calls = _user.library
 _emit_begin = _calls.xsprof_emit_begin
 _emit_end_of = _calls.xsprof_emit_end_of
@@ -65,30 +66,33 @@ def _wanted(name: int) -> int:
 
 
 def _set(kv: Any, value: Any) -> None:
-    if isinstance(value, bool):
-        kv.type, kv.u.u64 = _user.BOOL, value
-    elif isinstance(value, int) and -1 << 63 <= value < 1 << 63:
+    kind = type(value)
+    if kind is not int and kind is not str and kind is not float and kind is not bool:
+        value, kind = _argument.plain(value)
+    if kind is int and -1 << 63 <= value < 1 << 63:
         kv.type, kv.u.i64 = _user.I64, value
-    elif isinstance(value, int) and 0 <= value < 1 << 64:
-        kv.type, kv.u.u64 = _user.U64, value
-    elif isinstance(value, float):
+    elif kind is float:
         kv.type, kv.u.f64 = _user.F64, value
+    elif kind is bool:
+        kv.type, kv.u.u64 = _user.BOOL, value
+    elif kind is int and 0 <= value < 1 << 64:
+        kv.type, kv.u.u64 = _user.U64, value
     else:
-        try:
-            data = value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
-        except Exception:  # pylint: disable=broad-except
-            # Its str() is code of the program, which does not run without a recorder.
-            data = "<unprintable {} object>".format(type(value).__name__).encode()
-        kv.type, kv.len, kv.u.str = _user.STR, len(data), data
+        text = value.encode("utf-8", "replace") if kind is str else _argument.printed(value)
+        kv.type, kv.len, kv.u.str = _user.STR, len(text), text
 
 
 def _kvs(args: Dict[str, Any]) -> Tuple[Any, int]:
-    kvs = (_user.Kv * len(args))()
-    for kv, (key, value) in zip(kvs, args.items()):
+    # A copy: a value's str() is code of the program, which may change the arguments of its range.
+    items = tuple(args.items())
+    kvs = (_user.Kv * len(items))()
+    for kv, (key, value) in zip(kvs, items):
         # Only "**" makes such a key; looking for it without a recorder would cost too much.
-        kv.key = _id(key.replace("\0", "\\0") if "\0" in key else key)
+        if type(key) is not str or "\0" in key:
+            key = str.__str__(key).replace("\0", "\\0")
+        kv.key = _id(key)
         _set(kv, value)
-    return kvs, len(args)
+    return kvs, len(items)
 
 
 def _begin(name: Text, category: Optional[Text], args: Optional[Dict[str, Any]]) -> int:
@@ -98,7 +102,9 @@ def _begin(name: Text, category: Optional[Text], args: Optional[Dict[str, Any]])
         made = _intern(name, category)
     if not _on[0] >> (made >> 26) & 1:
         return 0
-    if args:
+    if _details[0] & _user.DETAIL_STACK:
+        _stack.begin(made, *_kvs(args or {}))
+    elif args:
         _calls.xsprof_begin_args(made, *_kvs(args))
     else:
         _emit_begin(made)
@@ -121,9 +127,8 @@ class range:  # pylint: disable=invalid-name
     Ranges of a thread nest. What begins and ends in different threads, or is open while others take
     turns on its thread, is not of that kind: "async with" makes a range that is independent of
     threads, and has no arguments. A decorated coroutine is such a range from its first step to its
-    end; a decorated generator is a range each time that it runs.
-
-    One object may be open in several threads and tasks at once, and inside of itself.
+    end; a decorated generator is a range each time that it runs. One object may be open in several
+    threads and tasks at once, and inside of itself.
     """
     __slots__ = ("name", "category", "args", "_open", "_passed")
 
@@ -329,17 +334,15 @@ def annotate(name: Any = None, category: Optional[Text] = None, **args: Any) -> 
 
 def instant(name: Text, category: Optional[Text] = None, scope: str = "thread",
             **args: Any) -> None:
-    """Record an instant of this thread; scope "process" or "global": of all of it.
-
-    One with arguments is of the thread.
+    """Record an instant of this thread; scope "process" or "global": of all of it. One with
+    arguments is of the thread.
     """
     if type(name) is not str or "\0" in name:
         name = _argument.text("instant", "name", name)
     if category is not None:
         category = _argument.category("instant", category)
-    if not isinstance(scope, str) or scope not in _SCOPES:
-        raise ValueError("xsprof: instant(): scope: expected thread, process or global, "
-                         "not {}".format(_argument.shown(scope)))
+    if type(scope) is not str or scope not in _SCOPES:
+        scope = _argument.one_of("instant", "scope", scope, _SCOPES)
     if not _on[0]:
         return
     made = _id(name, category)
@@ -372,7 +375,8 @@ def counter(name: Text, value: "Union[SupportsFloat, SupportsIndex]",
 def _count(made: int, name: str, value: Any) -> None:
     try:
         try:
-            whole = operator.index(value)
+            # A subclass of int may compare in its own way.
+            whole = value if type(value) is int else int.__int__(operator.index(value))
         except TypeError:
             real = float(value)
         else:
@@ -399,7 +403,7 @@ def _put(function: str, kind: int, name: Text, number: Any, category: Optional[T
     if not _wanted(made):
         return
     try:
-        whole = operator.index(number)
+        whole = int.__int__(operator.index(number))
     except Exception as err:  # pylint: disable=broad-except
         _argument.unconverted(function, name, "number", number, err)
         return
@@ -424,9 +428,8 @@ def flow_end(name: Text, number: "SupportsIndex", category: Optional[Text] = Non
 
 
 def async_begin(name: Text, number: "SupportsIndex", category: Optional[Text] = None) -> None:
-    """A range begins that is independent of threads; its end has the same name and number.
-
-    "async with xsprof.range(name)" chooses the number.
+    """A range begins that is independent of threads; its end has the same name and number
+    ("async with xsprof.range(name)" chooses the number).
     """
     _put("async_begin", _user.ASYNC_BEGIN, name, number, category)
 

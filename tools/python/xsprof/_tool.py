@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The tool, which is a program of its own beside the libraries: the command xsprof becomes it, and
-the package asks it for reports.
-"""
+"""The tool, which is a program of its own beside the libraries: the package asks it for reports."""
 import json
 import os
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 from typing import IO, Any, Dict, Iterator, cast
 
@@ -56,20 +52,3 @@ def events(path: str, *options: str) -> Iterator[Dict[str, Any]]:
     """What xsprof dump -f ndjson says of a capture, line by line."""
     for line in _run("dump", "-q", "-f", "ndjson", "--allow-lost", *options, "--", path):
         yield json.loads(line)
-
-
-def main() -> None:
-    path = _OWN
-    # The tool acts by the name that it is called by.
-    name = os.path.basename(sys.argv[0])
-    # Python ignores these, and what is executed would inherit it.
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)
-    try:
-        os.execv(path, [name if name == "xsprof-dump" else "xsprof"] + sys.argv[1:])
-    except OSError as err:
-        sys.exit("xsprof: {}: {}: install the package anew".format(path, err.strerror))
-
-
-if __name__ == "__main__":
-    main()

@@ -21,6 +21,8 @@ NO_PRODUCER = 0xffffffff
 (ARG_I64, ARG_U64, ARG_F64, ARG_BOOL, ARG_PTR, ARG_NAME, ARG_STR) = (1, 2, 3, 4, 5, 6, 7)
 ARGF_CONT = 0x1
 FRAME_NAMED = 1 << 63
+#: XSPROF_GIL_WAIT and XSPROF_GIL_HELD: ranges of threads that wait for the GIL, or let others wait
+GIL = ("GIL wait", "GIL held, wanted")
 #: enum xsprof_range_end, XSPROF_RANGEF_*
 ENDED, OPEN, CUT = 0, 1, 2
 UNCERTAIN, RECURSIVE, OF_THREAD, CONTINUED = 0x1, 0x2, 0x4, 0x8

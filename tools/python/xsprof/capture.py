@@ -10,7 +10,7 @@ import os
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Tuple,
                     overload)
 
-from . import _lib, _tool, _trace
+from . import _argument, _lib, _tool, _trace
 from ._reader import Reader, Tables
 from ._steps import named_steps, optimizer_steps
 from ._sums import ENDS, Sums
@@ -26,23 +26,31 @@ BATCH = 1024
 
 _HOW = ("unknown", "exited", "killed", "exec", "vanished", "running")
 _CLOCKS = ("none", "tsc", "cntvct", "mono_raw")
-_GIL = ("GIL wait", "GIL held, wanted")
 
 
 class Capture:
     """A capture file, or the ring file of a process: xsprof.open(path) makes one.
 
     Each table is a list of named tuples; with as_frame=True it is a pandas.DataFrame. Use it in a
-    "with", or close() it: that frees the library's memory, and tables stay valid.
+    "with", or close() it: that frees the library's memory. The tables that it gave stay valid; it
+    gives no more then.
     """
 
     def __init__(self, path: Any, memory: int = 0) -> None:
+        # For close(), if what follows raises.
+        self._handle = ctypes.c_void_p()
+        if not isinstance(path, (str, bytes)) and not hasattr(type(path), "__fspath__"):
+            raise TypeError("xsprof: open(): path: expected a str or os.PathLike, not {}".format(
+                _argument.shown(path)))
+        _argument.whole("open", "memory", memory)
+        if not 0 <= memory < 1 << 64:
+            raise ValueError("xsprof: open(): memory: expected a number of bytes, not {}".format(
+                memory))
         self.path = os.fspath(path)
         self.warnings: List[str] = []
         self._tables: Optional[Tables] = None
         self._ended = False
         self._words: Dict[Any, str] = {}
-        self._handle = ctypes.c_void_p()
         say = self.warnings.append
         self._warn = _trace.Options.Warn(lambda data, said: say(_lib.text(said)))
         options = _trace.Options(size=ctypes.sizeof(_trace.Options), memory=memory,
@@ -198,7 +206,7 @@ class Capture:
         threads and pairs. The capture is read once more for it, by the tool.
         """
         t = self._read()
-        if not any(r.name in _GIL for r in t.ranges) and not any(r.name in _GIL for r in t.whole):
+        if not any(r.name in _trace.GIL for rows in (t.ranges, t.whole) for r in rows):
             return Gil(0, 0, 0, 0, 0, Table(GilThread), Table(GilPair))
         r = _tool.report(self.path, "--gil", "--limit", str(2 ** 32))
         threads = Table(GilThread, (GilThread(**row) for row in r.pop("threads")))
@@ -268,9 +276,14 @@ class Capture:
     def events(self) -> Iterator[Dict[str, Any]]:
         """Iterate over the records in time order, as dicts; nothing is kept.
 
-        It has "type" as a number (enum xsprof_rec_type and XSPROF_EV_*), "value" and "aux" as the
-        record has them. One iteration at a time; a table asked for meanwhile ends it.
+        A record has "type" as a number (enum xsprof_rec_type and XSPROF_EV_*), "value" and "aux" as
+        it has them. One iteration at a time; a table asked for meanwhile ends it.
         """
+        # Not in the iterator, which would raise at its first step only.
+        self._open()
+        return self._each()
+
+    def _each(self) -> Iterator[Dict[str, Any]]:
         self._rewind()
         for batch, count in self._batches():
             for ev in batch[:count]:
@@ -286,7 +299,14 @@ class Capture:
         key_averages() and exports, as xsprof.profile() has them.
         """
         from .profiler import of_capture
-        return of_capture(self.path, pid)
+        _argument.whole("profile", "pid", pid)
+        # In a container a process knows itself by another pid, which the events are found by too.
+        known = sorted({0} | {p.pid for p in self._producers()})
+        made = of_capture(self.path, pid) if 0 <= pid < 1 << 32 else None
+        if made is None or (pid not in known and not made.events()):
+            raise ValueError("xsprof: {}: profile(): pid: no process {} in the capture: it has "
+                             "{}".format(self.path, pid, ", ".join(map(str, known[1:])) or "none"))
+        return made
 
     # ---- reading ------------------------------------------------------------------------------
 
@@ -397,6 +417,7 @@ class Capture:
         return values
 
     def _read(self) -> Tables:
+        self._open()
         if self._tables is None:
             tables = Tables()
             self._rewind()

@@ -6,6 +6,7 @@ import sys
 import warnings
 from typing import Any, Callable, Iterable, Optional, Set
 
+from .. import _argument
 from . import _result
 
 
@@ -132,8 +133,15 @@ def activities(given: Optional[Iterable[Any]]) -> Set[ProfilerActivity]:
     """
     if given is None:
         return supported_activities()
+    try:
+        if isinstance(given, (str, bytes)):
+            raise TypeError
+        items = iter(given)
+    except TypeError:
+        raise TypeError("xsprof: profile(): activities: expected a list of ProfilerActivity, not "
+                        "{}".format(_argument.shown(given))) from None
     found: Set[ProfilerActivity] = set()
-    names = [a for item in given for a in (item if isinstance(item, dict) else [item])]
+    names = [a for item in items for a in (item if isinstance(item, dict) else [item])]
     for activity in names:
         name = str(getattr(activity, "name", ""))
         if name not in ProfilerActivity.__members__:

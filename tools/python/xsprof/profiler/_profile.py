@@ -5,6 +5,7 @@ import uuid
 import warnings
 from typing import Any, Callable, Dict, Iterable, Optional, Tuple
 
+from .. import _argument
 from . import _result, _session
 from ._plan import ExecutionTraceObserver, ProfilerAction, ProfilerActivity
 from ._plan import activities as parse_activities
@@ -74,6 +75,8 @@ class _KinetoProfile:
                  custom_trace_id_callback: Optional[Callable[[], str]] = None,
                  post_processing_timeout_s: Optional[float] = None) -> None:
         self.activities = parse_activities(activities)
+        _argument.function_of("profile", "custom_trace_id_callback", custom_trace_id_callback,
+                              "a function that returns a str")
         self.record_shapes = record_shapes
         self.profile_memory = profile_memory
         self.with_stack = with_stack
@@ -271,6 +274,10 @@ class profile(_KinetoProfile):  # pylint: disable=invalid-name
                  acc_events: bool = False, use_cuda: Optional[bool] = None,
                  custom_trace_id_callback: Optional[Callable[[], str]] = None,
                  post_processing_timeout_s: Optional[float] = None) -> None:
+        _argument.function_of("profile", "schedule", schedule,
+                              "a function of a step's number, as xsprof.schedule() returns")
+        _argument.function_of("profile", "on_trace_ready", on_trace_ready,
+                              "a function of the profile")
         if use_cuda is not None:
             warnings.warn("xsprof: profile(use_cuda=) is deprecated: use activities", FutureWarning,
                           stacklevel=2)

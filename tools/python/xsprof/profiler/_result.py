@@ -7,13 +7,14 @@ from ctypes import (POINTER, c_bool, c_char_p, c_int, c_int32, c_int64, c_size_t
                     c_uint64, c_void_p)
 from typing import Any, Dict, List, Optional, Tuple
 
-from .. import _lib
+from .. import _lib, _trace
 from .events import CPU, EventList, FunctionEvent
 
 library = _lib.load(_lib.TRACE)
 quick = _lib.load(_lib.TRACE, holds_gil=True)
 
 SLOT = 32   #: bytes
+_GIL = tuple(name.encode() for name in _trace.GIL)
 
 #: enum xsprof_event_kind
 OP, ANNOTATION, INSTANT, MEMORY, OUT_OF_MEMORY, VULKAN = 0, 1, 2, 3, 4, 5
@@ -148,7 +149,9 @@ class Result:
 
     def events(self, profile_memory: bool = False, with_flops: bool = False,
                use_device: Optional[str] = None, with_stack: bool = True) -> EventList:
-        """The events as torch.profiler has them: a tree is made of those of the host."""
+        """The events as torch.profiler has them: a tree is made of those of the host. Without
+        ranges of the GIL: a thread that waits for it uses no CPU.
+        """
         count = self.check(library.xsprof_result_nr_events(self._handle), "events")
         start = quick.xsprof_result_start_ns(self._handle)
         made: Dict[int, FunctionEvent] = {}
@@ -158,7 +161,7 @@ class Result:
             kind = _of["kind"](ev)
             if kind in (MEMORY, OUT_OF_MEMORY):
                 memory.append((ev, kind))
-            elif kind != INSTANT:
+            elif kind != INSTANT and _of["name"](ev) not in _GIL:
                 made[ev] = self._event(ev, start, use_device, with_stack)
         for ev, event in made.items():
             parent = made.get(_of["parent"](ev) or 0)

@@ -2,18 +2,19 @@
 """<xsprof/profiler.h>: sessions of this process; and the collector of PyTorch's ops for them."""
 import contextlib
 import ctypes
+import functools
 import os
 import sys
 import warnings
 from ctypes import (POINTER, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64,
                     c_void_p)
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable, Optional, cast
 
-from .. import _argument, _lib, _marker, _process, _user
+from .. import _argument, _lib, _marker, _process, _stack, _user
+from .._marker import Function
 from ._result import Result
 
 KINETO = 6      #: XSPROF_PROFILER_KINETO
-USER_SCOPE = 7  #: XSPROF_OP_USER_SCOPE
 
 
 class Experimental(ctypes.Structure):
@@ -34,18 +35,8 @@ class Config(ctypes.Structure):
                 ("post_process_data", c_void_p)]
 
 
-class Op(ctypes.Structure):
-    """struct xsprof_op"""
-    _fields_ = [("name", c_uint32), ("scope", c_uint32), ("nr_inputs", c_uint32),
-                ("nr_kwargs", c_uint32), ("sequence", c_int64), ("forward_thread", c_uint64),
-                ("record_function_id", c_uint64), ("inputs", c_void_p),
-                ("kwargs", POINTER(_user.Kv)), ("module", c_char_p), ("module_name", c_uint32),
-                ("line", c_uint32), ("stack", c_uint32)]
-
-
 _lib.is_size(Experimental, 40)
 _lib.is_size(Config, 64)
-_lib.is_size(Op, 80)
 
 # Recording the calling thread: with Python's lock, as nothing here waits for long.
 _calls = _user.library
@@ -57,14 +48,13 @@ _lib.declare(_calls, [
     ("xsprof_is_profiler_enabled_in_main_thread", c_bool, []),
     ("xsprof_enable_profiler_in_child_thread", c_int, []),
     ("xsprof_disable_profiler_in_child_thread", c_int, []),
-    ("xsprof_emit_op_begin", None, [POINTER(Op)]),
-    ("xsprof_emit_op_end", None, []),
 ])
 # It reads what was recorded: other threads go on meanwhile.
 _waiting = _lib.load(_lib.USER)
 for _library in (_calls, _waiting):
     _lib.declare(_library, [("xsprof_disable_profiler", c_int, [POINTER(c_void_p)])])
-_op_wanted = memoryview((c_uint32 * 1).in_dll(_calls, "xsprof_op_wanted")).cast("B").cast("I")
+_op_wanted = _user.op_wanted
+_op_details = _user.op_details
 
 _CURES = {
     16: "a session is running: stop it first, or wait for the trace that 'xsprof ctl' asked for",
@@ -266,8 +256,13 @@ class record_function(contextlib.ContextDecorator):  # pylint: disable=invalid-n
         self.args = args
         self._inner: Any = None
 
-    def _recreate_cm(self) -> "record_function":
-        return type(self)(self.name, self.args)
+    def __call__(self, function: Function) -> Function:
+        # That of contextlib would be a frame in each stack.
+        @functools.wraps(function)
+        def ranged(*a: Any, **k: Any) -> Any:
+            with type(self)(self.name, self.args):
+                return function(*a, **k)
+        return cast(Function, ranged)
 
     def __enter__(self) -> "record_function":
         torch = sys.modules.get("torch.autograd.profiler")
@@ -277,9 +272,11 @@ class record_function(contextlib.ContextDecorator):  # pylint: disable=invalid-n
         else:
             self._inner = bool(_op_wanted[0])
             if self._inner:
-                op = Op(name=_marker._id(self.name), scope=USER_SCOPE, sequence=-1)
+                op = _user.Op(name=_marker._id(self.name), scope=_user.USER_SCOPE, sequence=-1)
                 if self.args is not None:
                     op.kwargs, op.nr_kwargs = _marker._kvs({"args": self.args})
+                if _op_details[0] & _user.DETAIL_STACK:
+                    op.stack = _stack.here()
                 _calls.xsprof_emit_op_begin(op)
         return self
 
