@@ -6,10 +6,10 @@ Usage: python-cost.py XSPROF LIBRARY FOLDER PYTHON: captures go to FOLDER; LIBRA
 the runs without a recorder.
 
 How memory of a process lies makes more of a difference than what is measured, and the machine
-changes with time. So each process is its own measure: it does the same work while it is recorded
-and, after record --duration has left it, unrecorded, in turn with two processes that nobody
-records. What it took more is compared with what those took more. Each part has new processes; the
-figure is the median of all parts. It writes lines of id, unit, min, value, max for table.py.
+changes with time. So a process is compared with itself: while it is recorded, its categories are
+switched on and off in turn (xsprof enable, disable), and it does the same work each time. The
+figure is the median of all turns. Without a category nothing is recorded and nobody is sampled;
+what is left is to see that. It writes lines of id, unit, min, value, max for table.py.
 """
 import os
 import statistics
@@ -18,8 +18,11 @@ import sys
 import time
 
 XSPROF, LIBRARY, FOLDER, PYTHON = sys.argv[1:]
-PARTS = 6
+PARTS = 4
 ROUNDS = 10
+TURNS = 8
+TURN = 4  # rounds
+SETTLES = 0.15  # seconds: the sampling thread looks ten times in one
 CALLS = 500_000
 WORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "python-work.py")
 
@@ -28,19 +31,17 @@ class Way:
     """A process that does its work when it is told to."""
     made = 0
 
-    def __init__(self, what, options=None, duration=None, **env):
+    def __init__(self, what, options=None, **env):
         Way.made += 1
         self.data = None
         self.command = [PYTHON, WORK, what]
         if options is not None:
             self.data = os.path.join(FOLDER, "python-%d.data" % Way.made)
-            if duration:
-                options = ["-d", "%dms" % (1000 * duration), *options]
             self.command = [XSPROF, "record", "-q", "-b", "64M", "-o", self.data, *options,
                             "--"] + self.command
         self.process = subprocess.Popen(self.command, env={**os.environ, **env}, text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.read()
+        self.pid = self.read().split()[1]
 
     def read(self):
         line = self.process.stdout.readline().strip()
@@ -49,14 +50,16 @@ class Way:
         return line
 
     def measure(self):
+        """The time that the work takes, and the CPU time."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        return int(self.read())
+        return [int(number) for number in self.read().split()]
 
-    def recorded(self):
-        """Is the capture complete?"""
-        return not subprocess.run([XSPROF, "info", "-q", self.data], stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL, check=False).returncode
+    def switch(self, verb):
+        """The median times of a few rounds after @verb, enable or disable."""
+        subprocess.run([XSPROF, verb, "-p", self.pid, "all"], stdout=subprocess.DEVNULL, check=True)
+        time.sleep(SETTLES)
+        return list(map(statistics.median, zip(*[self.measure() for _ in range(TURN)])))
 
     def end(self):
         self.process.stdin.close()
@@ -65,42 +68,51 @@ class Way:
                      (self.process.returncode, " ".join(self.command)))
         if self.data:
             # A recording that lost records is none.
-            if not self.recorded():
+            if subprocess.run([XSPROF, "info", "-q", self.data], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, check=False).returncode:
                 sys.exit("python-cost.py: %s: not all of it was recorded" % self.data)
             os.unlink(self.data)
 
 
 def rounds(running):
-    """By way: the median time of its rounds."""
+    """By way: the median CPU time of its rounds."""
     took = {name: [] for name in running}
     for _ in range(ROUNDS):
         for name, way in running.items():
-            took[name].append(way.measure())
+            took[name].append(way.measure()[1])
     return {name: statistics.median(times) for name, times in took.items()}
 
 
-def part_of(way):
-    """Times of @way and of two unrecorded ones: while it is recorded, and after that."""
-    running = {"bare": Way("turns"), "again": Way("turns")}
-    one = max(w.measure() for w in running.values()) / 1e9
-    # Half as much again, and a second for the start.
-    duration = 1.5 * ROUNDS * 3 * one + 1
-    begin = time.monotonic()
-    running["recorded"] = way(duration)
-    during = rounds(running)
-    left = begin + duration - time.monotonic()
-    if left < 0:
-        sys.exit("python-cost.py: the machine became slower: the recording ended %.1f s too early"
-                 % -left)
-    time.sleep(left)
-    for _ in range(100):
-        if running["recorded"].recorded():
-            break
-        time.sleep(0.1)
-    after = rounds(running)
-    for w in running.values():
-        w.end()
-    return during, after
+def more(times, before, after):
+    """By time: how much more it is than those before and after it, in %."""
+    return [100 * (2 * t / (a + b) - 1) for t, a, b in zip(times, before, after)]
+
+
+def turns_of(way):
+    """How much more time a process takes with its categories on, and CPU time, in %; and how much
+    more with them off, which is noise.
+    """
+    on, off = [], [way.switch("disable")]
+    for _ in range(TURNS):
+        on.append(way.switch("enable"))
+        off.append(way.switch("disable"))
+    way.end()
+    costs = []
+    for times, bare in zip(zip(*on), zip(*off)):
+        costs.append((statistics.median(more(times, bare, bare[1:])),
+                      statistics.median(more(bare[1:], bare, bare[2:]))))
+    return costs
+
+
+def loaded_cost():
+    """How much more a process takes that has the library and no recorder than two without, in %."""
+    ways = {"bare": Way("turns"), "loaded": Way("turns", LD_PRELOAD=LIBRARY),
+            "again": Way("turns")}
+    took = rounds(ways)
+    for way in ways.values():
+        way.end()
+    return (more([took["loaded"]], [took["bare"]], [took["again"]]) +
+            [100 * (took["bare"] / took["again"] - 1)])
 
 
 def figure(name, unit, one, nr):
@@ -121,25 +133,25 @@ def turns_costs():
     """Writes the rows of the program whose threads take turns with the GIL."""
     options = {"python_gil": [], "python_100": ["--python=100"], "python_1000": ["--python=1000"],
                "python_native": ["--python=100", "--python-native"]}
-    changed, differ = {name: [] for name in options}, {name: [] for name in options}
+    cost = {name + kind: [] for name in options for kind in ("", "_cpu")}
+    noise = {name: [] for name in cost}
     loaded = []
     for part in range(PARTS):
         print("python-cost.py: part %d of %d" % (part + 1, PARTS), file=sys.stderr)
         for name, option in options.items():
-            during, after = part_of(lambda duration, o=option: Way("turns", o, duration))
-            more = {way: during[way] / after[way] for way in during}
-            changed[name].append(100 * (2 * more["recorded"] / (more["bare"] + more["again"]) - 1))
-            differ[name].append(100 * (more["bare"] / more["again"] - 1))
-            # The library is loaded, and nothing is recorded.
-            loaded.append(100 * (2 * after["recorded"] / (after["bare"] + after["again"]) - 1))
-    figure("python_gil_off", "%", lambda part: statistics.median(
-        v for i, v in enumerate(loaded) if i // len(options) != part), PARTS)
-    differ["python_gil_off"] = sum(differ.values(), [])
-    for name, values in changed.items():
+            costs = turns_of(Way("turns", option))
+            for kind, (value, differs) in zip(("", "_cpu"), costs):
+                cost[name + kind].append(value)
+                noise[name + kind].append(differs)
+        loaded.append(loaded_cost())
+    cost["python_gil_off"] = [more for more, _ in loaded]
+    noise["python_gil_off"] = [differ for _, differ in loaded]
+    for name, values in cost.items():
         percent(name, values)
-    for name, values in differ.items():
-        if abs(statistics.median(values)) > 0.5:
-            print("%s\tdoubt\tbare ones differ by %.1f %%" % (name, statistics.median(values)))
+    for name, values in noise.items():
+        differs = abs(statistics.median(values))
+        if not name.endswith("_cpu") and differs > max(0.5, statistics.median(cost[name]) / 5):
+            print("%s\tdoubt\tunrecorded ones differ by %.1f %%" % (name, differs))
 
 
 def call_costs():
