@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -251,7 +250,7 @@ static void *run(void *again)
 	bool sampled = again;
 	int category;
 
-	prctl(PR_SET_NAME, "xsprof-python");
+	python_ticker_begins();
 	if (!again) {
 		if (!join()) {
 			pthread_detach(pthread_self());

@@ -13,7 +13,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -316,7 +315,7 @@ static void ticks(bool (*goes_on)(void))
 static void *run(void *unused)
 {
 	(void)unused;
-	prctl(PR_SET_NAME, "xsprof-python");
+	python_ticker_begins();
 	__atomic_store_n(&ticker.tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	ticks(NULL);
 	return NULL;
