@@ -3,8 +3,8 @@
 """What the benchmark of Python programs runs: usage: python-work.py turns|calls.
 
 turns: two threads that both want the GIL all the time; calls: one that calls a small function. A
-line of stdout says that all is ready, with the process id. For each line from stdin the time for the
-same work follows, and the CPU time of the process, in ns.
+line of stdout says that all is ready, with the process id. For each line from stdin the time for
+the same work follows, and the CPU time of the process, in ns.
 """
 import os
 import sys

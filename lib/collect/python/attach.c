@@ -250,7 +250,7 @@ static void *run(void *again)
 	bool sampled = again;
 	int category;
 
-	python_ticker_begins();
+	python_ticker_begins(attached.hz);
 	if (!again) {
 		if (!join()) {
 			pthread_detach(pthread_self());

@@ -255,10 +255,11 @@ bool python_stack_is_small(const stack_t *stack);
 /* @stack: stack size in bytes without thread-local data. Return: 0 or an errno. */
 int python_thread_make(pthread_t *thread, size_t stack, void *(*run)(void *), void *arg);
 /*
- * The calling thread is one that ticks: sets its name, and from Linux 6.12 on a short slice. With it
- * the thread runs when it wakes up: not after another's slice, milliseconds and ticks later.
+ * The calling thread is one that ticks: sets its name, and for short periods, from Linux 6.12 on, a
+ * short slice. With it the thread runs when it wakes up: not after another's slice, some ticks
+ * later.
  */
-void python_ticker_begins(void);
+void python_ticker_begins(uint32_t hz);
 
 /**
  * struct python_calm - state of a thread of the program before python_calm()

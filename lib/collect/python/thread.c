@@ -17,6 +17,7 @@
 
 #define TRIES	6	/* each with twice the stack of the one before */
 #define SLICE	100000u	/* ns: the least that the kernel takes */
+#define SLICE_HZ	250u	/* a slice of others is shorter than the period */
 
 /* Adds what an object may take of each stack, with alignment. */
 static int add_data(struct dl_phdr_info *info, size_t size, void *sum)
@@ -84,14 +85,14 @@ struct attributes {
 	uint64_t	period;
 };
 
-void python_ticker_begins(void)
+void python_ticker_begins(uint32_t hz)
 {
 	struct attributes attr;
 
 	prctl(PR_SET_NAME, "xsprof-python");
 	/* A filter of system calls may kill for one that it does not know. */
-	if (prctl(PR_GET_SECCOMP) || syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) ||
-	    attr.policy != SCHED_OTHER)
+	if (hz <= SLICE_HZ || prctl(PR_GET_SECCOMP) ||
+	    syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) || attr.policy != SCHED_OTHER)
 		return;
 	attr.runtime = SLICE;
 	(void)syscall(SYS_sched_setattr, 0, &attr, 0);

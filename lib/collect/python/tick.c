@@ -315,7 +315,7 @@ static void ticks(bool (*goes_on)(void))
 static void *run(void *unused)
 {
 	(void)unused;
-	python_ticker_begins();
+	python_ticker_begins(ticker.hz);
 	__atomic_store_n(&ticker.tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	ticks(NULL);
 	return NULL;
