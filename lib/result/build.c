@@ -31,6 +31,9 @@ static bool producer_wanted(struct xsr_builder *b, const struct xsprof_event *ev
 
 	if (!pid || ev->pid == pid)
 		return true;
+	/* What the kernel's tracer lost is of no process. */
+	if (ev->producer == XSPROF_NO_PRODUCER)
+		return false;
 	known = xsp_map_get(&b->wanted, key);
 	if (known)
 		return *known;

@@ -27,6 +27,7 @@ def program():
     """Runs in its own process: prints its profiles' contents, as JSON."""
     import xsprof
     from xsprof import ProfilerActivity, profile
+    from xsprof import _user
     from xsprof.profiler import _session
 
     device = ctypes.CDLL(CUPTI)
@@ -34,7 +35,7 @@ def program():
 
     def op(name, function, *work):
         """Makes an op, as the collector of PyTorch writes them."""
-        _session._calls.xsprof_emit_op_begin(_session.Op(
+        _session._calls.xsprof_emit_op_begin(_user.Op(
             name=xsprof._marker._id(name), scope=0, sequence=-1))
         call = device.stand_in_call(False, function)
         for what, *arguments in work:
