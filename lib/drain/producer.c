@@ -20,20 +20,13 @@
 
 /* ---- the arena ----------------------------------------------------------------------------- */
 
-static bool states_device(const struct xsprof_entry *entry, const uint8_t *text)
+/* Is it a fact that begins with @key, and has more? */
+static bool states(const struct xsprof_entry *entry, const uint8_t *text, const char *key)
 {
-	static const char key[] = "device.";
+	size_t len = strlen(key);
 
-	return entry->type == XSPROF_ENTRY_FACT && entry->text_len > sizeof(key) &&
-	       !memcmp(text, key, sizeof(key) - 1);
-}
-
-static bool states_sampling(const struct xsprof_entry *entry, const uint8_t *text)
-{
-	static const char key[] = "python.hz=";
-
-	return entry->type == XSPROF_ENTRY_FACT && entry->text_len > sizeof(key) - 1 &&
-	       !memcmp(text, key, sizeof(key) - 1);
+	return entry->type == XSPROF_ENTRY_FACT && entry->text_len > len &&
+	       !memcmp(text, key, len);
 }
 
 /* The bit of the --python-trace module whose function was called; 0: the entry states none. */
@@ -42,7 +35,7 @@ static uint64_t states_module(const struct xsprof_entry *entry, const uint8_t *t
 	static const char key[] = "python.module.";
 	uint32_t at = sizeof(key) - 1, number = 0;
 
-	if (entry->type != XSPROF_ENTRY_FACT || entry->text_len <= at || memcmp(text, key, at))
+	if (!states(entry, text, key))
 		return 0;
 	for (; at < entry->text_len && text[at] >= '0' && text[at] <= '9' && number < 64; at++)
 		number = 10 * number + text[at] - '0';
@@ -66,8 +59,8 @@ static ssize_t whole_entries(const uint8_t *buf, size_t len, struct xsp_store *s
 			return at ? (ssize_t)at : -1;
 		if (entry.size > len - at)
 			break;
-		st->devices += states_device(&entry, buf + at + sizeof(entry));
-		st->sampled |= states_sampling(&entry, buf + at + sizeof(entry));
+		st->devices += states(&entry, buf + at + sizeof(entry), "device.");
+		st->sampled |= states(&entry, buf + at + sizeof(entry), "python.hz=");
 		st->modules |= states_module(&entry, buf + at + sizeof(entry));
 		at += entry.size;
 	}

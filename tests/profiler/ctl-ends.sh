@@ -91,7 +91,7 @@ begin XSPROF_ONDEMAND=1
 ctl 0 start -p "$pid" -o next.json
 tell ops 1
 ctl 0 stop -p "$pid"
-tested "kill -9 leaves nothing that listens, and nobody waiting"
+tested "kill -9 leaves nothing that listens, and no process that waits"
 
 # If a killed program had saved its trace, no memory is left, and record does not advise to save it.
 slain
@@ -146,6 +146,6 @@ kill -0 "$pid" || bad "the program did not live through it"
 tell ops 3
 leave
 [ ! -e core ] || bad "there is a core"
-tested "a control page that somebody writes all over: both sides live, and the program ends"
+tested "a control page that is overwritten: both sides live, and the program ends"
 
 finish

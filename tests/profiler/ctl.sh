@@ -19,7 +19,7 @@ sleep 1
 tell switches
 [ -n "$before" ] && [ "$said" = "$before" ] ||
 	bad "its thread woke up: $before switches, then $said"
-tested "it listens, is found, and is never woken while nobody asks"
+tested "it listens, is found, and is not woken without a request"
 
 tell ops 7
 ctl 0 start -p "$pid" --shapes -o one.json

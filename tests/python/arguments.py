@@ -57,7 +57,7 @@ class Proxy:
 
 
 class Incomparable(int):
-    """Its methods raise, as those of a number whose unit does not fit."""
+    """Its methods raise, as those of numbers with units do."""
 
     def refuse(self, *of):
         raise TypeError("another unit")

@@ -3,7 +3,7 @@
 #
 # What a sampler must leave as it is: calls that wait with the GIL held, programs that call the
 # handler which was there before theirs, small alternate stacks, audit hooks, forks in handlers and
-# by threads that are being cancelled; and deep stacks, whose reading takes time. TAP.
+# by cancelled threads; and deep stacks, which take long to read. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh

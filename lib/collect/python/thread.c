@@ -95,5 +95,6 @@ void python_ticker_begins(uint32_t hz)
 	    syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) || attr.policy != SCHED_OTHER)
 		return;
 	attr.runtime = SLICE;
+	/* Without it more ticks are late, and counted as missed. */
 	(void)syscall(SYS_sched_setattr, 0, &attr, 0);
 }
