@@ -105,6 +105,14 @@ def holding(folder):
           rc == 1 and row["holds"] is None and row["value"] == 1.9, shown)
     check("the row says so", "?      1.000..9.000; only 3" in shown
           and "9 of 12 bars hold; 0 do not, 1 in doubt, 2 skipped" in shown, shown)
+    for value, why in ((2.6, "could miss"), (2.8, "could be met")):
+        rc, shown, row = table(folder, ROW.format(value) + "noclock_so\tnoise\t0.3\n" + REST)
+        check(f"a bar that {why}, by the noise, is in doubt",
+              rc == 1 and row["holds"] is None and "; equal ones differ by 0.30" in shown, shown)
+    for value, held in ((2.6, True), (2.8, False)):
+        rc, shown, row = table(folder, ROW.format(value) + "noclock_so\tnoise\t0.05\n" + REST)
+        check(f"noise that is too small for that does not matter: {value}",
+              row["holds"] is held, shown)
     slow = ROW.format(1) + REST.replace("inline_ratio\tratio\t1\t1", "inline_ratio\tratio\t1\t1.1")
     rc, shown, row = table(folder, slow)
     check("a bar is of the processor", rc == 1 and "<= 1.03  NO" in shown, shown)

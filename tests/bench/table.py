@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Checks the bars. Reads the measurements (lines of id, unit, min, median, max; or id, "skip", why;
-# with the first kind also id, "doubt", why), prints the table and writes the JSON. Does not
-# measure. Exits with 0 if every bar that was not skipped holds. Usage: table.py RAW.tsv OUT.json
-# PART...   (the parts that were measured)
+# with the first kind also id, "doubt", why, and id, "noise", how much two equal things differed),
+# prints the table and writes the JSON. A value that the noise could carry over its bar is in doubt.
+# Does not measure. Exits with 0 if every bar that was not skipped holds. Usage: table.py RAW.tsv
+# OUT.json PART...   (the parts that were measured)
 
 import json
 import sys
@@ -114,22 +115,24 @@ def holds(how, value, bar):
 
 
 def read(path):
-    """Returns the measurements by id; reasons why some bars can be neither met nor missed; and the
-    vendor."""
-    got, doubts, vendor = {}, {}, None
+    """Returns the measurements by id; reasons why some bars can be neither met nor missed; by id
+    the noise; and the vendor."""
+    got, doubts, noise, vendor = {}, {}, {}, None
     with open(path, encoding="utf-8") as f:
         for line in f:
             words = line.rstrip("\n").split("\t")
             if len(words) == 3 and words[1] == "doubt":
                 doubts[words[0]] = words[2]
+            elif len(words) == 3 and words[1] == "noise":
+                noise[words[0]] = float(words[2])
             elif len(words) == 3 and words[0] == "processor":
                 vendor = words[1]
             elif len(words) >= 3:
                 got[words[0]] = words[1:]
-    return got, doubts, vendor
+    return got, doubts, noise, vendor
 
 
-def judge(words, doubt, how, bar):
+def judge(words, doubt, noise, how, bar):
     """Returns the row's state, and its JSON. Only "yes" means that the bar holds."""
     if words is None:
         return "NO", {"why": "not measured: its benchmark failed, see above", "holds": False}
@@ -140,11 +143,13 @@ def judge(words, doubt, how, bar):
     if doubt or (value <= 0 and words[0] == "ratio"):
         return "?", {**row, "why": doubt or "not a ratio: what is compared is within the noise"}
     good = holds(how, value, bar)
+    if any(holds(how, value + less, bar) != good for less in (-noise, noise)):
+        return "?", {**row, "why": f"equal ones differ by {noise:.2f}"}
     return "yes" if good else "NO", {**row, "holds": good}
 
 
 def main():
-    (got, doubts, vendor), asked = read(sys.argv[1]), sys.argv[3:]
+    (got, doubts, noise, vendor), asked = read(sys.argv[1]), sys.argv[3:]
     out, known = [], {row[1] for row in ROWS}
     count = {"yes": 0, "NO": 0, "?": 0, "skip": 0}
     print(f"{'what':<68} {'value':>9} {'unit':<6} {'bar':>8}  {'holds':<5}  min..max of the runs")
@@ -155,7 +160,7 @@ def main():
         row = {"name": name, "value": None, "unit": unit, "bar": sign, "holds": None}
         state, more = "skip", {"why": f"part {part} was not asked for"}
         if part in asked:
-            state, more = judge(got.get(key), doubts.get(key), how, bar)
+            state, more = judge(got.get(key), doubts.get(key), noise.get(key, 0), how, bar)
             count[state] += 1
         row.update(more)
         out.append(row)

@@ -153,8 +153,7 @@ def main():
     differ = 100 * abs(min(took["bare"]) / min(took["again"]) - 1)
     took["bare"] = [min(both) for both in zip(took["bare"], took["again"])]
     more("torch_step", "%", took, "names", "bare", 100)
-    if differ > 1:
-        print("torch_step\tdoubt\tbare ones differ by %.1f %%" % differ)
+    print("torch_step\tnoise\t%.4f" % differ)
     figure("torch_step_bare", "us", [t / 1000 for t in took["bare"]], min(took["bare"]) / 1000)
 
     data = os.path.join(FOLDER, "torch.data")

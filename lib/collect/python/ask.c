@@ -139,6 +139,7 @@ static void asked(int sig, siginfo_t *info, void *context)
 	}
 	if (python_ask_more)
 		python_ask_more(entry, context);
+	python_forget();
 	errno = saved;
 }
 

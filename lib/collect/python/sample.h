@@ -250,6 +250,13 @@ void python_signals_of_others(sigset_t *set);
 /* Is it an alternate stack on which our handler has no room? */
 bool python_stack_is_small(const stack_t *stack);
 
+/* ---- forget.c: what a handler leaves behind -------------------------------------------------- */
+
+/* Finds out whether python_forget() has to do anything on this machine. */
+void python_forget_init(void);
+/* The end of a handler: the interrupted code runs as fast as before. Signal-safe. */
+void python_forget(void);
+
 /* ---- thread.c: threads of ours -------------------------------------------------------------- */
 
 /* @stack: stack size in bytes without thread-local data. Return: 0 or an errno. */
