@@ -23,20 +23,10 @@ static void note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* The library names only the calling thread: the name of another one is recorded as an instant. */
 static void name_thread(uint32_t tid, const char *name)
 {
-	struct xsprof_kv kv[2];
-
-	if (!name)
-		return;
-	if (tid == (uint32_t)syscall(SYS_gettid)) {
-		(void)xsprof_thread_name(name);
-		return;
-	}
-	kv[0] = xsprof_u64(XSPROF_NAME("thread"), tid);
-	kv[1] = xsprof_str(XSPROF_NAME("name"), name);
-	note(xsprof_name_in((int)nvtx_default_category(), "name of another thread"), kv, 2);
+	if (name)
+		(void)xsprof_thread_name_of(tid, name);
 }
 
 static void name_thread_wide(uint32_t tid, const void *name)

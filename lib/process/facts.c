@@ -121,7 +121,7 @@ int xsprof_fact(const char *key, const char *value)
 
 	if (!key || !*key || strchr(key, '=') || strlen(key) >= FACT_MAX / 2 || !value)
 		return -EINVAL;
-	if (!xsp_attached())
+	if (!xsp_attached_now())
 		return -ENOTCONN;
 	if (xsp_names_lock(true) < 0)
 		return -EBUSY;

@@ -46,19 +46,20 @@ uint32_t xsp_entry_size(size_t len)
  * Each thread that comes and goes leaves an entry that is useless to later ones: reserve half of
  * the room for names and facts.
  */
-static bool too_many_threads(uint16_t type, uint32_t aux, uint32_t size)
+static bool too_many_threads(uint32_t size)
 {
-	if (type != XSPROF_ENTRY_THREAD || aux & XSPROF_THREAD_GIVEN)
-		return false;
 	if (size > xsp_set.arena_room / 2 - of_threads)
 		return true;
 	of_threads += size;
 	return false;
 }
 
-/* @since: start time, in a thread's first entry; else 0. */
+/*
+ * @limited: one of any number of threads: see above. @since: start time, in a thread's first entry;
+ * else 0.
+ */
 static int add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len,
-	       uint64_t since)
+	       bool limited, uint64_t since)
 {
 	struct xsprof_arena *arena = xsp_set.arena;
 	uint64_t used, room;
@@ -71,7 +72,7 @@ static int add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_
 	size = xsp_entry_size(len) + (since ? sizeof(since) : 0);
 	used = arena->used;
 	room = xsp_set.arena_room;
-	if (used > room || size > room - used || too_many_threads(type, aux, size))
+	if (used > room || size > room - used || (limited && too_many_threads(size)))
 		goto full;
 	while (used + size > backed) {
 		uint64_t step = backed ? backed : XSP_ARENA_FIRST;
@@ -113,11 +114,17 @@ full:
  */
 int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len)
 {
-	return add(type, id, aux, text, len, 0);
+	return add(type, id, aux, text, len, false, 0);
 }
 
 /* A thread's name from the kernel. @since: when it began, as far as we know; 0: unknown. */
 int xsp_arena_add_thread(uint32_t tid, const char *comm, size_t len, uint64_t since)
 {
-	return add(XSPROF_ENTRY_THREAD, tid, since ? XSPROF_THREAD_NEW : 0, comm, len, since);
+	return add(XSPROF_ENTRY_THREAD, tid, since ? XSPROF_THREAD_NEW : 0, comm, len, true, since);
+}
+
+/* A name that a library gives one of the program's threads. Return: as xsp_arena_add(). */
+int xsp_arena_name_thread(uint32_t tid, const char *name, size_t len)
+{
+	return add(XSPROF_ENTRY_THREAD, tid, XSPROF_THREAD_GIVEN, name, len, true, 0);
 }

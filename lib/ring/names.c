@@ -284,12 +284,8 @@ int xsprof_category(const char *name)
 
 	if (!name || !*name)
 		return -EINVAL;
-	/*
-	 * A forked child uses its parent's page until it attaches, and a new category's bit would
-	 * stay 0 there.
-	 */
-	if (!xsp_attached() && xsprof_enabled())
-		xsp_attach_now();
+	/* A new category's bit would stay 0 in a parent's page. */
+	(void)xsp_attached_now();
 	if (xsp_names_lock(true) < 0)
 		return XSP_OTHER;
 	category = category_locked(name, xsp_text_len(name));

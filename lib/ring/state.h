@@ -237,6 +237,7 @@ void xsp_entry_write(char *to, uint16_t type, uint32_t id, uint32_t aux, const c
 int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len)
 	XSP_HIDDEN;
 int xsp_arena_add_thread(uint32_t tid, const char *comm, size_t len, uint64_t since) XSP_HIDDEN;
+int xsp_arena_name_thread(uint32_t tid, const char *name, size_t len) XSP_HIDDEN;
 void xsp_arena_begin(uint64_t missed) XSP_HIDDEN;
 
 /* ---- state.c ---- */
@@ -281,6 +282,17 @@ extern struct xsp_hooks xsp_hooks XSP_HIDDEN;
 static inline int xsp_attach_now(void)
 {
 	return xsp_hooks.attach ? xsp_hooks.attach() : -ENOTCONN;
+}
+
+/*
+ * For functions that are not markers: a forked child uses its parent's page until it attaches, and
+ * one of them may be the first that it calls.
+ */
+static inline bool xsp_attached_now(void)
+{
+	if (!xsp_attached() && xsprof_enabled())
+		xsp_attach_now();
+	return xsp_attached();
 }
 
 #define XSP_SETTLED	UINT32_MAX

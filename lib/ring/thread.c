@@ -77,23 +77,38 @@ void xsp_thread_forget(void)
 	xsp_thread.lock_ring = 0;
 }
 
-int xsprof_thread_name(const char *name)
+/* @tid: another thread; 0: the calling one. */
+static int give_name(uint32_t tid, const char *name)
 {
 	int ret, err = errno;
 
-	if (!xsp_attached())
-		return -ENOTCONN;
-	if (!name) {
-		xsp_thread.named = 0;
-		xsp_thread.hdr = 0;	/* the next marker reads the id again */
-		return 0;
-	}
 	xsp_thread_enter();
 	if (xsp_names_lock(true) < 0)
 		return -EBUSY;
-	ret = xsp_arena_add(XSPROF_ENTRY_THREAD, xsp_thread.tid, XSPROF_THREAD_GIVEN, name,
-			    xsp_text_len(name));
+	if (tid)
+		ret = xsp_arena_name_thread(tid, name, xsp_text_len(name));
+	else
+		ret = xsp_arena_add(XSPROF_ENTRY_THREAD, xsp_thread.tid, XSPROF_THREAD_GIVEN, name,
+				    xsp_text_len(name));
 	xsp_names_unlock();
 	errno = err;
 	return ret;
+}
+
+int xsprof_thread_name(const char *name)
+{
+	if (!xsp_attached_now())
+		return -ENOTCONN;
+	if (name)
+		return give_name(0, name);
+	xsp_thread.named = 0;
+	xsp_thread.hdr = 0;	/* the next marker reads the id again */
+	return 0;
+}
+
+int xsprof_thread_name_of(uint32_t tid, const char *name)
+{
+	if (!tid || !name)
+		return -EINVAL;
+	return xsp_attached_now() ? give_name(tid, name) : -ENOTCONN;
 }

@@ -246,6 +246,7 @@ static void test_threads(void)
 		snprintf(name, sizeof(name), "after the threads %d", i);
 		CHECK(xsprof_name(name) != XSPROF_NAME_FULL);
 	}
+	CHECK_EQ(xsprof_thread_name_of(4711, "one of many that a library names"), -ENOSPC);
 	CHECK_EQ(xsprof_thread_name("a thread that the program named"), 0);
 	collect(getpid());
 	CHECK_EQ(collect_count(XSPROF_REC_INSTANT, a), 800);

@@ -2,8 +2,7 @@
 /*
  * Start and end of processes: fork with and without exec, from several threads, vfork, exec, exit
  * and _exit; clone.c has children that the C library does not see. Each has its own producer, every
- * record is there, and none is in another process's ring.
- * every record is there, and none is in another process' ring.
+ * record is there, and none is in another process' ring.
  *
  *	session XSPROF_BUFFER_SIZE=256k fork
  */
@@ -153,6 +152,43 @@ static void test_each_kind(void)
 	}
 	collect(getpid());
 	tap_result("fork: a child that makes one kind of record alone");
+}
+
+static bool is_named(uint32_t tid, const char *text)
+{
+	const char *is = collect_entry(XSPROF_ENTRY_THREAD, tid, NULL);
+
+	return is && !strcmp(is, text);
+}
+
+/* What a child states before its first record is kept: a worker names itself first. */
+static void test_first_words(void)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		pid_t pid = i ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
+
+		if (!pid) {
+			if (xsprof_thread_name("a worker"))
+				_exit(1);
+			xsprof_instant(name);
+			_exit(0);
+		}
+		CHECK_EQ(wait_for(pid), 0);
+		collect(pid);
+		CHECK(is_named((uint32_t)pid, "a worker"));
+		pid = i ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
+		if (!pid) {
+			if (xsprof_thread_name_of(4711, "another") || xsprof_fact("one", "two"))
+				_exit(1);
+			_exit(0);
+		}
+		CHECK_EQ(wait_for(pid), 0);
+		collect(pid);
+		CHECK(is_named(4711, "another"));
+		CHECK(collect_entry(XSPROF_ENTRY_FACT, 0, "one=two"));
+	}
+	collect(getpid());
+	tap_result("fork: a child that names a thread, or states a fact, before any record");
 }
 
 static void test_silent_child(void)
@@ -369,6 +405,7 @@ int main(int argc, char **argv)
 	}
 	test_fork();
 	test_each_kind();
+	test_first_words();
 	test_silent_child();
 	test_grandchild();
 	test_threads();

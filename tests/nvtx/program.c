@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -123,12 +124,21 @@ static void attributes(void)
 	nvtxDomainDestroy(domain);
 }
 
+struct other {
+	nvtxRangeId_t	ids[4];
+	bool		names_itself;
+	uint32_t	tid;
+};
+
 static void *other_thread(void *data)
 {
-	nvtxRangeId_t *ids = data;
+	struct other *self = data;
+	nvtxRangeId_t *ids = self->ids;
 	char text[32];
 
-	nvtxNameOsThreadA((uint32_t)syscall(SYS_gettid), "a named thread");
+	self->tid = (uint32_t)syscall(SYS_gettid);
+	if (self->names_itself)
+		nvtxNameOsThreadA(self->tid, "a named thread");
 	for (int i = 0; i < 300; i++) {
 		/* The same address has a different text each time. */
 		snprintf(text, sizeof(text), "text %d", i % 10);
@@ -142,7 +152,7 @@ static void *other_thread(void *data)
 
 static void threads(void)
 {
-	nvtxRangeId_t ids[4][4];
+	struct other others[4] = { { .names_itself = true }, { .names_itself = true } };
 	pthread_t thread[4];
 
 	for (int t = 0; t < 4; t++) {
@@ -150,15 +160,17 @@ static void threads(void)
 
 		e.payloadType = NVTX_PAYLOAD_TYPE_INT32;
 		e.payload.iValue = t;
-		ids[t][0] = nvtxRangeStartA("started");
-		ids[t][1] = nvtxRangeStartW(L"started wide");
-		ids[t][2] = nvtxRangeStartEx(&e);
-		ids[t][3] = nvtxRangeStartA(NULL);
+		others[t].ids[0] = nvtxRangeStartA("started");
+		others[t].ids[1] = nvtxRangeStartW(L"started wide");
+		others[t].ids[2] = nvtxRangeStartEx(&e);
+		others[t].ids[3] = nvtxRangeStartA(NULL);
 	}
 	for (int t = 0; t < 4; t++)
-		pthread_create(&thread[t], NULL, other_thread, ids[t]);
+		pthread_create(&thread[t], NULL, other_thread, &others[t]);
 	for (int t = 0; t < 4; t++)
 		pthread_join(thread[t], NULL);
+	for (int t = 2; t < 4; t++)
+		nvtxNameOsThreadA(others[t].tid, "a named thread");
 }
 
 static void objects(void)

@@ -23,7 +23,7 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 CC = os.environ.get("CC", "cc")
 KINDS = ("begin", "instant", "async-begin")
 # Events that the collector adds to those of calls.
-NOTES = ("attributes", "resource", "resource destroyed", "name of another thread")
+NOTES = ("attributes", "resource", "resource destroyed")
 
 
 def compile_c(out, source, *options):
@@ -147,7 +147,7 @@ def check_program(tap, what, events):
               f"{what}: each domain has categories of its own")
     tap.equal({a["color"] for a in with_all}, {"#80ff0001"}, f"{what}: the colour")
     named = {e["thread"] for e in events if e.get("name", "").startswith("text ")}
-    tap.equal(named, {"a named thread"}, f"{what}: threads bear their given name")
+    tap.equal(named, {"a named thread"}, f"{what}: threads have the names given")
     texts = tally(events, "begin")
     tap.equal([texts["nvtx", f"text {i}"] for i in range(10)], [120] * 10,
               f"{what}: a buffer that is used again")

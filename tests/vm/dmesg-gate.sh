@@ -57,9 +57,9 @@ words=(
 # A KCSAN report counts only if one of the accesses is in the module or in a function that it calls:
 # the kernel has races of its own, for example in its page allocator.
 #
-# Two known races have the module in a trace all the same. A worker reads the flags of its work
-# while any caller may set the "queued" bit by a marked access. And using a capability writes to the
-# task's own flags, which interrupts on that CPU read.
+# Two known races have the module in a trace all the same. A worker, or the caller that queues it,
+# reads the flags of a work while any other caller may set the "queued" bit by a marked access. And
+# using a capability writes to the task's own flags, which interrupts on that CPU read.
 #
 # A stack trace that the test asked for is no complaint: an injected failure, a process killed at
 # its cgroup's limit.
@@ -93,7 +93,8 @@ for log; do
 				marked = 1
 			next
 		}
-		race && near == 3 && plain_read && / (process_one_work|worker_thread)\+/ {
+		race && near == 3 && plain_read &&
+		/ (process_one_work|worker_thread|__queue_work)\+/ {
 			takes = 1
 		}
 		race && near == 3 && capable && / ns_capable_noaudit\+/ { uses = 1 }

@@ -188,6 +188,8 @@ queued()
 check "gate: the flags of a work that is taken" 0 "$(queued ' (marked)' process_one_work)"
 check "gate: unmarked" 1 "$(queued '' process_one_work)"
 check "gate: and where the thread looks again" 0 "$(queued ' (marked)' worker_thread)"
+check "gate: and where another caller queues it" 0 "$(queued ' (marked)' __queue_work)"
+check "gate: unmarked, likewise" 1 "$(queued '' __queue_work)"
 check "gate: read by another" 1 "$(queued ' (marked)' g)"
 # capable WRITER READER: the same: the module uses a capability, READER runs in an interrupt
 capable()

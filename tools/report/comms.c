@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of tasks, as the kernel's tracer or the module told them last.
+ * Names of tasks: those that a recorded program gave its threads, else as the kernel's tracer or
+ * the module told them last.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,14 +19,24 @@ struct named {
 	char		comm[REPORT_COMM];
 };
 
+/* A thread that recorded something itself. */
+struct recorded {
+	uint32_t	tid;
+	uint32_t	producer;
+};
+
 /**
  * struct report_comms - names of tasks
+ * @trace: has the names that programs gave
  * @kernel: by the tracer
  * @named: by the module
+ * @recorded: threads of programs
  */
 struct report_comms {
-	struct xsp_kernel	*kernel;
-	struct named		named[NAMED];
+	const struct xsprof_trace	*trace;
+	struct xsp_kernel		*kernel;
+	struct named			named[NAMED];
+	struct recorded			recorded[NAMED];
 };
 
 int report_comms_new(const struct xsprof_trace *trace, struct report_comms **out)
@@ -37,6 +48,7 @@ int report_comms_new(const struct xsprof_trace *trace, struct report_comms **out
 		free(comms);
 		return ret;
 	}
+	comms->trace = trace;
 	*out = comms;
 	return 0;
 }
@@ -60,22 +72,33 @@ void report_comms_event(struct report_comms *comms, const struct xsprof_event *e
 		return;
 	}
 	comm = cause_sched_comm(ev, &tid, &len);
-	if (!comm)
+	if (!comm) {
+		comms->recorded[ev->tid % NAMED] = (struct recorded){ ev->tid, ev->producer };
 		return;
+	}
 	named = &comms->named[tid % NAMED];
 	named->tid = tid;
 	memcpy(named->comm, comm, len);
 	named->comm[len] = '\0';
 }
 
+static const char *given(const struct report_comms *comms, uint32_t tid)
+{
+	const struct recorded *r = &comms->recorded[tid % NAMED];
+
+	return tid && r->tid == tid ? xsprof_trace_thread(comms->trace, r->producer, tid) : "";
+}
+
 void report_comms_copy(const struct report_comms *comms, char to[REPORT_COMM], uint64_t key)
 {
 	const struct named *named = &comms->named[(uint32_t)key % NAMED];
-	const char *comm = xsp_kernel_comm(comms->kernel, (uint32_t)key);
+	const char *comm = given(comms, (uint32_t)key);
 	size_t len;
 
-	if (key && named->tid == (uint32_t)key)
+	if (!*comm && key && named->tid == (uint32_t)key)
 		comm = named->comm;
+	if (!*comm)
+		comm = xsp_kernel_comm(comms->kernel, (uint32_t)key);
 	len = strnlen(comm, REPORT_COMM - 1);
 	memcpy(to, comm, len);
 	to[len] = '\0';

@@ -88,6 +88,7 @@ static void forked(void)
 {
 	self.tid = 0;
 	self.waits = self.range = false;
+	python_names_forked();
 	python_sample_forked();
 }
 
@@ -285,6 +286,8 @@ static void taken(struct gil *gil)
 
 	if (waited)
 		end_wait(true);
+	if (__builtin_expect(!self.tid, 0))
+		python_names_want();
 	__atomic_store_n(&gil->holder, this_tid(), __ATOMIC_RELAXED);
 	gil->asked = gil->waiters;
 	gil->wanted = (gil->asked || yielding(gil)) && recorded ? python_user.now() : 0;
@@ -292,6 +295,8 @@ static void taken(struct gil *gil)
 	if (!waited && gil->wanted)
 		python_user.instant(taken_name, &kv, number_of(gil, &kv));
 	python_look();
+	if (__builtin_expect(__atomic_load_n(&python_names_wanted, __ATOMIC_RELAXED), 0))
+		python_names_ask();
 	if (python_sampling && gil == gils) {
 		python_thread_takes(last_of(gil));
 		python_sample_look();

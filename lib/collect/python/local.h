@@ -35,6 +35,7 @@
  * @instant: xsprof_instant_args()
  * @span: xsprof_span()
  * @now: xsprof_now()
+ * @name_thread: xsprof_thread_name_of()
  * @fact: xsprof_fact(); set, like those that follow, if threads are sampled
  * @stack_find: xsprof_stack_find()
  * @stack_add: xsprof_stack_add()
@@ -54,6 +55,7 @@ struct python_user {
 	void		(*span)(xsprof_name_t name, uint64_t begin, uint64_t end, uint64_t id,
 				uint64_t parent);
 	uint64_t	(*now)(void);
+	int		(*name_thread)(uint32_t tid, const char *name);
 	int		(*fact)(const char *key, const char *value);
 	uint32_t	(*stack_find)(uint64_t key);
 	uint32_t	(*stack_add)(uint64_t key, const uint64_t *frames, uint32_t nr,
@@ -169,6 +171,7 @@ struct python_method {
  * @clear_state: frees what a state refers to
  * @delete_state: deletes the state that has the GIL, and releases the GIL
  * @import: imports a module, new reference
+ * @modules: table of the imported modules, borrowed reference
  * @attribute: of an object, new reference
  * @call_method: with a format, new reference
  * @new_function: a callable from a C function
@@ -177,6 +180,7 @@ struct python_method {
  * @list_item: borrowed reference
  * @tuple_item: borrowed reference
  * @dict_item: borrowed reference; NULL: no such key
+ * @dict_values: a list of the values, new reference
  * @number: value of an int
  * @text: text of a str, valid as long as the str; NULL: none, with an exception set
  * @set_profile: sets the profile function of the calling thread
@@ -199,6 +203,7 @@ struct cpython {
 	void		(*clear_state)(void *state);
 	void		(*delete_state)(void);
 	void		*(*import)(const char *name);
+	void		*(*modules)(void);
 	void		*(*attribute)(void *object, const char *name);
 	void		*(*call_method)(void *object, const char *name, const char *format, ...);
 	void		*(*new_function)(struct python_method *method, void *self, void *module);
@@ -207,6 +212,7 @@ struct cpython {
 	void		*(*list_item)(void *list, intptr_t at);
 	void		*(*tuple_item)(void *tuple, intptr_t at);
 	void		*(*dict_item)(void *dict, const char *key);
+	void		*(*dict_values)(void *dict);
 	long		(*number)(void *object);
 	const char	*(*text)(void *object);
 	void		(*set_profile)(int (*call)(void *, void *, int, void *), void *object);
@@ -253,6 +259,21 @@ extern void (*python_gc_met)(void);
 void python_trace_begin(void);
 /* Called now and then with the GIL: is the calling thread still traced? */
 void python_trace_look(void);
+
+/* ---- names.c: names of threads --------------------------------------------------------------- */
+
+/* Can be read without the GIL. */
+extern bool python_names_wanted;
+/* The API is found, and the process is recorded; called with the GIL. */
+void python_names_begin(void);
+/* There is a thread that may have no name. */
+void python_names_want(void);
+/* Has the main thread look for names, if it is time. Called with a GIL's mutex held. */
+void python_names_ask(void);
+/* Looks for names if they are wanted; called with the GIL. */
+void python_names_look(void);
+/* In a forked child. */
+void python_names_forked(void);
 
 /* ---- codes.c: the functions of the program --------------------------------------------------- */
 

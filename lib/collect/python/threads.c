@@ -111,6 +111,7 @@ struct python_entry *python_entry_of(uint32_t tid)
 		python_crowded = true;
 		return NULL;
 	}
+	python_names_want();
 	python_entries[room] = (struct python_entry){ .seen = 1 };
 	__atomic_store_n(&python_entries[room].tid, tid, __ATOMIC_RELEASE);
 	if (room == nr)

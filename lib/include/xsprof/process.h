@@ -21,9 +21,23 @@ extern "C" {
  * Threads that never call it have the name that the kernel knows (pthread_setname_np(), prctl()).
  * Not signal-safe.
  *
- * Return: 0; -ENOTCONN if the process is not recorded; -ENOSPC if the arena is full.
+ * Return: 0; -ENOTCONN if the process is not recorded; -ENOSPC if the arena is full; -EBUSY in a
+ * signal handler that interrupts another such call.
  */
 XSPROF_API int xsprof_thread_name(const char *name);
+
+/**
+ * xsprof_thread_name_of() - name another thread of this process in traces
+ * @tid: its id, as gettid() returns there
+ * @name: the name
+ *
+ * For libraries that know the names of a program's threads: these share half of the arena with the
+ * kernel's. Not signal-safe.
+ *
+ * Return: 0; -EINVAL: no id or no name; -ENOSPC if the arena, or that half, is full; else as
+ * xsprof_thread_name().
+ */
+XSPROF_API int xsprof_thread_name_of(uint32_t tid, const char *name);
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Threads have the names that Python's module threading gives them, with each installed Python:
+# however they were started, in a forked child, and in a process that a recorder attached to. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+. tests/torch/pythons.sh
+. tests/python/attached.sh
+. tests/python/start.sh
+
+check()
+{
+	"$dump" -q -f ndjson data >events 2>>log &&
+		"$1" "$here/names.py" check events <said 2>>log
+}
+
+late=$(attachable)
+[ "$(uname -m)" = x86_64 ] && [ ! -e /dev/xsprof ] || late=
+while read -r version python; do
+	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 8))' || continue
+	rm -f data
+	"$xsprof" record -q -o data -- \
+		"$python" -W ignore::DeprecationWarning "$here/names.py" run >said 2>log
+	[ $? = 0 ] && [ "$(grep -c . said)" -ge 13 ] && check "$python"
+	result "$version: threads have Python's names" $?
+
+	grep -qxF "$version $python" <<<"$late" || continue
+	rm -f data in
+	mkfifo in
+	"$python" "$here/names.py" late <in >said 2>log &
+	exec 4>in
+	for _ in $(seq 400); do grep -q ready said && break || sleep 0.05; done
+	pid=$!
+	{ sleep 1; echo >&4; } &
+	"$xsprof" record -q --python=200 -p $pid -d 2 -o data 2>>log
+	status=$?
+	exec 4>&-
+	wait $pid
+	[ $? = 0 ] && [ $status = 0 ] && sed -i /ready/d said && [ "$(grep -c . said)" = 3 ] &&
+		check "$python"
+	result "$version: record -p: also those that were there before, and that come later" $?
+done < <(pythons)
+finish
