@@ -25,6 +25,15 @@ static struct {
 	uint32_t	tid;
 	uint32_t	hash;	/* of the name */
 } known[KNOWN];
+static bool any;	/* one is known */
+
+static void forget(void)
+{
+	/* Most children never have threads: their memory stays the parent's. */
+	if (any)
+		memset(known, 0, sizeof(known));
+	any = false;
+}
 
 /* Return: false: it has this name already. */
 static bool is_new(uint32_t tid, const char *name)
@@ -36,6 +45,7 @@ static bool is_new(uint32_t tid, const char *name)
 		return false;
 	known[i].tid = tid;
 	known[i].hash = hash;
+	any = true;
 	return true;
 }
 
@@ -56,7 +66,7 @@ static bool name(void *thread, const void *dummy)
 	called = id ? cpython.attribute(thread, "_name") : NULL;
 	/* None: it does not run yet. */
 	tid = called && id != cpython.none ? cpython.number(id) : 0;
-	text = tid > 0 && tid != getpid() ? cpython.text(called) : NULL;
+	text = tid > 0 && tid <= INT32_MAX && tid != getpid() ? cpython.text(called) : NULL;
 	if (text)
 		named = is_new((uint32_t)tid, text) &&
 			!python_user.name_thread((uint32_t)tid, text);
@@ -137,7 +147,7 @@ void python_names_ask(void)
 void python_names_begin(void)
 {
 	/* In another recording than the last, if we attached. */
-	memset(known, 0, sizeof(known));
+	forget();
 	__atomic_store_n(&ready, true, __ATOMIC_RELAXED);
 	python_names_want();
 	python_names_look();
@@ -147,6 +157,5 @@ void python_names_forked(void)
 {
 	/* What was asked in the parent is not done here. */
 	asked = false;
-	if (ready)
-		memset(known, 0, sizeof(known));
+	forget();
 }
