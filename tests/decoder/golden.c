@@ -181,6 +181,8 @@ static void test_names(void)
 	CHECK(!strcmp(xsprof_trace_thread(t, 0, 1000), "given"));
 	CHECK(!strcmp(xsprof_trace_thread(t, 0, 1001), "newer"));
 	CHECK(!strcmp(xsprof_trace_thread(t, 0, 1002), ""));
+	CHECK(!strcmp(xsprof_trace_thread_given(t, 0, 1000), "given"));
+	CHECK(!strcmp(xsprof_trace_thread_given(t, 0, 1001), ""));
 	CHECK(!strcmp(xsprof_trace_fact(t, 0, "exe"), "/bin/c"));
 	CHECK(!xsprof_trace_fact(t, 0, "none"));
 	CHECK(!xsprof_trace_fact_at(t, 0, 0, &key, &value) && !strcmp(value, "/bin/a=b"));

@@ -19,11 +19,11 @@ check()
 late=$(attachable)
 [ "$(uname -m)" = x86_64 ] && [ ! -e /dev/xsprof ] || late=
 while read -r version python; do
-	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 8))' || continue
+	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || continue
 	rm -f data
 	"$xsprof" record -q -o data -- \
 		"$python" -W ignore::DeprecationWarning "$here/names.py" run >said 2>log
-	[ $? = 0 ] && [ "$(grep -c . said)" -ge 13 ] && check "$python"
+	[ $? = 0 ] && [ "$(grep -c . said)" -ge 15 ] && check "$python"
 	result "$version: threads have Python's names" $?
 
 	grep -qxF "$version $python" <<<"$late" || continue

@@ -19,10 +19,11 @@ struct named {
 	char		comm[REPORT_COMM];
 };
 
-/* A thread that recorded something itself. */
+/* A thread that recorded something itself. @key: of cause.h; 0: free */
 struct recorded {
-	uint32_t	tid;
+	uint64_t	key;
 	uint32_t	producer;
+	uint32_t	tid;
 };
 
 /**
@@ -60,6 +61,18 @@ void report_comms_free(struct report_comms *comms)
 	free(comms);
 }
 
+static void records(struct report_comms *comms, const struct xsprof_event *ev)
+{
+	struct recorded *r = &comms->recorded[ev->tid % NAMED];
+
+	if (ev->producer == XSPROF_NO_PRODUCER ||
+	    (r->producer == ev->producer && r->tid == ev->tid))
+		return;
+	*r = (struct recorded){
+		cause_key(comms->trace, ev->producer, ev->tid), ev->producer, ev->tid,
+	};
+}
+
 void report_comms_event(struct report_comms *comms, const struct xsprof_event *ev)
 {
 	struct named *named;
@@ -73,7 +86,7 @@ void report_comms_event(struct report_comms *comms, const struct xsprof_event *e
 	}
 	comm = cause_sched_comm(ev, &tid, &len);
 	if (!comm) {
-		comms->recorded[ev->tid % NAMED] = (struct recorded){ ev->tid, ev->producer };
+		records(comms, ev);
 		return;
 	}
 	named = &comms->named[tid % NAMED];
@@ -82,17 +95,18 @@ void report_comms_event(struct report_comms *comms, const struct xsprof_event *e
 	named->comm[len] = '\0';
 }
 
-static const char *given(const struct report_comms *comms, uint32_t tid)
+static const char *given(const struct report_comms *comms, uint64_t key)
 {
-	const struct recorded *r = &comms->recorded[tid % NAMED];
+	const struct recorded *r = &comms->recorded[(uint32_t)key % NAMED];
 
-	return tid && r->tid == tid ? xsprof_trace_thread(comms->trace, r->producer, tid) : "";
+	return key && r->key == key ?
+	       xsprof_trace_thread_given(comms->trace, r->producer, r->tid) : "";
 }
 
 void report_comms_copy(const struct report_comms *comms, char to[REPORT_COMM], uint64_t key)
 {
 	const struct named *named = &comms->named[(uint32_t)key % NAMED];
-	const char *comm = given(comms, (uint32_t)key);
+	const char *comm = given(comms, key);
 	size_t len;
 
 	if (!*comm && key && named->tid == (uint32_t)key)

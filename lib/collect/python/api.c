@@ -26,6 +26,8 @@ bool cpython_find(void)
 		{ &cpython.import, "PyImport_ImportModule" },
 		{ &cpython.modules, "PyImport_GetModuleDict" },
 		{ &cpython.attribute, "PyObject_GetAttrString" },
+		{ &cpython.own_attribute, "PyObject_GenericGetAttr" },
+		{ &cpython.type, "PyObject_Type" },
 		{ &cpython.call_method, "PyObject_CallMethod" },
 		{ &cpython.new_function, "PyCFunction_NewEx" },
 		{ &cpython.append, "PyList_Append" },
@@ -36,11 +38,15 @@ bool cpython_find(void)
 		{ &cpython.dict_values, "PyDict_Values" },
 		{ &cpython.number, "PyLong_AsLong" },
 		{ &cpython.text, "PyUnicode_AsUTF8" },
+		{ &cpython.new_text, "PyUnicode_InternFromString" },
 		{ &cpython.set_profile, "PyEval_SetProfile" },
 		{ &cpython.new_capsule, "PyCapsule_New" },
 		{ &cpython.incref, "Py_IncRef" },
 		{ &cpython.decref, "Py_DecRef" },
 		{ &cpython.err_clear, "PyErr_Clear" },
+		{ &cpython.err_occurred, "PyErr_Occurred" },
+		{ &cpython.err_is, "PyErr_ExceptionMatches" },
+		{ &cpython.exception, "PyExc_Exception" },
 		{ &cpython.none, "_Py_NoneStruct" },
 		{ &cpython.frame_type, "PyFrame_Type" },
 	};
@@ -62,6 +68,8 @@ bool cpython_find(void)
 	/* Since 3.9. */
 	symbol = python_symbol("PyFrame_GetCode");
 	memcpy(&cpython.frame_code, &symbol, sizeof(symbol));
+	symbol = python_symbol("PyThreadState_GetInterpreter");
+	memcpy(&cpython.interpreter_of, &symbol, sizeof(symbol));
 	return true;
 }
 

@@ -13,9 +13,8 @@ static int begin(void *unused)
 	if (category < 0)
 		category = 0;
 	python_gc_begin(category);
-	python_names_begin();
 	python_trace_begin();
-	return 0;
+	return python_names_begin();
 }
 
 enum { NEW, BUSY, ASKED };

@@ -73,7 +73,8 @@ static void *called(void *self, void *arguments)
 	met = __atomic_load_n(&python_gc_met, __ATOMIC_RELAXED);
 	if (met)
 		met();
-	python_names_look();
+	if (python_names_look())
+		return NULL;
 	if (!python_recorded())
 		open = false;
 	else if (phase && !strcmp(phase, "start"))

@@ -286,8 +286,8 @@ static void taken(struct gil *gil)
 
 	if (waited)
 		end_wait(true);
-	if (__builtin_expect(!self.tid, 0))
-		python_names_want();
+	if (__builtin_expect(!self.tid, 0) && gil == gils)
+		python_names_new(this_tid());
 	__atomic_store_n(&gil->holder, this_tid(), __ATOMIC_RELAXED);
 	gil->asked = gil->waiters;
 	gil->wanted = (gil->asked || yielding(gil)) && recorded ? python_user.now() : 0;
@@ -296,7 +296,7 @@ static void taken(struct gil *gil)
 		python_user.instant(taken_name, &kv, number_of(gil, &kv));
 	python_look();
 	if (__builtin_expect(__atomic_load_n(&python_names_wanted, __ATOMIC_RELAXED), 0))
-		python_names_ask();
+		python_names_ask(last_of(gil));
 	if (python_sampling && gil == gils) {
 		python_thread_takes(last_of(gil));
 		python_sample_look();

@@ -173,6 +173,8 @@ struct python_method {
  * @import: imports a module, new reference
  * @modules: table of the imported modules, borrowed reference
  * @attribute: of an object, new reference
+ * @own_attribute: the same, without the type's own functions for that; @name: a str
+ * @type: type of an object, new reference
  * @call_method: with a format, new reference
  * @new_function: a callable from a C function
  * @append: appends to a list
@@ -183,12 +185,17 @@ struct python_method {
  * @dict_values: a list of the values, new reference
  * @number: value of an int
  * @text: text of a str, valid as long as the str; NULL: none, with an exception set
+ * @new_text: a str, new reference
  * @set_profile: sets the profile function of the calling thread
  * @new_capsule: an object with a destructor
  * @frame_code: code object of a frame, new reference; NULL before 3.9
+ * @interpreter_of: a state's interpreter; NULL before 3.9
  * @incref: another reference
  * @decref: one less
  * @err_clear: clears the raised exception
+ * @err_occurred: the raised exception's type; NULL: none
+ * @err_is: is an exception raised that is of this type?
+ * @exception: all exceptions that programs handle: not a user's interrupt, or the end
  * @none: None
  * @frame_type: type of frames
  */
@@ -205,6 +212,8 @@ struct cpython {
 	void		*(*import)(const char *name);
 	void		*(*modules)(void);
 	void		*(*attribute)(void *object, const char *name);
+	void		*(*own_attribute)(void *object, void *name);
+	void		*(*type)(void *object);
 	void		*(*call_method)(void *object, const char *name, const char *format, ...);
 	void		*(*new_function)(struct python_method *method, void *self, void *module);
 	int		(*append)(void *list, void *object);
@@ -215,13 +224,18 @@ struct cpython {
 	void		*(*dict_values)(void *dict);
 	long		(*number)(void *object);
 	const char	*(*text)(void *object);
+	void		*(*new_text)(const char *text);
 	void		(*set_profile)(int (*call)(void *, void *, int, void *), void *object);
 	void		*(*new_capsule)(void *pointer, const char *name,
 					void (*gone)(void *capsule));
 	void		*(*frame_code)(void *frame);
+	void		*(*interpreter_of)(void *state);
 	void		(*incref)(void *object);
 	void		(*decref)(void *object);
 	void		(*err_clear)(void);
+	void		*(*err_occurred)(void);
+	int		(*err_is)(void *type);
+	void		**exception;
 	void		*none;
 	void		*frame_type;
 };
@@ -264,14 +278,22 @@ void python_trace_look(void);
 
 /* Can be read without the GIL. */
 extern bool python_names_wanted;
-/* The API is found, and the process is recorded; called with the GIL. */
-void python_names_begin(void);
+/* The API is found, and the process is recorded; called with the GIL. Return: as below. */
+int python_names_begin(void);
 /* There is a thread that may have no name. */
 void python_names_want(void);
-/* Has the main thread look for names, if it is time. Called with a GIL's mutex held. */
-void python_names_ask(void);
-/* Looks for names if they are wanted; called with the GIL. */
-void python_names_look(void);
+/* The calling thread takes the first GIL for the first time: a name of its number is another's. */
+void python_names_new(uint32_t tid);
+/*
+ * Has the main thread look for names, if it is time. Called with a GIL's mutex held; @state: the
+ * Python thread state that takes this GIL.
+ */
+void python_names_ask(void *state);
+/*
+ * Looks for names if they are wanted; called with the GIL. Return: 0; -1: an exception is set that
+ * the program must see.
+ */
+int python_names_look(void);
 /* In a forked child. */
 void python_names_forked(void);
 

@@ -254,6 +254,8 @@ bool python_stack_is_small(const stack_t *stack);
 
 /* Finds out whether python_forget() has to do anything on this machine. */
 void python_forget_init(void);
+/* How long python_forget() takes, ns. */
+uint64_t python_forget_ns(void);
 /* The end of a handler: the interrupted code runs as fast as before. Signal-safe. */
 void python_forget(void);
 

@@ -223,6 +223,9 @@ const char *xsprof_trace_category(const struct xsprof_trace *trace, uint32_t pro
  * the number one after the other: "first, second", or "first, ..., last".
  */
 const char *xsprof_trace_thread(const struct xsprof_trace *trace, uint32_t producer, uint32_t tid);
+/* The same, but "" if the program set none. */
+const char *xsprof_trace_thread_given(const struct xsprof_trace *trace, uint32_t producer,
+				      uint32_t tid);
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
