@@ -11,7 +11,8 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
-from gpulib import BUILD, DIR, WORK, XSPROF, check_calls, equal, failed, finish, missed, of, result
+from gpulib import (BUILD, DIR, ROOM, WORK, XSPROF, check_calls, equal, failed, finish, missed, of,
+                    result)
 from opencllib import check_same, record, run, said, seen
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -171,7 +172,8 @@ def check_old():
 
 
 def check_clpeak():
-    got, events, _ = record(["clpeak", "--kernel-latency"], OPENCL_LAYERS=LAYER, COUNT_FILE=COUNT)
+    got, events, _ = record(["clpeak", "--kernel-latency"], ("--gpu", *ROOM), OPENCL_LAYERS=LAYER,
+                            COUNT_FILE=COUNT)
     with open(COUNT, encoding="ascii") as f:
         counted = int(f.read())
     kernels = of(events, "kernel")
