@@ -131,7 +131,8 @@ static void asked(int sig, siginfo_t *info, void *context)
 			is = RECORDED;
 		/* After the store below the question may be a new one. */
 		wake = question.at_once && is != RECORDED;
-		question.reply.took_ns = xsp_clock_ns(CLOCK_MONOTONIC) - begin + python_forget_ns();
+		question.reply.took_ns = xsp_clock_ns(CLOCK_MONOTONIC) - begin +
+					 python_vm_exit_ns();
 		/* Release: a thread that sees the answer also sees what was read. */
 		__atomic_store_n(&question.is, is, __ATOMIC_RELEASE);
 		if (wake)
@@ -139,7 +140,7 @@ static void asked(int sig, siginfo_t *info, void *context)
 	}
 	if (python_ask_more)
 		python_ask_more(entry, context);
-	python_forget();
+	python_vm_exit();
 	errno = saved;
 }
 

@@ -218,7 +218,7 @@ static bool find(int category)
 		found = 0;
 	}
 	python_gc_begin(category);
-	(void)python_names_begin();
+	(void)python_names_begin();	/* leave() drops an exception */
 	leave(state);
 	return found > 0;
 }

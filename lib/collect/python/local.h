@@ -274,7 +274,7 @@ void python_trace_begin(void);
 /* Called now and then with the GIL: is the calling thread still traced? */
 void python_trace_look(void);
 
-/* ---- names.c: names of threads --------------------------------------------------------------- */
+/* ---- thread-names.c -------------------------------------------------------------------------- */
 
 /* Can be read without the GIL. */
 extern bool python_names_wanted;

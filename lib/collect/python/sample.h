@@ -250,14 +250,14 @@ void python_signals_of_others(sigset_t *set);
 /* Is it an alternate stack on which our handler has no room? */
 bool python_stack_is_small(const stack_t *stack);
 
-/* ---- forget.c: what a handler leaves behind -------------------------------------------------- */
+/* ---- vm-exit.c: the end of a handler --------------------------------------------------------- */
 
-/* Finds out whether python_forget() has to do anything on this machine. */
-void python_forget_init(void);
-/* How long python_forget() takes, ns. */
-uint64_t python_forget_ns(void);
+/* Finds out whether python_vm_exit() has to do anything on this machine. */
+void python_vm_exit_init(void);
+/* How long python_vm_exit() takes, ns. */
+uint64_t python_vm_exit_ns(void);
 /* The end of a handler: the interrupted code runs as fast as before. Signal-safe. */
-void python_forget(void);
+void python_vm_exit(void);
 
 /* ---- thread.c: threads of ours -------------------------------------------------------------- */
 

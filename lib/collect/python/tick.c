@@ -352,7 +352,7 @@ void python_tick_init(uint32_t hz, int category)
 	ticker.hz = hz;
 	ticker.category = 1ull << category;
 	ticker.stop = false;
-	python_forget_init();
+	python_vm_exit_init();
 	if (python_native)
 		python_ask_more = python_outside_answer;
 }

@@ -19,8 +19,11 @@
 #define SHARE	20u
 #define CREDIT	((int64_t)5000000)
 
+/*
+ * Accesses to flags and time are relaxed: they only say whether to look. The tables of Python that
+ * are read are ordered by the GIL, which the new thread held before the one that looks.
+ */
 bool python_names_wanted;	/* there may be threads without a name */
-
 static bool ready;	/* the API is found, and the process was recorded */
 static bool asked;	/* a pending call has yet to run */
 static uint64_t next_ns;	/* no look before this time, CLOCK_MONOTONIC; 0: at any time */
