@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A collector that misses seven jobs, and a program that fills all rings so that the counter of
- * these is lost: "overwrite" writes it and then more than a ring can hold; "full" first stops the
- * recorder, its parent, and fills the rings.
+ * these is lost: "overwrite" writes it and then more than a ring can hold; "full" first fills the
+ * rings. The recorder, its parent, is stopped meanwhile: it reads the rings as they are filled.
  */
 #include <sched.h>
 #include <signal.h>
@@ -67,14 +67,12 @@ int main(int argc, char **argv)
 		printf("xsprof_collector_add: %d\n", err);
 		return 1;
 	}
-	if (full) {
-		kill(getppid(), SIGSTOP);
-		fill();
-	}
-	shown = miss();
+	kill(getppid(), SIGSTOP);
 	if (full)
-		kill(getppid(), SIGCONT);
-	else
 		fill();
+	shown = miss();
+	if (!full)
+		fill();
+	kill(getppid(), SIGCONT);
 	return !shown;
 }
