@@ -26,6 +26,7 @@ import time
 import xsprof
 
 HOLDS = 5
+HOLDER = "a name longer than the kernel's"
 HELD_MS = 60
 TURNS = 5
 ENDS = 25
@@ -64,7 +65,7 @@ def hold(keeper, waiter, go):
 def waits():
     """Waits for the GIL each time that the other thread holds it for long."""
     keeper, go, waiter = Keeper(), threading.Semaphore(0), threading.get_native_id()
-    other = threading.Thread(target=hold, args=(keeper, waiter, go))
+    other = threading.Thread(target=hold, args=(keeper, waiter, go), name=HOLDER)
     other.start()
     for _ in range(HOLDS):
         go.release()
@@ -343,6 +344,7 @@ def why(path):
         if not held_by or held_by[0]["by"]["tid"] != said[window["tid"]]:
             continue
         assert held_by[0]["range"] == "keeps it", window
+        assert held_by[0]["by"]["comm"] == HOLDER, window
         found += held_by[0]["ns"] > window["wall_ns"] / 2
     # On a busy machine threads also wait for a CPU.
     assert found, windows

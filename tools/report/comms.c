@@ -10,6 +10,7 @@
 #include "cause/sched.h"
 #include "format/common/kernel.h"
 #include "report/comms.h"
+#include "text/utf8.h"
 
 #define NAMED	4096u
 
@@ -31,13 +32,15 @@ struct recorded {
  * @trace: has the names that programs gave
  * @kernel: by the tracer
  * @named: by the module
- * @recorded: threads of programs
+ * @recorded: threads of programs, by the id that the program uses
+ * @keyed: the same threads, by key
  */
 struct report_comms {
 	const struct xsprof_trace	*trace;
 	struct xsp_kernel		*kernel;
 	struct named			named[NAMED];
 	struct recorded			recorded[NAMED];
+	struct recorded			keyed[NAMED];
 };
 
 int report_comms_new(const struct xsprof_trace *trace, struct report_comms **out)
@@ -71,6 +74,8 @@ static void records(struct report_comms *comms, const struct xsprof_event *ev)
 	*r = (struct recorded){
 		cause_key(comms->trace, ev->producer, ev->tid), ev->producer, ev->tid,
 	};
+	/* In a pid namespace these differ. */
+	comms->keyed[(uint32_t)r->key % NAMED] = *r;
 }
 
 void report_comms_event(struct report_comms *comms, const struct xsprof_event *ev)
@@ -97,7 +102,7 @@ void report_comms_event(struct report_comms *comms, const struct xsprof_event *e
 
 static const char *given(const struct report_comms *comms, uint64_t key)
 {
-	const struct recorded *r = &comms->recorded[(uint32_t)key % NAMED];
+	const struct recorded *r = &comms->keyed[(uint32_t)key % NAMED];
 
 	return key && r->key == key ?
 	       xsprof_trace_thread_given(comms->trace, r->producer, r->tid) : "";
@@ -113,7 +118,7 @@ void report_comms_copy(const struct report_comms *comms, char to[REPORT_COMM], u
 		comm = named->comm;
 	if (!*comm)
 		comm = xsp_kernel_comm(comms->kernel, (uint32_t)key);
-	len = strnlen(comm, REPORT_COMM - 1);
+	len = xsp_utf8_piece(comm, strlen(comm), REPORT_COMM - 4);
 	memcpy(to, comm, len);
 	to[len] = '\0';
 }

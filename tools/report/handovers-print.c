@@ -12,6 +12,7 @@
 #include "format/common/out.h"
 #include "report/handovers.h"
 #include "text/json.h"
+#include "text/utf8.h"
 
 #define CELL	32
 
@@ -73,7 +74,8 @@ static size_t label(const struct handovers *h, uint32_t at, char *to, size_t siz
 		return (size_t)snprintf(to, size, "-");
 	number = h->locks[t->lock].number;
 	comm = xsprof_trace_thread(h->report->source.trace, t->producer, t->tid);
-	len = snprintf(to, size, "%.*s%s%u", 64, comm, *comm ? "-" : "", t->tid);
+	len = snprintf(to, size, "%.*s%s%u", (int)xsp_utf8_piece(comm, strlen(comm), 61), comm,
+		       *comm ? "-" : "", t->tid);
 	if (number)
 		len += snprintf(to + len, size - (size_t)len, ", lock %u", number);
 	return (size_t)len;

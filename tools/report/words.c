@@ -14,6 +14,7 @@
 #include "report/local.h"
 #include "report/why-local.h"
 #include "text/escape.h"
+#include "text/utf8.h"
 
 bool report_colours(void)
 {
@@ -52,7 +53,10 @@ static const char *thread_text(const struct report *report, const struct xsp_gro
 		return "(other)";
 	comm = xsprof_trace_thread(report->source.trace, group->key.producer - 1,
 				   (uint32_t)(group->key.tid - 1));
-	snprintf(buf, size, "%.64s-%" PRIu64, *comm ? comm : "?", group->key.tid - 1);
+	if (!*comm)
+		comm = "?";
+	snprintf(buf, size, "%.*s-%" PRIu64, (int)xsp_utf8_piece(comm, strlen(comm), 61), comm,
+		 group->key.tid - 1);
 	return buf;
 }
 
