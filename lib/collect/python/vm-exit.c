@@ -39,10 +39,13 @@ static bool may_exit(void)
 
 static void exit_once(void)
 {
-	unsigned int eax, ebx, ecx, edx;
+	unsigned int eax = 0, ebx, ecx = 0, edx;
 
-	/* Each hypervisor answers this instruction itself. */
-	__cpuid(0, eax, ebx, ecx, edx);
+	/*
+	 * Each hypervisor answers this instruction itself. Volatile, as the macros of <cpuid.h> are
+	 * not with each compiler: nobody uses the answer.
+	 */
+	__asm__ volatile("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
 }
 
 /* Some guests answer it with the help of their own kernel, and in nested ones it takes longer. */
@@ -62,13 +65,17 @@ static uint64_t time_of_exit(void)
 void python_vm_exit_init(void)
 {
 	unsigned int eax, ebx, ecx, edx;
+	static bool known;
+	bool can;
 
-	exits = may_exit() && __get_cpuid(0, &eax, &ebx, &ecx, &edx) &&
-		 ebx == signature_AMD_ebx && edx == signature_AMD_edx &&
-		 ecx == signature_AMD_ecx && __get_cpuid(1, &eax, &ebx, &ecx, &edx) &&
-		 ecx & HYPERVISOR;
-	exit_ns = exits ? time_of_exit() : 0;
-	exits = exits && exit_ns < DEAR;
+	if (known)
+		return;
+	known = true;
+	can = may_exit() && __get_cpuid(0, &eax, &ebx, &ecx, &edx) && ebx == signature_AMD_ebx &&
+	      edx == signature_AMD_edx && ecx == signature_AMD_ecx &&
+	      __get_cpuid(1, &eax, &ebx, &ecx, &edx) && ecx & HYPERVISOR;
+	exit_ns = can ? time_of_exit() : 0;
+	exits = can && exit_ns < DEAR;
 }
 
 uint64_t python_vm_exit_ns(void)
