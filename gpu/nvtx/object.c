@@ -25,7 +25,12 @@ static void note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n)
 
 static void name_thread(uint32_t tid, const char *name)
 {
-	if (name)
+	if (!name)
+		return;
+	/* What a thread says of itself comes before what others say of it. */
+	if (tid == (uint32_t)syscall(SYS_gettid))
+		(void)xsprof_thread_name(name);
+	else
 		(void)xsprof_thread_name_of(tid, name);
 }
 

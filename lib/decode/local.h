@@ -104,6 +104,7 @@ struct xst_found {
 	struct xsp_map		categories;
 	struct xsp_map		threads;
 	struct xsp_map		comms;
+	struct xsp_map		own;		/* threads that named themselves */
 	struct xsp_map		begun;		/* threads whose first marker was yielded */
 	struct xsp_map		earlier;	/* names of earlier threads with the same number */
 	struct xsp_map		stacks;		/* text: struct xst_stack_head, then addresses */

@@ -76,6 +76,18 @@ static int add_renewed(struct xsprof_trace *t, struct xst_producer *p, uint32_t 
 	return 0;
 }
 
+/* Forgets the name that the program set. */
+static int unname(struct xsprof_trace *t, const struct xst_producer *p, uint32_t tid)
+{
+	int err = 0;
+
+	if (xst_map_get(&t->found.own, p->number, tid))
+		err = xst_map_set(&t->found.own, p->number, tid, NULL);
+	if (!err && xst_map_get(&t->found.threads, p->number, tid))
+		err = xst_map_set(&t->found.threads, p->number, tid, NULL);
+	return err;
+}
+
 static int begins(struct xsprof_trace *t, struct xst_producer *p, uint32_t tid, uint64_t ticks)
 {
 	int err;
@@ -84,24 +96,40 @@ static int begins(struct xsprof_trace *t, struct xst_producer *p, uint32_t tid, 
 		return xst_map_set(&t->found.begun, p->number, tid, p);
 	err = keep_earlier(t, p, tid);
 	/* The name that the program set belonged to the earlier thread. */
-	if (!err && xst_map_get(&t->found.threads, p->number, tid))
-		err = xst_map_set(&t->found.threads, p->number, tid, NULL);
+	if (!err)
+		err = unname(t, p, tid);
 	return err ? err : add_renewed(t, p, tid, ticks);
+}
+
+/* @own: by a call of the thread itself */
+static int give(struct xsprof_trace *t, const struct xst_producer *p, uint32_t tid, bool own,
+		const char *text, size_t len)
+{
+	int err;
+
+	if (!own && xst_map_get(&t->found.own, p->number, tid))
+		return 0;
+	if (!len)
+		return unname(t, p, tid);
+	err = own ? xst_map_set(&t->found.own, p->number, tid, p) : 0;
+	return err ? err : set(t, &t->found.threads, p, tid, text, len);
 }
 
 int xst_thread_entry(struct xsprof_trace *t, struct xst_producer *p,
 		     const struct xsprof_entry *entry, const char *text)
 {
 	size_t rest = entry->size - sizeof(*entry), len = entry->text_len;
-	bool given = entry->aux & XSPROF_THREAD_GIVEN;
 	uint64_t ticks = 0;
 	int err;
 
 	if (entry->aux & XSPROF_THREAD_NEW && rest >= ((len + 7) & ~7ull) + sizeof(ticks))
 		memcpy(&ticks, text + rest - sizeof(ticks), sizeof(ticks));
 	err = ticks ? begins(t, p, entry->id, ticks) : 0;
-	return err ? err : set(t, given ? &t->found.threads : &t->found.comms, p, entry->id, text,
-			       len);
+	if (err)
+		return err;
+	return entry->aux & XSPROF_THREAD_GIVEN ?
+	       give(t, p, entry->id, !(entry->aux & XSPROF_THREAD_OTHER), text, len) :
+	       set(t, &t->found.comms, p, entry->id, text, len);
 }
 
 int xst_thread_comm(struct xsprof_trace *t, struct xst_producer *p, uint32_t tid,

@@ -13,13 +13,14 @@
 #define XSP_ARENA_STEP		(64u << 10)
 
 static uint64_t backed;		/* bytes of the arena's entries with memory behind them */
-static uint64_t of_threads;	/* bytes of entries with thread names from the kernel */
+static uint64_t of_threads;	/* bytes of threads' entries, without names they gave themselves */
+static uint64_t of_others;	/* those of them with names that other threads gave */
 
 /* Starts a new producer's arena, which lacks @missed names from the start. */
 void xsp_arena_begin(uint64_t missed)
 {
 	backed = 0;
-	of_threads = 0;
+	of_threads = of_others = 0;
 	xsp_set.arena->missed = missed;
 }
 
@@ -43,14 +44,19 @@ uint32_t xsp_entry_size(size_t len)
 }
 
 /*
- * Each thread that comes and goes leaves an entry that is useless to later ones: reserve half of
- * the room for names and facts.
+ * Each thread that comes and goes leaves entries that are useless to later ones: reserve half of
+ * the room for names and facts. Names by others leave half of that half to starts of threads: a
+ * thread without a start is taken for the last one of its number.
  */
-static bool too_many_threads(uint32_t size)
+static bool too_many_threads(uint32_t size, bool by_other)
 {
-	if (size > xsp_set.arena_room / 2 - of_threads)
+	uint64_t half = xsp_set.arena_room / 2;
+
+	if (size > half - of_threads || (by_other && size > half / 2 - of_others))
 		return true;
 	of_threads += size;
+	if (by_other)
+		of_others += size;
 	return false;
 }
 
@@ -72,7 +78,8 @@ static int add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_
 	size = xsp_entry_size(len) + (since ? sizeof(since) : 0);
 	used = arena->used;
 	room = xsp_set.arena_room;
-	if (used > room || size > room - used || (limited && too_many_threads(size)))
+	if (used > room || size > room - used ||
+	    (limited && too_many_threads(size, aux & XSPROF_THREAD_OTHER)))
 		goto full;
 	while (used + size > backed) {
 		uint64_t step = backed ? backed : XSP_ARENA_FIRST;
@@ -126,5 +133,6 @@ int xsp_arena_add_thread(uint32_t tid, const char *comm, size_t len, uint64_t si
 /* A name that a library gives one of the program's threads. Return: as xsp_arena_add(). */
 int xsp_arena_name_thread(uint32_t tid, const char *name, size_t len)
 {
-	return add(XSPROF_ENTRY_THREAD, tid, XSPROF_THREAD_GIVEN, name, len, true, 0);
+	return add(XSPROF_ENTRY_THREAD, tid, XSPROF_THREAD_GIVEN | XSPROF_THREAD_OTHER, name, len,
+		   true, 0);
 }

@@ -99,11 +99,12 @@ int xsprof_thread_name(const char *name)
 {
 	if (!xsp_attached_now())
 		return -ENOTCONN;
-	if (name)
-		return give_name(0, name);
-	xsp_thread.named = 0;
-	xsp_thread.hdr = 0;	/* the next marker reads the id again */
-	return 0;
+	/* Reads the kernel's again. */
+	if (!name) {
+		xsp_thread.named = 0;
+		xsp_thread.hdr = 0;
+	}
+	return give_name(0, name ? name : "");
 }
 
 int xsprof_thread_name_of(uint32_t tid, const char *name)

@@ -310,6 +310,39 @@ static void called(const struct cap *cap, uint32_t tid, const char *name)
 	xsprof_trace_close(t);
 }
 
+/* A name that the thread gave itself comes first; an empty one is none. */
+static void test_names(void)
+{
+	const uint32_t other = XSPROF_THREAD_GIVEN | XSPROF_THREAD_OTHER;
+	struct cap cap, arena = { 0 };
+	struct ring r = { 0 };
+
+	begin_cap(&cap, &r);
+	for (uint32_t tid = 101; tid < 107; tid++)
+		put_new(&arena, tid, "kernel's", 800 * MS);
+	for (uint32_t tid = 102; tid < 107; tid++)
+		cap_entry(&arena, XSPROF_ENTRY_THREAD, tid, other, "others'");
+	for (uint32_t tid = 103; tid < 107; tid++)
+		cap_entry(&arena, XSPROF_ENTRY_THREAD, tid, XSPROF_THREAD_GIVEN, "own");
+	cap_entry(&arena, XSPROF_ENTRY_THREAD, 104, other, "others' again");
+	cap_entry(&arena, XSPROF_ENTRY_THREAD, 105, XSPROF_THREAD_GIVEN, "");
+	put_new(&arena, 106, "kernel's", 900 * MS);
+	cap_entry(&arena, XSPROF_ENTRY_THREAD, 106, other, "others'");
+	cap_arena(&cap, 0, 0, &arena);
+	cap_ring(&cap, 0, 0, 0, &r);
+	end_cap(&cap, XSPROF_HOW_KILLED, 9);
+	called(&cap, 101, "kernel's");
+	called(&cap, 102, "others'");
+	called(&cap, 103, "own");
+	called(&cap, 104, "own");
+	called(&cap, 105, "kernel's");
+	called(&cap, 106, "own, others'");
+	cap_free(&cap);
+	cap_free(&arena);
+	ring_free(&r);
+	tap_result("threads: their names by themselves, by others, by the kernel");
+}
+
 /* The kernel reuses an id: nobody saw the first thread end, but another one has its id. */
 static void test_numbers(void)
 {
@@ -375,6 +408,7 @@ int main(void)
 	test_tracer();
 	test_process();
 	test_module();
+	test_names();
 	test_numbers();
 	return tap_done();
 }

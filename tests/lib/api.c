@@ -193,6 +193,9 @@ static void test_threads(void)
 	CHECK_EQ(xsprof_thread_name("renamed"), 0);
 	collect(getpid());
 	CHECK(!strcmp(collect_entry(XSPROF_ENTRY_THREAD, getpid(), NULL), "renamed"));
+	CHECK_EQ(xsprof_thread_name(NULL), 0);
+	collect(getpid());
+	CHECK(!strcmp(collect_entry(XSPROF_ENTRY_THREAD, getpid(), NULL), ""));
 	CHECK_EQ(xsprof_thread_name_of(tid, "by another"), 0);
 	CHECK_EQ(xsprof_thread_name_of(0, "nobody"), -EINVAL);
 	CHECK_EQ(xsprof_thread_name_of(tid, NULL), -EINVAL);

@@ -387,6 +387,7 @@ enum xsprof_entry_type {
  */
 #define XSPROF_THREAD_GIVEN	1u	/* the program chose the name */
 #define XSPROF_THREAD_NEW	2u	/* its first one: the last 8 bytes are the ticks then */
+#define XSPROF_THREAD_OTHER	4u	/* the program's, but not by a call of the thread itself */
 
 /**
  * struct xsprof_entry - one entry; its text follows, not terminated, padded with 0 to 8 bytes

@@ -16,7 +16,7 @@ extern "C" {
 
 /**
  * xsprof_thread_name() - name this thread in traces
- * @name: the name; NULL for the kernel's name again
+ * @name: the name; NULL or "" for the kernel's name again
  *
  * Threads that never call it have the name that the kernel knows (pthread_setname_np(), prctl()).
  * Not signal-safe.
@@ -31,10 +31,10 @@ XSPROF_API int xsprof_thread_name(const char *name);
  * @tid: its id, as gettid() returns there
  * @name: the name
  *
- * For libraries that know the names of a program's threads: these share half of the arena with the
- * kernel's. Not signal-safe.
+ * For libraries that know the names of a program's threads. A name that the thread gives itself, by
+ * xsprof_thread_name(), comes first. A quarter of the arena is for these names. Not signal-safe.
  *
- * Return: 0; -EINVAL: no id or no name; -ENOSPC if the arena, or that half, is full; else as
+ * Return: 0; -EINVAL: no id or no name; -ENOSPC if the arena, or that quarter, is full; else as
  * xsprof_thread_name().
  */
 XSPROF_API int xsprof_thread_name_of(uint32_t tid, const char *name);
