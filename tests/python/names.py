@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Threads with names: names.py run >SAID, names.py late >SAID, or names.py check EVENTS <SAID.
+"""Threads with names: names.py run >SAID, names.py late >SAID, or
+names.py check EVENTS INFO <SAID.
 
 run: threads that are named in all ways, in this process and in a forked child. late: some threads,
 and others after a line from stdin. Each records an event. SAID has lines of process id, thread id
-and expected name. check: the events have these names, and no others.
+and expected name. check: the events have these names, and no others; INFO is that of info --json.
 """
 import _thread
 import atexit
@@ -39,6 +40,16 @@ class Odd(threading.Thread):
             Odd.asked.append(name)
         return super().__getattribute__(name)
 
+    @property
+    def _name(self):
+        if sys._getframe(1).f_code.co_filename != threading.__file__:
+            Odd.asked.append("_name")
+        return self.__dict__["_name"]
+
+    @_name.setter
+    def _name(self, name):
+        self.__dict__["_name"] = name
+
 
 def waiting(go, name=None):
     """The main thread runs functions meanwhile."""
@@ -50,6 +61,21 @@ def inner():
     here()
     # The main thread waits, and runs no function.
     gc.collect()
+
+
+def named_itself(go):
+    xsprof.thread_name("named itself")
+    go.wait(60)
+    here("named itself")
+
+
+def quiet():
+    """A forked child that records nothing is no process of the recording."""
+    child = os.fork()
+    if not child:
+        os._exit(sum(range(1000)) != 499500)
+    os.write(1, b"%d 0 quiet\n" % child)
+    assert not os.waitpid(child, 0)[1]
 
 
 def outer():
@@ -136,6 +162,7 @@ def run():
     threads.append(threading.Thread(target=waiting, args=(go,), name="\u540d\u524d"))
     threads.append(Odd(target=waiting, args=(go, "odd"), name="odd"))
     threads.append(threading.Thread(target=outer))
+    threads.append(threading.Thread(target=named_itself, args=(go,)))
     for thread in threads:
         thread.start()
         others[0].name = "renamed"
@@ -143,6 +170,7 @@ def run():
     with concurrent.futures.ThreadPoolExecutor(2, thread_name_prefix="pool") as pool:
         list(pool.map(lambda _: (barrier.wait(60), here()), range(2)))
     foreign()
+    quiet()
     go.set()
     for thread in threads + others:
         thread.join()
@@ -179,17 +207,31 @@ def late():
     sys.stdin.readline()
     add("after")
     gc.collect()
+    child = os.fork()
+    if not child:
+        go = threading.Event()
+        thread = threading.Thread(target=waiting, args=(go,), name="in a child")
+        thread.start()
+        gc.collect()
+        go.set()
+        thread.join()
+        os._exit(0)
+    assert not os.waitpid(child, 0)[1]
     sys.stdin.read()
     goes_on[0] = False
     for thread in threads:
         thread.join()
 
 
-def check(path):
+def check(path, info):
     told, seen = {}, set()
+    with open(info, encoding="utf-8") as f:
+        recorded = {process["pid"] for process in json.load(f)["processes"]}
     for line in sys.stdin:
         pid, tid, name = line.rstrip("\n").split(" ", 2)
-        told[int(pid), int(tid)] = name
+        assert (int(pid) in recorded) == (name != "quiet"), (line, recorded)
+        if name != "quiet":
+            told[int(pid), int(tid)] = name
     with open(path, encoding="utf-8") as f:
         for event in map(json.loads, f):
             who = event.get("pid"), event.get("tid")
@@ -202,6 +244,6 @@ def check(path):
 
 if __name__ == "__main__":
     if sys.argv[1] == "check":
-        check(sys.argv[2])
+        check(*sys.argv[2:])
     else:
         {"run": run, "late": late}[sys.argv[1]]()

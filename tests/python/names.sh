@@ -13,7 +13,8 @@ cd "$(dirname "$0")/../.." || exit 1
 check()
 {
 	"$dump" -q -f ndjson data >events 2>>log &&
-		"$1" "$here/names.py" check events <said 2>>log
+		"$xsprof" info --json data >info 2>>log &&
+		"$1" "$here/names.py" check events info <said 2>>log
 }
 
 late=$(attachable)
@@ -38,7 +39,7 @@ while read -r version python; do
 	status=$?
 	exec 4>&-
 	wait $pid
-	[ $? = 0 ] && [ $status = 0 ] && sed -i /ready/d said && [ "$(grep -c . said)" = 3 ] &&
+	[ $? = 0 ] && [ $status = 0 ] && sed -i /ready/d said && [ "$(grep -c . said)" = 4 ] &&
 		check "$python"
 	result "$version: record -p: also those that were there before, and that come later" $?
 done < <(pythons)

@@ -20,13 +20,15 @@ bool cpython_find(void)
 		{ &cpython.at_exit, "Py_AtExit" },
 		{ &cpython.main_interpreter, "PyInterpreterState_Main" },
 		{ &cpython.new_state, "PyThreadState_New" },
+		{ &cpython.this_state, "PyGILState_GetThisThreadState" },
 		{ &cpython.take_gil, "PyEval_RestoreThread" },
 		{ &cpython.clear_state, "PyThreadState_Clear" },
 		{ &cpython.delete_state, "PyThreadState_DeleteCurrent" },
 		{ &cpython.import, "PyImport_ImportModule" },
 		{ &cpython.modules, "PyImport_GetModuleDict" },
 		{ &cpython.attribute, "PyObject_GetAttrString" },
-		{ &cpython.own_attribute, "PyObject_GenericGetAttr" },
+		{ &cpython.own_dict, "PyObject_GenericGetDict" },
+		{ &cpython.module_dict, "PyModule_GetDict" },
 		{ &cpython.type, "PyObject_Type" },
 		{ &cpython.call_method, "PyObject_CallMethod" },
 		{ &cpython.new_function, "PyCFunction_NewEx" },
@@ -38,7 +40,6 @@ bool cpython_find(void)
 		{ &cpython.dict_values, "PyDict_Values" },
 		{ &cpython.number, "PyLong_AsLong" },
 		{ &cpython.text, "PyUnicode_AsUTF8" },
-		{ &cpython.new_text, "PyUnicode_InternFromString" },
 		{ &cpython.set_profile, "PyEval_SetProfile" },
 		{ &cpython.new_capsule, "PyCapsule_New" },
 		{ &cpython.incref, "Py_IncRef" },
@@ -49,6 +50,7 @@ bool cpython_find(void)
 		{ &cpython.exception, "PyExc_Exception" },
 		{ &cpython.none, "_Py_NoneStruct" },
 		{ &cpython.frame_type, "PyFrame_Type" },
+		{ &cpython.int_type, "PyLong_Type" },
 	};
 	void *symbol;
 

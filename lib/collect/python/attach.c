@@ -327,9 +327,7 @@ static void start_again(void)
 	python_tick_init(attached.hz, python_user.category("python"));
 	if (!begin_thread(&again)) {
 		__atomic_store_n(&attached.state, TICKS, __ATOMIC_RELEASE);
-		/*
-		 * If the recorder is gone, end here, before another fork stops the ticking again.
-		 */
+		/* If the recorder is gone, end here, before another fork stops it again. */
 		while (!samples() && is(TICKS))
 			nanosleep(&moment, NULL);
 		return;
@@ -372,13 +370,13 @@ static int child_ends(void *unused)
 static void look_at_recorder(void)
 {
 	static uint64_t looked_at;
-	uint64_t now;
+	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
 	int lives;
 
-	now = xsp_clock_ns(CLOCK_MONOTONIC);
 	if (now - looked_at < 1000000000u)
 		return;
 	looked_at = now;
+	python_names_want();
 	lives = recorder();
 	/* Not for another error: a child that changed its user is recorded on. */
 	if (!lives || lives == -ENOENT)
@@ -398,6 +396,7 @@ static void forked_child(void)
 	python_ask_forked();
 	python_seen_forget();
 	python_tick_forked();
+	python_names_forked();
 	sample_peek_forked();
 	python_gc_met = look_at_recorder;
 	__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);

@@ -296,7 +296,7 @@ static void taken(struct gil *gil)
 		python_user.instant(taken_name, &kv, number_of(gil, &kv));
 	python_look();
 	if (__builtin_expect(__atomic_load_n(&python_names_wanted, __ATOMIC_RELAXED), 0))
-		python_names_ask(last_of(gil));
+		python_names_ask();
 	if (python_sampling && gil == gils) {
 		python_thread_takes(last_of(gil));
 		python_sample_look();

@@ -35,6 +35,7 @@
  * @instant: xsprof_instant_args()
  * @span: xsprof_span()
  * @now: xsprof_now()
+ * @rename: xsprof_thread_name()
  * @name_thread: xsprof_thread_name_of()
  * @fact: xsprof_fact(); set, like those that follow, if threads are sampled
  * @stack_find: xsprof_stack_find()
@@ -55,6 +56,7 @@ struct python_user {
 	void		(*span)(xsprof_name_t name, uint64_t begin, uint64_t end, uint64_t id,
 				uint64_t parent);
 	uint64_t	(*now)(void);
+	int		(*rename)(const char *name);
 	int		(*name_thread)(uint32_t tid, const char *name);
 	int		(*fact)(const char *key, const char *value);
 	uint32_t	(*stack_find)(uint64_t key);
@@ -167,13 +169,15 @@ struct python_method {
  * @at_exit: adds a function called after the shutdown, without the GIL. Return: not 0: no room
  * @main_interpreter: the first interpreter
  * @new_state: creates a state of the calling thread, without the GIL
+ * @this_state: the calling thread's first state that still exists; NULL: none
  * @take_gil: takes the GIL with a state
  * @clear_state: frees what a state refers to
  * @delete_state: deletes the state that has the GIL, and releases the GIL
  * @import: imports a module, new reference
  * @modules: table of the imported modules, borrowed reference
  * @attribute: of an object, new reference
- * @own_attribute: the same, without the type's own functions for that; @name: a str
+ * @own_dict: an object's attributes, without its type's functions for that, new reference
+ * @module_dict: a module's attributes, borrowed reference
  * @type: type of an object, new reference
  * @call_method: with a format, new reference
  * @new_function: a callable from a C function
@@ -185,7 +189,6 @@ struct python_method {
  * @dict_values: a list of the values, new reference
  * @number: value of an int
  * @text: text of a str, valid as long as the str; NULL: none, with an exception set
- * @new_text: a str, new reference
  * @set_profile: sets the profile function of the calling thread
  * @new_capsule: an object with a destructor
  * @frame_code: code object of a frame, new reference; NULL before 3.9
@@ -198,6 +201,7 @@ struct python_method {
  * @exception: all exceptions that programs handle: not a user's interrupt, or the end
  * @none: None
  * @frame_type: type of frames
+ * @int_type: type of integers
  */
 struct cpython {
 	int		(*initialized)(void);
@@ -206,13 +210,15 @@ struct cpython {
 	int		(*at_exit)(void (*call)(void));
 	void		*(*main_interpreter)(void);
 	void		*(*new_state)(void *interpreter);
+	void		*(*this_state)(void);
 	void		(*take_gil)(void *state);
 	void		(*clear_state)(void *state);
 	void		(*delete_state)(void);
 	void		*(*import)(const char *name);
 	void		*(*modules)(void);
 	void		*(*attribute)(void *object, const char *name);
-	void		*(*own_attribute)(void *object, void *name);
+	void		*(*own_dict)(void *object, void *unused);
+	void		*(*module_dict)(void *module);
 	void		*(*type)(void *object);
 	void		*(*call_method)(void *object, const char *name, const char *format, ...);
 	void		*(*new_function)(struct python_method *method, void *self, void *module);
@@ -224,7 +230,6 @@ struct cpython {
 	void		*(*dict_values)(void *dict);
 	long		(*number)(void *object);
 	const char	*(*text)(void *object);
-	void		*(*new_text)(const char *text);
 	void		(*set_profile)(int (*call)(void *, void *, int, void *), void *object);
 	void		*(*new_capsule)(void *pointer, const char *name,
 					void (*gone)(void *capsule));
@@ -238,6 +243,7 @@ struct cpython {
 	void		**exception;
 	void		*none;
 	void		*frame_type;
+	void		*int_type;
 };
 
 extern struct cpython cpython;
@@ -284,11 +290,8 @@ int python_names_begin(void);
 void python_names_want(void);
 /* The calling thread takes the first GIL for the first time: a name of its number is another's. */
 void python_names_new(uint32_t tid);
-/*
- * Has the main thread look for names, if it is time. Called with a GIL's mutex held; @state: the
- * Python thread state that takes this GIL.
- */
-void python_names_ask(void *state);
+/* Has the main thread look for names, if it is time. Called with a GIL's mutex held. */
+void python_names_ask(void);
 /*
  * Looks for names if they are wanted; called with the GIL. Return: 0; -1: an exception is set that
  * the program must see.

@@ -7,15 +7,17 @@
  * runs functions again; any thread looks when garbage is collected. A thread that ends before that
  * keeps the kernel's name.
  */
+#include <errno.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/hash.h"
 #include "collect/python/local.h"
 
 #define KNOWN	4096u	/* names remembered, by thread id: others may be given twice */
+#define WAYS	8u	/* places of a thread */
+#define TRIES	100u	/* looks in a row for threads that were started and do not run yet */
 #define SHARE	20u
 #define CREDIT	((int64_t)5000000)
 
@@ -30,9 +32,12 @@ static uint64_t next_ns;	/* no look before this time, CLOCK_MONOTONIC; 0: at any
 
 /* Used with the GIL held. */
 static uint64_t looked_ns;	/* time of the last look */
-static int64_t over;		/* CPU time of looks above their share, ns; negative: below */
+static int64_t over;		/* time of looks above their share, ns; negative: below */
 
-static struct {
+static unsigned int tries;
+static bool forked;		/* the child's thread did not take a GIL yet */
+
+static struct known {
 	uint32_t	tid;
 	uint32_t	hash;	/* of the name */
 } known[KNOWN];
@@ -46,18 +51,35 @@ static void forget(void)
 	any = false;
 }
 
-/* Return: false: it has this name already. */
-static bool is_new(uint32_t tid, const char *name)
+/* @is: @tid, or 0: a free place for it */
+static struct known *find(uint32_t tid, uint32_t is)
+{
+	for (uint32_t i = 0; i < WAYS; i++)
+		if (known[(tid + i) % KNOWN].tid == is)
+			return &known[(tid + i) % KNOWN];
+	return NULL;
+}
+
+static void give(uint32_t tid, const char *name)
 {
 	uint32_t hash = (uint32_t)xsp_hash_bytes(XSP_HASH_TEXT, name, strlen(name));
-	uint32_t i = tid % KNOWN;
+	static uint32_t turn;
+	struct known *k = find(tid, tid);
+	int err;
 
-	if (known[i].tid == tid && known[i].hash == hash)
-		return false;
-	known[i].tid = tid;
-	known[i].hash = hash;
+	if (k && k->hash == hash)
+		return;
+	err = python_user.name_thread(tid, name);
+	/* The library counts a name that has no room as missed. */
+	if (err && err != -ENOSPC)
+		return;
+	if (!k)
+		k = find(tid, 0);
+	/* Not always the same one: two threads would replace each other at each look. */
+	if (!k)
+		k = &known[(tid + turn++ % WAYS) % KNOWN];
+	*k = (struct known){ tid, hash };
 	any = true;
-	return true;
 }
 
 /* Return: false: an exception is set that the program must see, as its user's interrupt. */
@@ -69,49 +91,65 @@ static bool go_on(void)
 	return !cpython.err_occurred();
 }
 
-/* What a look needs of Python. */
+/*
+ * What a look needs of Python. All of it is read from dictionaries: no function of the program is
+ * called, nor a module imported that is imported when it is used for the first time.
+ */
 struct look {
-	void	*threading;
+	void	*module;	/* dictionary of the module threading; others borrow from it */
 	void	*dummy;		/* type of the threads that Python did not start */
-	void	*key_id;
-	void	*key_name;
+	void	*main;		/* the main thread */
+	bool	early;		/* there are threads that do not run yet */
 };
 
-/*
- * Names a Thread. The main thread keeps the program's name, and those that Python did not start the
- * kernel's, which says more. Functions of a program that derives from Thread are not called.
- */
-static void name(const struct look *l, void *thread)
+static bool is_a(void *object, void *type)
 {
-	void *type = cpython.type(thread), *id, *called;
-	const char *text;
-	long tid;
+	void *of_object = cpython.type(object);
 
-	cpython_drop(type);
-	if (!type || type == l->dummy)
+	cpython_drop(of_object);
+	return of_object == type;
+}
+
+/*
+ * Names a Thread. Python's main thread keeps the kernel's name, the program's, and so do threads
+ * that Python did not start: it says more.
+ */
+static void name(struct look *l, void *thread)
+{
+	void *dict, *id, *called;
+	const char *text = NULL;
+	long tid = 0;
+
+	if (thread == l->main || is_a(thread, l->dummy))
 		return;
-	id = cpython.own_attribute(thread, l->key_id);
-	called = id ? cpython.own_attribute(thread, l->key_name) : NULL;
-	/* None: it does not run yet. */
+	dict = cpython.own_dict(thread, NULL);
+	id = dict ? cpython.dict_item(dict, "_native_id") : NULL;
+	called = id ? cpython.dict_item(dict, "_name") : NULL;
 	if (id == cpython.none)
-		python_names_want();
-	tid = called && id != cpython.none ? cpython.number(id) : 0;
-	text = tid > 0 && tid <= INT32_MAX && tid != getpid() ? cpython.text(called) : NULL;
-	/* A name that cannot be added is counted as missed by the library. */
-	if (text && is_new((uint32_t)tid, text))
-		(void)python_user.name_thread((uint32_t)tid, text);
-	cpython_drop(called);
-	cpython_drop(id);
+		l->early = true;
+	else if (called && is_a(id, cpython.int_type))
+		tid = cpython.number(id);
+	if (tid > 0 && tid <= INT32_MAX)
+		text = cpython.text(called);
+	if (text && *text)
+		give((uint32_t)tid, text);
+	cpython_drop(dict);
 }
 
 /* A lock of the table may be held by the thread that is interrupted: a copy is taken. */
-static bool name_all(const struct look *l, const char *table)
+static bool name_all(struct look *l, const char *table)
 {
-	void *dict = cpython.attribute(l->threading, table);
-	void *list = dict ? cpython.dict_values(dict) : NULL;
-	intptr_t n = list ? cpython.list_size(list) : 0;
-	bool goes_on = go_on();
+	void *dict = cpython.dict_item(l->module, table), *list;
+	bool goes_on;
+	intptr_t n;
 
+	if (!dict)
+		return go_on();
+	/* A collection may run, and the program replace the table. */
+	cpython.incref(dict);
+	list = cpython.dict_values(dict);
+	n = list ? cpython.list_size(list) : 0;
+	goes_on = go_on();
 	for (intptr_t i = 0; i < n && goes_on; i++) {
 		name(l, cpython.list_item(list, i));
 		goes_on = go_on();
@@ -121,44 +159,54 @@ static bool name_all(const struct look *l, const char *table)
 	return goes_on;
 }
 
+static bool name_both(struct look *l)
+{
+	bool goes_on;
+
+	l->dummy = cpython.dict_item(l->module, "_DummyThread");
+	l->main = cpython.dict_item(l->module, "_main_thread");
+	goes_on = go_on();
+	if (!l->dummy || !l->main || !goes_on)
+		return goes_on;
+	/* The second one: started, but not entered in the first yet. */
+	return name_all(l, "_active") && name_all(l, "_limbo");
+}
+
 static int look(void)
 {
-	struct look l = { .threading = cpython.dict_item(cpython.modules(), "threading") };
+	void *threading = cpython.dict_item(cpython.modules(), "threading");
+	struct look l = { .module = threading ? cpython.module_dict(threading) : NULL };
 	bool goes_on;
 
 	__atomic_store_n(&python_names_wanted, false, __ATOMIC_RELAXED);
 	/* Not imported: threads have no names. */
-	if (l.threading) {
-		cpython.incref(l.threading);
-		l.dummy = cpython.attribute(l.threading, "_DummyThread");
-		l.key_id = cpython.new_text("_native_id");
-		l.key_name = cpython.new_text("_name");
-	}
-	goes_on = go_on();
-	/* The second one: started, but not entered in the first yet. */
-	if (l.dummy && l.key_id && l.key_name && goes_on)
-		goes_on = name_all(&l, "_active") && name_all(&l, "_limbo");
-	cpython_drop(l.key_name);
-	cpython_drop(l.key_id);
-	cpython_drop(l.dummy);
-	cpython_drop(l.threading);
+	if (!l.module)
+		return go_on() ? 0 : -1;
+	cpython.incref(l.module);
+	goes_on = name_both(&l);
+	/* One that is interrupted while it starts another leaves that in there for ever. */
+	tries = l.early ? tries + 1 : 0;
+	if (l.early && tries < TRIES)
+		python_names_want();
+	cpython_drop(l.module);
 	return goes_on ? 0 : -1;
 }
 
 /*
  * All threads are looked at, with thousands of them not for each new one: this takes at most one
- * SHAREth of a CPU in the long run, and CREDIT ns more at once.
+ * SHAREth of a CPU in the long run, and CREDIT ns and one look more at once.
+ * The time that a look takes, not its CPU time, for which a sandbox may kill the program.
  */
 static int look_in_time(void)
 {
-	uint64_t begin = xsp_clock_ns(CLOCK_THREAD_CPUTIME_ID), now;
+	uint64_t begin = xsp_clock_ns(CLOCK_MONOTONIC), now;
 	int ret = look();
 
 	now = xsp_clock_ns(CLOCK_MONOTONIC);
 	over -= (int64_t)((now - looked_ns) / SHARE);
 	if (over < -CREDIT)
 		over = -CREDIT;
-	over += (int64_t)(xsp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin);
+	over += (int64_t)(now - begin);
 	looked_ns = now;
 	__atomic_store_n(&next_ns, over > 0 ? now + (uint64_t)over * SHARE : 0, __ATOMIC_RELAXED);
 	return ret;
@@ -171,6 +219,12 @@ static bool is_early(void)
 	return next && xsp_clock_ns(CLOCK_MONOTONIC) < next;
 }
 
+/* Then there may be no table of modules any more, and a thread that takes the GIL no state. */
+static bool is_ending(void)
+{
+	return cpython.finalizing && cpython.finalizing();
+}
+
 static int pending(void *unused)
 {
 	(void)unused;
@@ -180,9 +234,8 @@ static int pending(void *unused)
 
 int python_names_look(void)
 {
-	/* An interpreter that shuts down may have no table of modules any more. */
 	if (!__atomic_load_n(&python_names_wanted, __ATOMIC_RELAXED) || !python_recorded() ||
-	    is_early() || (cpython.finalizing && cpython.finalizing()))
+	    is_early() || is_ending())
 		return 0;
 	return look_in_time();
 }
@@ -194,27 +247,44 @@ void python_names_want(void)
 
 void python_names_new(uint32_t tid)
 {
-	if (known[tid % KNOWN].tid == tid)
-		known[tid % KNOWN].tid = 0;
+	struct known *k = find(tid, tid);
+
+	/*
+	 * Of a forked child it is the first thread, which has no name; and a child that records
+	 * nothing itself shall not become a producer.
+	 */
+	if (forked) {
+		forked = false;
+		return;
+	}
+	/* The first record of this thread ends the other one: it precedes a name by others. */
+	if (k) {
+		k->tid = 0;
+		(void)python_user.rename(NULL);
+	}
+	tries = 0;
 	python_names_want();
 }
 
 /*
- * Up to 3.11 a pending call is of the interpreter that runs in the calling thread, and another one
- * may not run in the main thread again. Before 3.9 an interpreter that shuts down crashes when a
- * call is added, here where no thread state is current.
+ * Up to 3.11 a pending call is of the interpreter of the calling thread's first state, and another
+ * one may not run in the main thread again. Before 3.9 an interpreter that shuts down crashes when
+ * a call is added, here where no thread state is current.
  */
-static bool main_would_look(void *state)
+static bool main_would_look(void)
 {
-	return cpython.interpreter_of && state &&
-	       cpython.interpreter_of(state) == cpython.main_interpreter();
+	void *state = cpython.this_state();
+
+	return cpython.interpreter_of &&
+	       (!state || cpython.interpreter_of(state) == cpython.main_interpreter());
 }
 
-void python_names_ask(void *state)
+void python_names_ask(void)
 {
 	if (!__atomic_load_n(&ready, __ATOMIC_RELAXED) || !python_recorded() ||
-	    __atomic_load_n(&asked, __ATOMIC_RELAXED) || !main_would_look(state) ||
-	    is_early() || __atomic_exchange_n(&asked, true, __ATOMIC_RELAXED))
+	    __atomic_load_n(&asked, __ATOMIC_RELAXED) || is_ending() ||
+	    !main_would_look() || is_early() ||
+	    __atomic_exchange_n(&asked, true, __ATOMIC_RELAXED))
 		return;
 	/* The queue is full: at the next time. */
 	if (cpython.add_pending(pending, NULL))
@@ -235,7 +305,10 @@ int python_names_begin(void)
 
 void python_names_forked(void)
 {
-	/* What was asked in the parent is not done here. */
+	/* The parent's threads are not here, though Python's tables still have them. */
+	forked = true;
+	python_names_wanted = false;
+	/* A call that the parent had asked for may run here too, and finds nothing wanted. */
 	asked = false;
 	forget();
 }

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How the collector of Python names threads, without Python: each thread once, also of a number
+ * that is used again; what a look may cost; and which tables have no names.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "collect/python/local.h"
+#include "common/tap.h"
+
+#define THREADS	16u
+#define MS	1000000u
+
+/* An object of Python: what it is depends on where it is. */
+struct object {
+	struct object	*type;
+	struct object	*id;
+	struct object	*name;
+	const char	*text;
+	long		number;
+};
+
+struct cpython cpython;
+struct python_user python_user;
+
+static union xsprof_ctl_page page = { .ctl.enabled = 1 };
+static struct object none, int_type, thread_type, dummy_type, main_thread, modules, module,
+		     module_dict, active, limbo, interpreter, other_interpreter;
+static struct object threads[THREADS], ids[THREADS], names[THREADS];
+static uint32_t nr_threads;
+static bool imported, ends, interrupted;
+
+static uint64_t now_ns, look_ns;
+static uint32_t looks, nr_named, nr_renamed, nr_asked;
+static int name_error, room;
+static char said[512];		/* what the library was told */
+
+/* ---- what the collector calls ---------------------------------------------------------------- */
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	(void)id;
+	ts->tv_sec = (time_t)(now_ns / 1000000000u);
+	ts->tv_nsec = (long)(now_ns % 1000000000u);
+	return 0;
+}
+
+void cpython_drop(void *object)
+{
+	(void)object;
+}
+
+static void keep(void *object)
+{
+	(void)object;
+}
+
+static void *all_modules(void)
+{
+	return &modules;
+}
+
+static void *dict_of_module(void *of)
+{
+	return of == &module ? &module_dict : NULL;
+}
+
+static void *dict_of(void *object, void *unused)
+{
+	(void)unused;
+	return object;
+}
+
+static void *item(void *dict, const char *key)
+{
+	struct object *thread = dict;
+
+	if (dict == &modules)
+		return imported && !strcmp(key, "threading") ? &module : NULL;
+	if (dict == &module_dict) {
+		if (!strcmp(key, "_DummyThread"))
+			return &dummy_type;
+		if (!strcmp(key, "_main_thread"))
+			return &main_thread;
+		return !strcmp(key, "_active") ? &active : !strcmp(key, "_limbo") ? &limbo : NULL;
+	}
+	return !strcmp(key, "_native_id") ? thread->id : !strcmp(key, "_name") ? thread->name :
+	       NULL;
+}
+
+/* All threads are in the first table. */
+static void *values(void *dict)
+{
+	now_ns += look_ns / 2;
+	looks += dict == &active;
+	return dict;
+}
+
+static intptr_t size(void *list)
+{
+	return list == &active ? (intptr_t)nr_threads + 1 : 0;
+}
+
+static void *at(void *list, intptr_t i)
+{
+	(void)list;
+	return i ? &threads[i - 1] : &main_thread;
+}
+
+static void *type(void *object)
+{
+	return ((struct object *)object)->type;
+}
+
+static long number(void *object)
+{
+	return ((struct object *)object)->number;
+}
+
+static const char *text(void *object)
+{
+	return ((struct object *)object)->text;
+}
+
+static int is_exception(void *of)
+{
+	(void)of;
+	return 0;
+}
+
+static void *occurred(void)
+{
+	return interrupted ? &none : NULL;
+}
+
+static void clear(void)
+{
+}
+
+static int finalizing(void)
+{
+	return ends;
+}
+
+static void *main_interpreter(void)
+{
+	return &interpreter;
+}
+
+static void *interpreter_of(void *state)
+{
+	return state;
+}
+
+/* Of the calling thread; in it the interpreter alone matters. */
+static void *state;
+
+static void *this_state(void)
+{
+	return state;
+}
+
+static int (*asked_for)(void *);
+
+static int add_pending(int (*call)(void *), void *argument)
+{
+	(void)argument;
+	nr_asked++;
+	if (!room)
+		return -1;
+	asked_for = call;
+	return 0;
+}
+
+static int name_thread(uint32_t tid, const char *name)
+{
+	size_t len = strlen(said);
+
+	snprintf(said + len, sizeof(said) - len, "%u=%s ", tid, name);
+	nr_named++;
+	return name_error;
+}
+
+static int rename_thread(const char *name)
+{
+	size_t len = strlen(said);
+
+	CHECK(!name);
+	snprintf(said + len, sizeof(said) - len, "new ");
+	nr_renamed++;
+	return 0;
+}
+
+static void *exception = &none;
+
+static void set_up(void)
+{
+	cpython = (struct cpython){
+		.modules = all_modules, .module_dict = dict_of_module, .own_dict = dict_of,
+		.dict_item = item, .dict_values = values, .list_size = size, .list_item = at,
+		.type = type, .number = number, .text = text, .incref = keep,
+		.err_is = is_exception, .err_occurred = occurred, .err_clear = clear,
+		.exception = &exception, .finalizing = finalizing, .none = &none,
+		.int_type = &int_type, .main_interpreter = main_interpreter,
+		.interpreter_of = interpreter_of, .this_state = this_state,
+		.add_pending = add_pending,
+	};
+	python_user = (struct python_user){
+		.page = &page, .name_thread = name_thread, .rename = rename_thread,
+	};
+	main_thread = (struct object){ .type = &thread_type };
+	imported = true;
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+/* As from the start, with these threads. */
+static void begin(uint32_t nr, const uint32_t *tids)
+{
+	nr_threads = 0;
+	room = 1;
+	name_error = 0;
+	look_ns = 0;
+	now_ns += 1000000000u;
+	CHECK_EQ(python_names_begin(), 0);
+	for (uint32_t i = 0; i < nr; i++) {
+		ids[i] = (struct object){ .type = &int_type, .number = (long)tids[i] };
+		names[i] = (struct object){ .text = "a" };
+		threads[i] = (struct object){ &thread_type, &ids[i], &names[i], NULL, 0 };
+	}
+	nr_threads = nr;
+	said[0] = '\0';
+	looks = nr_named = nr_renamed = nr_asked = 0;
+}
+
+static void look(void)
+{
+	python_names_want();
+	CHECK_EQ(python_names_look(), 0);
+}
+
+static void is(const char *want)
+{
+	if (strcmp(said, want))
+		tap_wrong("'%s', not '%s'", said, want);
+	said[0] = '\0';
+}
+
+static void test_once(void)
+{
+	const uint32_t tids[] = { 7, 7 + 4096, 7 + 8192 };
+
+	begin(3, tids);
+	CHECK_EQ(python_names_look(), 0);
+	is("");
+	look();
+	is("7=a 4103=a 8199=a ");
+	for (int i = 0; i < 100; i++)
+		look();
+	is("");
+	names[1].text = "b";
+	look();
+	is("4103=b ");
+	tap_result("each thread is named once, and when its name changes");
+}
+
+/* They have eleven places, the first ones eight of these, and each finds its own in the end. */
+static void test_crowd(void)
+{
+	uint32_t tids[THREADS];
+
+	for (uint32_t i = 0; i < THREADS; i++)
+		tids[i] = 9 + i / 3 + 4096 * (i + 1);
+	begin(11, tids);
+	for (int i = 0; i < 1000; i++)
+		look();
+	CHECK(nr_named >= 11 && nr_named < 200);
+	said[0] = '\0';
+	look();
+	is("");
+	/* They end, and two others have the same place. */
+	nr_threads = 2;
+	ids[0].number = 9 + 4096 * 100;
+	ids[1].number = 9 + 4096 * 101;
+	nr_named = 0;
+	for (int i = 0; i < 1000; i++)
+		look();
+	CHECK(nr_named >= 2 && nr_named < 50);
+	tap_result("threads whose numbers share places");
+}
+
+static void test_number(void)
+{
+	const uint32_t tids[] = { 7, 8 };
+
+	begin(2, tids);
+	look();
+	is("7=a 8=a ");
+	python_names_new(7);
+	is("new ");
+	look();
+	is("7=a ");
+	python_names_new(9);
+	is("");
+	tap_result("a thread with the number of one that had a name: a new thread, then its name");
+}
+
+static void test_errors(void)
+{
+	const uint32_t tids[] = { 7 };
+
+	begin(1, tids);
+	name_error = -EBUSY;
+	look();
+	is("7=a ");
+	name_error = -ENOSPC;
+	look();
+	is("7=a ");
+	look();
+	is("");
+	begin(1, tids);
+	interrupted = true;
+	python_names_want();
+	CHECK_EQ(python_names_look(), -1);
+	interrupted = false;
+	begin(1, tids);
+	ends = true;
+	look();
+	python_names_ask();
+	ends = false;
+	CHECK(!looks && !nr_asked);
+	tap_result("a name that was refused, an interrupt of the user, the end of Python");
+}
+
+static void test_without(void)
+{
+	const uint32_t tids[] = { 7 };
+
+	begin(1, tids);
+	threads[0].type = &dummy_type;
+	look();
+	threads[0].type = &thread_type;
+	names[0].text = "";
+	look();
+	names[0].text = "a";
+	ids[0].type = &thread_type;
+	look();
+	ids[0].type = &int_type;
+	ids[0].number = -7;
+	look();
+	threads[0].id = NULL;
+	look();
+	main_thread = threads[0];
+	main_thread.id = &ids[0];
+	ids[0].number = 7;
+	look();
+	main_thread = (struct object){ .type = &thread_type };
+	imported = false;
+	look();
+	imported = true;
+	is("");
+	tap_result("threads that keep the kernel's name");
+}
+
+static void test_early(void)
+{
+	const uint32_t tids[] = { 7 };
+
+	begin(1, tids);
+	threads[0].id = &none;
+	look();
+	threads[0].id = &ids[0];
+	CHECK_EQ(python_names_look(), 0);
+	is("7=a ");
+	/* It never runs. */
+	threads[0].id = &none;
+	python_names_want();
+	looks = 0;
+	for (int i = 0; i < 1000; i++)
+		CHECK_EQ(python_names_look(), 0);
+	CHECK(looks > 10 && looks <= 100);
+	tap_result("a thread that does not run yet, or never");
+}
+
+static void test_forked(void)
+{
+	const uint32_t tids[] = { 7 };
+
+	begin(1, tids);
+	python_names_want();
+	python_names_forked();
+	python_names_new(4711);
+	CHECK(!python_names_wanted);
+	CHECK_EQ(python_names_look(), 0);
+	is("");
+	python_names_new(7);
+	CHECK(python_names_wanted);
+	CHECK_EQ(python_names_look(), 0);
+	is("7=a ");
+	tap_result("a forked child: none of the parent's threads, but its own");
+}
+
+static void test_ask(void)
+{
+	const uint32_t tids[] = { 7 };
+
+	begin(1, tids);
+	python_names_want();
+	state = &other_interpreter;
+	python_names_ask();
+	CHECK_EQ(nr_asked, 0);
+	state = &interpreter;
+	room = 0;
+	python_names_ask();
+	room = 1;
+	python_names_ask();
+	python_names_ask();
+	CHECK_EQ(nr_asked, 2);
+	CHECK_EQ(asked_for(NULL), 0);
+	is("7=a ");
+	/* A new thread's state is set later. */
+	state = NULL;
+	python_names_ask();
+	CHECK_EQ(nr_asked, 3);
+	tap_result("one call is under way at a time; a full queue is tried again");
+}
+
+/* 100 s with a new thread each millisecond. Return: ns in looks. */
+static uint64_t spend(uint64_t ns)
+{
+	const uint32_t tids[] = { 7 };
+	uint64_t end;
+
+	begin(1, tids);
+	look_ns = ns;
+	for (end = now_ns + 100000ull * MS; now_ns < end; now_ns += MS)
+		look();
+	return looks * ns;
+}
+
+static void test_share(void)
+{
+	uint64_t spent = spend(10 * MS), share = 100000ull * MS / 20;
+
+	CHECK(spent <= share + 15 * MS);
+	CHECK(spent >= share / 10 * 9);
+	/* Short ones: for each thread. */
+	CHECK_EQ(spend(1000) / 1000, 99901);
+	tap_result("looks take a twentieth of the time at most, and as many as that allows");
+}
+
+int main(void)
+{
+	set_up();
+	test_once();
+	test_crowd();
+	test_number();
+	test_errors();
+	test_without();
+	test_early();
+	test_forked();
+	test_ask();
+	test_share();
+	return tap_done();
+}
