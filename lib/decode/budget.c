@@ -21,7 +21,7 @@ uint64_t xst_kept(const struct xsprof_trace *t)
 
 	n += map_bytes(&f->stream_map) + map_bytes(&f->names) + map_bytes(&f->categories);
 	n += map_bytes(&f->threads) + map_bytes(&f->comms) + map_bytes(&f->stacks);
-	n += map_bytes(&f->own) + map_bytes(&f->begun) + map_bytes(&f->earlier);
+	n += map_bytes(&f->others) + map_bytes(&f->begun) + map_bytes(&f->earlier);
 	n += map_bytes(&f->kernel.tasks) + map_bytes(&f->kernel.tgids);
 	n += f->nr_streams * (sizeof(struct xst_stream) + sizeof(struct xst_head) + sizeof(void *));
 	n += f->room_syncs * (sizeof(struct xsprof_sync) + sizeof(struct xst_point) +

@@ -102,9 +102,9 @@ struct xst_found {
 	struct xsp_map		stream_map;
 	struct xsp_map		names;
 	struct xsp_map		categories;
-	struct xsp_map		threads;
-	struct xsp_map		comms;
-	struct xsp_map		own;		/* threads that named themselves */
+	struct xsp_map		threads;	/* names that threads gave themselves */
+	struct xsp_map		others;		/* names that others gave them */
+	struct xsp_map		comms;		/* the kernel's */
 	struct xsp_map		begun;		/* threads whose first marker was yielded */
 	struct xsp_map		earlier;	/* names of earlier threads with the same number */
 	struct xsp_map		stacks;		/* text: struct xst_stack_head, then addresses */
@@ -236,6 +236,12 @@ int xst_thread_entry(struct xsprof_trace *t, struct xst_producer *p,
 /* Adds the kernel's name of a thread, from the recorder. Return: 0 or -ENOMEM. */
 int xst_thread_comm(struct xsprof_trace *t, struct xst_producer *p, uint32_t tid,
 		    const char *comm, size_t len);
+
+/* ---- names.c ----------------------------------------------------------------------------- */
+
+/* A thread's name, as outputs show it; NULL: none. */
+const struct xst_text *xst_thread_text(const struct xsprof_trace *t, uint32_t producer,
+				       uint32_t tid);
 
 /* ---- tids.c ----------------------------------------------------------------------------- */
 

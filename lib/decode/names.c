@@ -170,18 +170,31 @@ const char *xsprof_trace_map(const struct xsprof_trace *t, uint32_t producer, ui
 	return p && index < p->maps.nr ? p->maps.list[index]->s : NULL;
 }
 
-const char *xsprof_trace_thread_given(const struct xsprof_trace *t, uint32_t producer, uint32_t tid)
+static const struct xst_text *given(const struct xsprof_trace *t, uint32_t producer, uint32_t tid)
 {
 	const struct xst_text *text = xst_map_get(&t->found.threads, producer, tid);
+
+	return text ? text : xst_map_get(&t->found.others, producer, tid);
+}
+
+const struct xst_text *xst_thread_text(const struct xsprof_trace *t, uint32_t producer,
+				       uint32_t tid)
+{
+	const struct xst_text *text = given(t, producer, tid);
+
+	return text ? text : xst_map_get(&t->found.comms, producer, tid);
+}
+
+const char *xsprof_trace_thread_given(const struct xsprof_trace *t, uint32_t producer, uint32_t tid)
+{
+	const struct xst_text *text = given(t, producer, tid);
 
 	return text ? text->s : "";
 }
 
 const char *xsprof_trace_thread(const struct xsprof_trace *t, uint32_t producer, uint32_t tid)
 {
-	const struct xst_text *text = xst_map_get(&t->found.threads, producer, tid);
+	const struct xst_text *text = xst_thread_text(t, producer, tid);
 
-	if (!text)
-		text = xst_map_get(&t->found.comms, producer, tid);
 	return text ? text->s : "";
 }

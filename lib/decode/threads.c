@@ -13,7 +13,32 @@
 
 #define BETWEEN		", "
 #define MANY		", ..."		/* between the first and the latest name */
-#define EARLIER_MAX	(XSPROF_TEXT_MAX + sizeof(MANY))
+
+/* It is stored again with each later name: a hostile process must not choose its length. */
+#define EARLIER_BYTES	64u
+#define EARLIER_MAX	(EARLIER_BYTES + sizeof(MANY))
+
+/* Is @earlier the name @text, or its begin? */
+static bool is_same(const struct xst_text *earlier, const char *text, size_t len)
+{
+	size_t most = len < EARLIER_BYTES ? len : EARLIER_BYTES;
+
+	return earlier->len <= most && earlier->len + 3 >= most &&
+	       !memcmp(earlier->s, text, earlier->len) &&
+	       (earlier->len == len || len > EARLIER_BYTES);
+}
+
+/* A copy of a long name is cut between characters. Return: NULL: no memory. */
+static const struct xst_text *earlier_of(struct xsprof_trace *t, const struct xst_text *text)
+{
+	size_t len = EARLIER_BYTES;
+
+	if (text->len <= EARLIER_BYTES)
+		return text;
+	while (len > EARLIER_BYTES - 3 && (text->s[len] & 0xc0) == 0x80)
+		len--;
+	return xst_pool_text(&t->found.pool, text->s, len);
+}
 
 /* Sets a thread's name: @text appended to the names of its predecessors. */
 static int set(struct xsprof_trace *t, struct xsp_map *map, const struct xst_producer *p,
@@ -24,7 +49,7 @@ static int set(struct xsprof_trace *t, struct xsp_map *map, const struct xst_pro
 	char all[EARLIER_MAX + sizeof(BETWEEN) + XSPROF_TEXT_MAX];
 	size_t at = 0;
 
-	if (earlier && (earlier->len != len || memcmp(earlier->s, text, len))) {
+	if (earlier && !is_same(earlier, text, len)) {
 		memcpy(all, earlier->s, earlier->len);
 		memcpy(all + earlier->len, BETWEEN, strlen(BETWEEN));
 		at = earlier->len + strlen(BETWEEN);
@@ -42,12 +67,11 @@ static int set(struct xsprof_trace *t, struct xsp_map *map, const struct xst_pro
 static int keep_earlier(struct xsprof_trace *t, const struct xst_producer *p, uint32_t tid)
 {
 	const struct xst_text *earlier = xst_map_get(&t->found.earlier, p->number, tid);
-	const struct xst_text *text = xst_map_get(&t->found.threads, p->number, tid);
+	const struct xst_text *text = xst_thread_text(t, p->number, tid);
 	char many[EARLIER_MAX];
 
-	if (!text)
-		text = xst_map_get(&t->found.comms, p->number, tid);
-	if (!text || text == earlier || (earlier && earlier->len >= strlen(MANY) &&
+	if (!text || (earlier && is_same(earlier, text->s, text->len)) ||
+	    (earlier && earlier->len >= strlen(MANY) &&
 	    !memcmp(earlier->s + earlier->len - strlen(MANY), MANY, strlen(MANY))))
 		return 0;
 	if (earlier && text->len > earlier->len) {
@@ -56,6 +80,8 @@ static int keep_earlier(struct xsprof_trace *t, const struct xst_producer *p, ui
 		text = xst_pool_text(&t->found.pool, many, earlier->len + strlen(MANY));
 	} else if (earlier) {
 		return 0;
+	} else {
+		text = earlier_of(t, text);
 	}
 	return text ? xst_map_set(&t->found.earlier, p->number, tid, text) : -ENOMEM;
 }
@@ -76,16 +102,9 @@ static int add_renewed(struct xsprof_trace *t, struct xst_producer *p, uint32_t 
 	return 0;
 }
 
-/* Forgets the name that the program set. */
-static int unname(struct xsprof_trace *t, const struct xst_producer *p, uint32_t tid)
+static int unset(struct xsp_map *map, const struct xst_producer *p, uint32_t tid)
 {
-	int err = 0;
-
-	if (xst_map_get(&t->found.own, p->number, tid))
-		err = xst_map_set(&t->found.own, p->number, tid, NULL);
-	if (!err && xst_map_get(&t->found.threads, p->number, tid))
-		err = xst_map_set(&t->found.threads, p->number, tid, NULL);
-	return err;
+	return xst_map_get(map, p->number, tid) ? xst_map_set(map, p->number, tid, NULL) : 0;
 }
 
 static int begins(struct xsprof_trace *t, struct xst_producer *p, uint32_t tid, uint64_t ticks)
@@ -95,30 +114,19 @@ static int begins(struct xsprof_trace *t, struct xst_producer *p, uint32_t tid, 
 	if (!xst_map_get(&t->found.begun, p->number, tid))
 		return xst_map_set(&t->found.begun, p->number, tid, p);
 	err = keep_earlier(t, p, tid);
-	/* The name that the program set belonged to the earlier thread. */
+	/* The names that the program set belonged to the earlier thread. */
 	if (!err)
-		err = unname(t, p, tid);
+		err = unset(&t->found.threads, p, tid);
+	if (!err)
+		err = unset(&t->found.others, p, tid);
 	return err ? err : add_renewed(t, p, tid, ticks);
-}
-
-/* @own: by a call of the thread itself */
-static int give(struct xsprof_trace *t, const struct xst_producer *p, uint32_t tid, bool own,
-		const char *text, size_t len)
-{
-	int err;
-
-	if (!own && xst_map_get(&t->found.own, p->number, tid))
-		return 0;
-	if (!len)
-		return unname(t, p, tid);
-	err = own ? xst_map_set(&t->found.own, p->number, tid, p) : 0;
-	return err ? err : set(t, &t->found.threads, p, tid, text, len);
 }
 
 int xst_thread_entry(struct xsprof_trace *t, struct xst_producer *p,
 		     const struct xsprof_entry *entry, const char *text)
 {
 	size_t rest = entry->size - sizeof(*entry), len = entry->text_len;
+	struct xsp_map *map = &t->found.comms;
 	uint64_t ticks = 0;
 	int err;
 
@@ -127,9 +135,12 @@ int xst_thread_entry(struct xsprof_trace *t, struct xst_producer *p,
 	err = ticks ? begins(t, p, entry->id, ticks) : 0;
 	if (err)
 		return err;
-	return entry->aux & XSPROF_THREAD_GIVEN ?
-	       give(t, p, entry->id, !(entry->aux & XSPROF_THREAD_OTHER), text, len) :
-	       set(t, &t->found.comms, p, entry->id, text, len);
+	if (entry->aux & XSPROF_THREAD_OTHER)
+		map = &t->found.others;
+	else if (entry->aux & XSPROF_THREAD_GIVEN)
+		map = &t->found.threads;
+	return len || map == &t->found.comms ? set(t, map, p, entry->id, text, len) :
+	       unset(map, p, entry->id);
 }
 
 int xst_thread_comm(struct xsprof_trace *t, struct xst_producer *p, uint32_t tid,

@@ -116,7 +116,7 @@ void xsprof_trace_close(struct xsprof_trace *t)
 	xsp_map_free(&t->found.categories);
 	xsp_map_free(&t->found.threads);
 	xsp_map_free(&t->found.comms);
-	xsp_map_free(&t->found.own);
+	xsp_map_free(&t->found.others);
 	xsp_map_free(&t->found.begun);
 	xsp_map_free(&t->found.earlier);
 	xsp_map_free(&t->found.stacks);

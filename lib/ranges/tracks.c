@@ -208,15 +208,15 @@ static void end_event(struct xsp_tracks *tracks, struct xsp_view *view)
 void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 		      struct xsp_view *view)
 {
+	uint32_t tid = xsp_event_tid(ev);
 	struct xsp_track *thread;
 
 	tracks->now++;
 	tracks->pinned = NULL;
 	xst_losses_event(&tracks->opens.losses, ev);
-	thread = xsp_tracks_get(tracks, ev->producer, ev->pid, 0, ev->tid ? ev->tid : ev->pid,
-				ev->ns);
+	thread = xsp_tracks_get(tracks, ev->producer, ev->pid, 0, tid ? tid : ev->pid, ev->ns);
 	if (!thread)
-		thread = spare_thread(tracks, ev->producer, ev->pid, ev->tid);
+		thread = spare_thread(tracks, ev->producer, ev->pid, tid);
 	else
 		xsp_opens_catch_up(&thread->opens);
 	tracks->pinned = thread;

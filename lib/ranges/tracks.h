@@ -106,6 +106,14 @@ void xsp_tracks_free(struct xsp_tracks *tracks);
 /* The track, created if new; @ns is now. NULL without memory. */
 struct xsp_track *xsp_tracks_get(struct xsp_tracks *tracks, uint32_t producer, uint32_t pid,
 				 uint32_t kind, uint64_t tid, uint64_t ns);
+/* The thread that an event is about: of a sample the sampled one; 0: none. */
+static inline uint32_t xsp_event_tid(const struct xsprof_event *ev)
+{
+	struct xsprof_trace_sample sample;
+
+	return xsprof_trace_sample(ev, &sample) && sample.thread ? sample.thread : ev->tid;
+}
+
 /*
  * Finds the event's thread and, for an END, its range, which xsp_tracks_end() removes after it was
  * shown. xsp_tracks_begin() adds a BEGIN.

@@ -310,6 +310,34 @@ static void called(const struct cap *cap, uint32_t tid, const char *name)
 	xsprof_trace_close(t);
 }
 
+/* Of a long name of a predecessor the begin is shown, up to a character's end. */
+static void test_long(void)
+{
+	char name[200] = "", wide[200] = "x", want[500];
+	struct cap cap, arena = { 0 };
+	struct ring r = { 0 };
+
+	memset(name, 'n', 100);
+	while (strlen(wide) < 100)
+		strcat(wide, "\u00fc");
+	begin_cap(&cap, &r);
+	put_new(&arena, 101, "kernel's", 800 * MS);
+	cap_entry(&arena, XSPROF_ENTRY_THREAD, 101, XSPROF_THREAD_GIVEN, wide);
+	put_new(&arena, 101, "kernel's", 900 * MS);
+	cap_entry(&arena, XSPROF_ENTRY_THREAD, 101, XSPROF_THREAD_GIVEN, wide);
+	put_new(&arena, 101, "kernel's", 950 * MS);
+	cap_entry(&arena, XSPROF_ENTRY_THREAD, 101, XSPROF_THREAD_GIVEN, name);
+	cap_arena(&cap, 0, 0, &arena);
+	cap_ring(&cap, 0, 0, 0, &r);
+	end_cap(&cap, XSPROF_HOW_KILLED, 9);
+	snprintf(want, sizeof(want), "%.63s, %s", wide, name);
+	called(&cap, 101, want);
+	cap_free(&cap);
+	cap_free(&arena);
+	ring_free(&r);
+	tap_result("threads: long names of predecessors");
+}
+
 /* A name that the thread gave itself comes first; an empty one is none. */
 static void test_names(void)
 {
@@ -318,14 +346,16 @@ static void test_names(void)
 	struct ring r = { 0 };
 
 	begin_cap(&cap, &r);
-	for (uint32_t tid = 101; tid < 107; tid++)
+	for (uint32_t tid = 101; tid < 109; tid++)
 		put_new(&arena, tid, "kernel's", 800 * MS);
-	for (uint32_t tid = 102; tid < 107; tid++)
+	for (uint32_t tid = 102; tid < 108; tid++)
 		cap_entry(&arena, XSPROF_ENTRY_THREAD, tid, other, "others'");
-	for (uint32_t tid = 103; tid < 107; tid++)
+	for (uint32_t tid = 103; tid < 109; tid++)
 		cap_entry(&arena, XSPROF_ENTRY_THREAD, tid, XSPROF_THREAD_GIVEN, "own");
 	cap_entry(&arena, XSPROF_ENTRY_THREAD, 104, other, "others' again");
 	cap_entry(&arena, XSPROF_ENTRY_THREAD, 105, XSPROF_THREAD_GIVEN, "");
+	cap_entry(&arena, XSPROF_ENTRY_THREAD, 107, other, "");
+	cap_entry(&arena, XSPROF_ENTRY_THREAD, 108, XSPROF_THREAD_GIVEN, "");
 	put_new(&arena, 106, "kernel's", 900 * MS);
 	cap_entry(&arena, XSPROF_ENTRY_THREAD, 106, other, "others'");
 	cap_arena(&cap, 0, 0, &arena);
@@ -335,8 +365,10 @@ static void test_names(void)
 	called(&cap, 102, "others'");
 	called(&cap, 103, "own");
 	called(&cap, 104, "own");
-	called(&cap, 105, "kernel's");
+	called(&cap, 105, "others'");
 	called(&cap, 106, "own, others'");
+	called(&cap, 107, "own");
+	called(&cap, 108, "kernel's");
 	cap_free(&cap);
 	cap_free(&arena);
 	ring_free(&r);
@@ -409,6 +441,7 @@ int main(void)
 	test_process();
 	test_module();
 	test_names();
+	test_long();
 	test_numbers();
 	return tap_done();
 }

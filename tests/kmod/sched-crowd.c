@@ -202,6 +202,7 @@ static long long words_of(const struct crowd *c, unsigned int n, int fd)
  * @n: how many
  * @s: the producer that is this process, recorded; NULL: none
  * @seen: what is recorded of the thread
+ * @slots: what is recorded of all threads, and dropped
  * @switches: how often the kernel counts that it left its CPU
  * @worst: how late the worst wake-up of each round is, the least first
  * @err: 0 or -errno
@@ -211,6 +212,7 @@ struct phase {
 	uint64_t		n;
 	struct sched		*s;
 	struct sched_count	seen;
+	uint64_t		slots;
 	uint64_t		switches;
 	long long		worst[ROUNDS];
 	int			err;
@@ -264,11 +266,23 @@ static int begin_recorded(struct phase *p)
 		return err;
 	p->s = &s;
 	err = begin_phase(p);
+	p->slots = 0;
+	for (uint32_t k = 0; k < s.cpus; k++)
+		p->slots += dev_writer(&s.k, k)->head + dev_writer(&s.k, k)->drops;
 	if (!err && sched_drops(&s))
 		err = -ENOBUFS;
 	p->s = NULL;
 	dev_close(&s.d);
 	return err;
+}
+
+/* No record of one kind alone: that hook does not run. None of any: no hook, or no ring. */
+static void log_seen(struct __test_metadata *_metadata, const struct phase *p)
+{
+	TH_LOG("of the thread: %llu in, %llu out, %llu woken, %llu moved; all rings: %llu slots",
+	       (unsigned long long)p->seen.n[0], (unsigned long long)p->seen.n[1],
+	       (unsigned long long)p->seen.n[2], (unsigned long long)p->seen.n[3],
+	       (unsigned long long)p->slots);
 }
 
 /* One record a switch, of the thread that switches: none for or by those who sleep meanwhile. */
@@ -284,7 +298,9 @@ TEST_F(crowd, one_record_a_switch)
 	p.when = "itself recorded";
 	ASSERT_EQ(0, begin_recorded(&p));
 	EXPECT_LT(0, p.switches);
-	EXPECT_EQ(p.switches, p.seen.n[out]);
+	EXPECT_EQ(p.switches, p.seen.n[out]) {
+		log_seen(_metadata, &p);
+	}
 	gather(_metadata, self);
 	TH_LOG("%u processes recorded", self->n);
 	/* Until all of them wait. */
@@ -308,7 +324,9 @@ TEST_F(crowd, one_record_a_switch)
 		EXPECT_GE(quiet + MOST_LATER_NS, p.worst[0]);
 	}
 	EXPECT_LT(0, p.switches);
-	EXPECT_EQ(p.switches, p.seen.n[out]);
+	EXPECT_EQ(p.switches, p.seen.n[out]) {
+		log_seen(_metadata, &p);
+	}
 	EXPECT_EQ(words, words_of(self->c, self->n, self->fd));
 }
 

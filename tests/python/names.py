@@ -71,9 +71,12 @@ def named_itself(go):
 
 def quiet():
     """A forked child that records nothing is no process of the recording."""
+    gc.collect()
+    gc.disable()
     child = os.fork()
     if not child:
         os._exit(sum(range(1000)) != 499500)
+    gc.enable()
     os.write(1, b"%d 0 quiet\n" % child)
     assert not os.waitpid(child, 0)[1]
 

@@ -14,7 +14,8 @@ static bool wanted(struct dump *dump, const struct xsprof_event *ev, uint32_t na
 	if (xsp_event_nameless(ev))
 		return xsp_filter_pid(filter, ev->pid) &&
 		       (ev->cpu < 0 || xsp_filter_cpu(filter, ev->cpu));
-	if (!xsp_filter_thread(filter, ev->pid, ev->tid) || !xsp_filter_cpu(filter, ev->cpu))
+	if (!xsp_filter_thread(filter, ev->pid, xsp_event_tid(ev)) ||
+	    !xsp_filter_cpu(filter, ev->cpu))
 		return false;
 	if (!xsp_filter_names(filter))
 		return true;

@@ -62,7 +62,19 @@ static uint32_t *order_of(const struct handovers *h, bool pairs, uint32_t *n)
 	return order;
 }
 
-/* "python3-4127"; with the lock's number if an interpreter has its own lock. */
+/* Each has a lock of its own. */
+static bool has_processes(const struct handovers *h)
+{
+	for (uint32_t i = 1; i < h->nr_threads; i++)
+		if (h->threads[i].pid != h->threads[0].pid)
+			return true;
+	return false;
+}
+
+/*
+ * "python3-4127"; with the process if there are several, and the lock's number if an interpreter
+ * has its own lock.
+ */
 static size_t label(const struct handovers *h, uint32_t at, char *to, size_t size)
 {
 	const struct handover_thread *t = &h->threads[at];
@@ -76,6 +88,8 @@ static size_t label(const struct handovers *h, uint32_t at, char *to, size_t siz
 	comm = xsprof_trace_thread(h->report->source.trace, t->producer, t->tid);
 	len = snprintf(to, size, "%.*s%s%u", (int)xsp_utf8_piece(comm, strlen(comm), 61), comm,
 		       *comm ? "-" : "", t->tid);
+	if (h->processes)
+		len += snprintf(to + len, size - (size_t)len, " of %u", t->pid);
 	if (number)
 		len += snprintf(to + len, size - (size_t)len, ", lock %u", number);
 	return (size_t)len;
@@ -173,12 +187,13 @@ static void print_pairs(const struct handovers *h, const uint32_t *order, uint32
 		printf("... and %u more rows\n", n - shown);
 }
 
-int handovers_print(const struct handovers *h)
+int handovers_print(struct handovers *h)
 {
 	uint32_t nr_threads, nr_pairs;
 	uint32_t *threads = order_of(h, false, &nr_threads), *pairs = order_of(h, true, &nr_pairs);
 	int ret = threads && pairs ? 0 : -ENOMEM;
 
+	h->processes = has_processes(h);
 	if (!ret) {
 		print_summary(h);
 		print_threads(h, threads, nr_threads);

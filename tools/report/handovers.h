@@ -119,6 +119,7 @@ struct handover_lock {
  * @open: of these, those without an end
  * @doubtful: waits in no row, as records were lost inside them
  * @left_out: records in no row, as there are too many threads or locks
+ * @processes: of several processes
  * @untaken: this record ends a wait, and the thread has not got the lock
  */
 struct handovers {
@@ -140,13 +141,14 @@ struct handovers {
 	uint64_t		open;
 	uint64_t		doubtful;
 	uint64_t		left_out;
+	bool			processes;
 	bool			untaken;
 };
 
 /* Reads the trace, and prints. Return: the exit status. */
 int handovers_run(struct report *report);
 /* Return: 0, -ENOMEM. */
-int handovers_print(const struct handovers *h);
+int handovers_print(struct handovers *h);
 int handovers_print_json(const struct handovers *h);
 
 #endif /* XSPROF_REPORT_HANDOVERS_H */

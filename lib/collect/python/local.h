@@ -35,7 +35,6 @@
  * @instant: xsprof_instant_args()
  * @span: xsprof_span()
  * @now: xsprof_now()
- * @rename: xsprof_thread_name()
  * @name_thread: xsprof_thread_name_of()
  * @fact: xsprof_fact(); set, like those that follow, if threads are sampled
  * @stack_find: xsprof_stack_find()
@@ -56,7 +55,6 @@ struct python_user {
 	void		(*span)(xsprof_name_t name, uint64_t begin, uint64_t end, uint64_t id,
 				uint64_t parent);
 	uint64_t	(*now)(void);
-	int		(*rename)(const char *name);
 	int		(*name_thread)(uint32_t tid, const char *name);
 	int		(*fact)(const char *key, const char *value);
 	uint32_t	(*stack_find)(uint64_t key);

@@ -15,7 +15,8 @@
 #include "base/hash.h"
 #include "collect/python/local.h"
 
-#define KNOWN	4096u	/* names remembered, by thread id: others may be given twice */
+#define KNOWN	16384u	/* names remembered, by thread id: others may be given twice */
+#define NUMBERS	65536u	/* thread ids, modulo this, of which is remembered that they had a name */
 #define WAYS	8u	/* places of a thread */
 #define TRIES	100u	/* looks in a row for threads that were started and do not run yet */
 #define SHARE	20u
@@ -41,13 +42,16 @@ static struct known {
 	uint32_t	tid;
 	uint32_t	hash;	/* of the name */
 } known[KNOWN];
+static uint8_t had[NUMBERS / 8];
 static bool any;	/* one is known */
 
 static void forget(void)
 {
 	/* Most children never have threads: their memory stays the parent's. */
-	if (any)
+	if (any) {
 		memset(known, 0, sizeof(known));
+		memset(had, 0, sizeof(had));
+	}
 	any = false;
 }
 
@@ -79,6 +83,7 @@ static void give(uint32_t tid, const char *name)
 	if (!k)
 		k = &known[(tid + turn++ % WAYS) % KNOWN];
 	*k = (struct known){ tid, hash };
+	had[tid % NUMBERS / 8] |= 1u << tid % 8;
 	any = true;
 }
 
@@ -257,11 +262,11 @@ void python_names_new(uint32_t tid)
 		forked = false;
 		return;
 	}
-	/* The first record of this thread ends the other one: it precedes a name by others. */
-	if (k) {
+	if (k)
 		k->tid = 0;
-		(void)python_user.rename(NULL);
-	}
+	/* As any call of the library, this first says that the thread is a new one. */
+	if (had[tid % NUMBERS / 8] & 1u << tid % 8)
+		(void)python_user.name_thread(tid, "");
 	tries = 0;
 	python_names_want();
 }

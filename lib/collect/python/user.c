@@ -49,7 +49,6 @@ bool python_user_open(void)
 		{ &python_user.instant, "xsprof_instant_args" },
 		{ &python_user.span, "xsprof_span" },
 		{ &python_user.now, "xsprof_now" },
-		{ &python_user.rename, "xsprof_thread_name" },
 		{ &python_user.name_thread, "xsprof_thread_name_of" },
 		{ &python_user.page, "xsprof_ctl_page" },
 	};

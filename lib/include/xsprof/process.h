@@ -16,7 +16,7 @@ extern "C" {
 
 /**
  * xsprof_thread_name() - name this thread in traces
- * @name: the name; NULL or "" for the kernel's name again
+ * @name: the name; NULL or "" for the one that it had without this call
  *
  * Threads that never call it have the name that the kernel knows (pthread_setname_np(), prctl()).
  * Not signal-safe.
@@ -32,7 +32,8 @@ XSPROF_API int xsprof_thread_name(const char *name);
  * @name: the name
  *
  * For libraries that know the names of a program's threads. A name that the thread gives itself, by
- * xsprof_thread_name(), comes first. A quarter of the arena is for these names. Not signal-safe.
+ * xsprof_thread_name(), comes first. These names have a quarter of the arena at most. Not
+ * signal-safe.
  *
  * Return: 0; -EINVAL: no id or no name; -ENOSPC if the arena, or that quarter, is full; else as
  * xsprof_thread_name().

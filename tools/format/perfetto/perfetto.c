@@ -145,7 +145,7 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 			pf_instant(out, view, 0, NULL);
 		break;
 	case XSPROF_REC_SAMPLE:
-		if (!pf_sample(out, ev))
+		if (!pf_sample(out, view))
 			pf_instant(out, view, 0, NULL);
 		break;
 	case XSPROF_EV_LOST:

@@ -185,12 +185,14 @@ static uint64_t stack_of(struct xsp_out *out, struct pf_samples *s, uint32_t pro
 	return s->next;
 }
 
-bool pf_sample(struct xsp_out *out, const struct xsprof_event *ev)
+bool pf_sample(struct xsp_out *out, const struct xsp_view *view)
 {
+	const struct xsprof_event *ev = view->ev;
 	struct perfetto *pf = pf_of(out);
 	struct xsprof_trace_sample sample;
 	uint64_t stack;
 	char *p, *start;
+	uint32_t len;
 
 	if (!xsprof_trace_sample(ev, &sample) || sample.how == XSPROF_SAMPLE_MISSED)
 		return false;
@@ -204,6 +206,8 @@ bool pf_sample(struct xsp_out *out, const struct xsprof_event *ev)
 	stack = stack_of(out, pf->samples, ev->producer, &sample);
 	if (!stack)
 		return false;
+	/* Names the thread. */
+	(void)pf_thread_track(out, view->thread, &len);
 	p = pf_packet_open(out, ev->ns, PF_SAMPLES, PF_NEEDED);
 	/* As in a damaged capture: a sample without a time is another one's to a reader. */
 	if (!ev->ns)

@@ -39,7 +39,7 @@ def _done(err: int, what: str) -> bool:
 
 
 def thread_name(name: Optional[Text]) -> bool:
-    """Name this thread in traces; None: by the kernel's name again. Return: is it recorded?"""
+    """Name this thread in traces; None: as without this call. Return: is it recorded?"""
     if name is not None:
         name = _argument.text("thread_name", "name", name)
     return _done(_calls.xsprof_thread_name(None if name is None else _lib.to_bytes(name)),

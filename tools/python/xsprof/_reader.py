@@ -118,7 +118,7 @@ class Reader:
             "slots" if ev.flags & _trace.EVF_SLOTS else "records", ev.pid))
 
     def event(self, ev: Any) -> None:
-        kind, of = ev.type, (ev.producer, ev.tid)
+        kind, of = ev.type, (ev.producer, _trace.thread_of(ev))
         if kind >= _trace.EV_LOST:
             if kind == _trace.EV_LOST:
                 self.lost(ev)

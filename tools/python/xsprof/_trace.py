@@ -3,6 +3,7 @@
 import ctypes
 from ctypes import (POINTER, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t,
                     c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
+from typing import Any
 
 from . import _lib
 
@@ -117,6 +118,11 @@ for _kind, _size in ((Options, 40), (Event, 88), (Arg, 24), (Producer, 72), (Inf
                      (Range, 64), (PairerStats, 32), (KernelEvent, 48), (Mem, 32),
                      (GpuRecord, 64), (SampleRecord, 20)):
     _lib.is_size(_kind, _size)
+
+def thread_of(ev: Any) -> int:
+    """The thread that an event is about: of a sample the sampled one."""
+    return int(ev.value >> 32 or ev.tid if ev.type == SAMPLE else ev.tid)
+
 
 Emit = ctypes.PYFUNCTYPE(None, c_void_p, POINTER(Range))
 

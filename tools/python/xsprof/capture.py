@@ -288,8 +288,9 @@ class Capture:
         for batch, count in self._batches():
             for ev in batch[:count]:
                 row = {"ns": ev.ns, "type": ev.type, "producer": ev.producer, "pid": ev.pid,
-                       "tid": ev.tid, "cpu": ev.cpu, "name": self._name(ev.producer, ev.name),
-                       "aux": ev.aux, "value": ev.value}
+                       "tid": _trace.thread_of(ev), "cpu": ev.cpu,
+                       "name": self._name(ev.producer, ev.name), "aux": ev.aux,
+                       "value": ev.value}
                 if ev.rec_size > 32 and ev.type != _trace.EV_KERNEL:
                     row["args"] = self._args(ev)
                 yield row
