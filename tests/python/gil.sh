@@ -33,7 +33,7 @@ done < <(pythons)
 
 tid=$(sed -n '1s/.*"waiter": \([0-9]*\).*/\1/p' said)
 "$xsprof" report --gil -n 1 --tid "$tid" data >out 2>log && cat out >>log &&
-	[ "$(grep -c "python3*-$tid\$" out)" = 2 ] && grep -q "^ *Handed .*Held by" out
+	[ "$(grep -cE "python3?-$tid of [0-9]+\$" out)" = 2 ] && grep -q "^ *Handed .*Held by" out
 result "report --gil: the thread that was asked for" $?
 # A thread holds the GIL for ever, and the process is killed.
 cat >hang.py <<'END'
