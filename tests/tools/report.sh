@@ -309,6 +309,15 @@ result "report --gil: lines that say so" $?
 		assert (r["waits"], r["open"]) == (7, 1), r
 	END
 result "report --gil: a thread was waited for as long in both tables" $?
+for key in waited:9,7,10 held:8,8,8 mine:; do
+	first=$("$xsprof" report --gil --json --allow-lost --sort "${key%:*}" "$dir/lock.data" \
+		2>"$dir/log" | python3 -c 'import json, sys
+print(*(t["tid"] for t in json.load(sys.stdin)["threads"][:3]), sep=",")' 2>>"$dir/log")
+	[ "$first" = "${key#*:}" ] || break
+done && grep -q "^xsprof: --sort mine: --gil can be sorted by waited (default)" "$dir/log" &&
+	! "$xsprof" report --sort held "$dir/lock.data" 2>"$dir/log" >&2 &&
+	grep -q "held with --gil" "$dir/log"
+result "report --gil: sorted by how long threads waited, or had the lock" $?
 "$xsprof" report --json --why 'GIL wait' -n 1 --tid 1 "$dir/handover.data" 2>"$dir/log" |
 	python3 -c '
 import json, sys

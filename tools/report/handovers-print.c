@@ -28,10 +28,11 @@ static int compare_threads(const void *pa, const void *pb)
 {
 	const struct handover_thread *a = &sorted->threads[*(const uint32_t *)pa];
 	const struct handover_thread *b = &sorted->threads[*(const uint32_t *)pb];
-	int order = by_number(a->waited, b->waited);
+	bool by_held = sorted->report->sort == REPORT_SORT_HELD;
+	int order = by_held ? by_number(a->held, b->held) : by_number(a->waited, b->waited);
 
 	if (!order)
-		order = by_number(a->held, b->held);
+		order = by_held ? by_number(a->waited, b->waited) : by_number(a->held, b->held);
 	return order ? order : (a > b) - (a < b);
 }
 

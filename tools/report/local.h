@@ -4,8 +4,7 @@
  * steps.c counts by steps, shapes.c keeps inputs, modules.c modules, usage.c memory and FLOPs of
  * ranges; print.c, print-json.c and steps-print.c print the tables, usage-print.c that of usage.c,
  * threads.c a table of threads if there are no ranges, waits.c a table of waits, cause.c the causes
- * of time, words.c the words of a row; place.c finds where single ops were called. Each file calls
- * only those after it.
+ * of time, words.c the words of a row; place.c where single ops were called. Each calls later ones.
  */
 #ifndef XSPROF_REPORT_LOCAL_H
 #define XSPROF_REPORT_LOCAL_H
@@ -43,6 +42,7 @@ enum report_sort {
 	REPORT_SORT_MEMORY,
 	REPORT_SORT_FLOPS,
 	REPORT_SORT_NAME,
+	REPORT_SORT_WAITED, REPORT_SORT_HELD,	/* with --gil alone */
 	REPORT_SORT_UNKNOWN,
 };
 

@@ -22,7 +22,7 @@ void report_help(void)
 	      "                        module,name; or by function, of stack samples\n"
 	      "                        (recorded with --python); or by kernel, same as --gpu\n"
 	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
-	      "                        memory, flops, name\n"
+	      "                        memory, flops, name; with --gil waited or held\n"
 	      "  -n, --limit N         only the first N rows\n"
 	      "      --steps[=NAME]    what each training step spent its time on; steps end at\n"
 	      "                        Optimizer.step or where the program marks them; with\n"
@@ -86,13 +86,19 @@ static int parse_by(struct report *report, char *text)
 /* Which keys there are depends on --by, which may follow. */
 static int check_sort(const struct report *report, const char *text)
 {
+	bool of_gil = report->sort == REPORT_SORT_WAITED || report->sort == REPORT_SORT_HELD;
+
+	if (report->gil)
+		return of_gil ? -1 : tool_usage("report", "--sort %s: --gil can be sorted by "
+						"waited (default) or held", text);
 	if (report->functions && report->sort != REPORT_SORT_TOTAL &&
 	    report->sort != REPORT_SORT_SELF && report->sort != REPORT_SORT_NAME)
 		return tool_usage("report", "--sort %s: --by function can be sorted by self "
 				  "(default), total or name", text);
-	if (report->sort == REPORT_SORT_UNKNOWN)
+	if (report->sort == REPORT_SORT_UNKNOWN || of_gil)
 		return tool_usage("report", "--sort %s: not one of total, self, count, mean, min, "
-				  "p50, p99, max, memory, flops, name", text);
+				  "p50, p99, max, memory, flops, name; or of waited, held with "
+				  "--gil", text);
 	return -1;
 }
 
@@ -104,7 +110,8 @@ static int parse_sort(struct report *report, const char *text)
 		[REPORT_SORT_MIN] = "min", [REPORT_SORT_P50] = "p50",
 		[REPORT_SORT_P99] = "p99", [REPORT_SORT_MAX] = "max",
 		[REPORT_SORT_MEMORY] = "memory", [REPORT_SORT_FLOPS] = "flops",
-		[REPORT_SORT_NAME] = "name",
+		[REPORT_SORT_NAME] = "name", [REPORT_SORT_WAITED] = "waited",
+		[REPORT_SORT_HELD] = "held",
 	};
 	size_t i;
 
@@ -152,7 +159,6 @@ int report_options(struct report *report, int argc, char **argv)
 			ret = parse_by(report, optarg);
 			break;
 		case 's':
-			rows = true;
 			sorted = optarg;
 			ret = parse_sort(report, optarg);
 			break;
@@ -206,9 +212,12 @@ int report_options(struct report *report, int argc, char **argv)
 	if (!!report->why + report->gaps + report->by_step + report->gpu + report->gil > 1)
 		return tool_usage("report", "--why, --gaps, --steps, --gpu and --gil: cannot be "
 				  "combined");
-	if ((report->gpu || report->gil) && (rows || report->uncertain))
-		return tool_usage("report", "%s: cannot be used with --by, --sort or "
-				  "--include-uncertain", report->gpu ? "--gpu" : "--gil");
+	if (report->gpu && (rows || sorted || report->uncertain))
+		return tool_usage("report", "--gpu: cannot be used with --by, --sort or "
+				  "--include-uncertain");
+	if (report->gil && (rows || report->uncertain))
+		return tool_usage("report", "--gil: cannot be used with --by or "
+				  "--include-uncertain");
 	if (report->gil && xsp_filter_names(&report->filter))
 		return tool_usage("report", "--gil: shows threads: cannot be used with --name or "
 				  "--category");
@@ -222,7 +231,7 @@ int report_options(struct report *report, int argc, char **argv)
 				  "--include-uncertain or --open");
 	if (report->step && !*report->step)
 		return tool_usage("report", "--steps=: a name is missing");
-	if (report->by_step && (rows || report->uncertain))
+	if (report->by_step && (rows || sorted || report->uncertain))
 		return tool_usage("report", "--steps: cannot be used with --by, --sort or "
 				  "--include-uncertain");
 	if (report->by_step && xsp_filter_names(&report->filter))
