@@ -18,26 +18,19 @@
 #define EARLIER_BYTES	64u
 #define EARLIER_MAX	(EARLIER_BYTES + sizeof(MANY))
 
-/* Is @earlier the name @text, or its begin? */
-static bool is_same(const struct xst_text *earlier, const char *text, size_t len)
+/* How much of a name is kept when it is an earlier one: up to a character's end. */
+static size_t kept_of(const char *text, size_t len)
 {
-	size_t most = len < EARLIER_BYTES ? len : EARLIER_BYTES;
+	size_t kept = len < EARLIER_BYTES ? len : EARLIER_BYTES;
 
-	return earlier->len <= most && earlier->len + 3 >= most &&
-	       !memcmp(earlier->s, text, earlier->len) &&
-	       (earlier->len == len || len > EARLIER_BYTES);
+	while (kept < len && kept > EARLIER_BYTES - 3 && (text[kept] & 0xc0) == 0x80)
+		kept--;
+	return kept;
 }
 
-/* A copy of a long name is cut between characters. Return: NULL: no memory. */
-static const struct xst_text *earlier_of(struct xsprof_trace *t, const struct xst_text *text)
+static bool is_same(const struct xst_text *earlier, const char *text, size_t len)
 {
-	size_t len = EARLIER_BYTES;
-
-	if (text->len <= EARLIER_BYTES)
-		return text;
-	while (len > EARLIER_BYTES - 3 && (text->s[len] & 0xc0) == 0x80)
-		len--;
-	return xst_pool_text(&t->found.pool, text->s, len);
+	return earlier->len == kept_of(text, len) && !memcmp(earlier->s, text, earlier->len);
 }
 
 /* Sets a thread's name: @text appended to the names of its predecessors. */
@@ -81,7 +74,7 @@ static int keep_earlier(struct xsprof_trace *t, const struct xst_producer *p, ui
 	} else if (earlier) {
 		return 0;
 	} else {
-		text = earlier_of(t, text);
+		text = xst_pool_text(&t->found.pool, text->s, kept_of(text->s, text->len));
 	}
 	return text ? xst_map_set(&t->found.earlier, p->number, tid, text) : -ENOMEM;
 }

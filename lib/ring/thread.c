@@ -99,12 +99,14 @@ int xsprof_thread_name(const char *name)
 {
 	if (!xsp_attached_now())
 		return -ENOTCONN;
+	if (!name)
+		name = "";
 	/* Reads the kernel's again. */
-	if (!name) {
+	if (!*name) {
 		xsp_thread.named = 0;
 		xsp_thread.hdr = 0;
 	}
-	return give_name(0, name ? name : "");
+	return give_name(0, name);
 }
 
 int xsprof_thread_name_of(uint32_t tid, const char *name)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/tap.h"
-#include "lib/stub-python.h"
+#include "lib/python-stand-in.h"
 
 #define MS	1000000u
 
@@ -83,7 +83,7 @@ static void test_crowd(void)
 	for (int i = 0; i < 1000; i++)
 		look();
 	CHECK(nr_named >= 2 && nr_named < 50);
-	tap_result("threads whose numbers share places");
+	tap_result("threads with numbers that are kept in the same places");
 }
 
 static void test_number(void)

@@ -9,6 +9,7 @@
 
 #include "cause/sched.h"
 #include "format/common/kernel.h"
+#include "ranges/tracks.h"
 #include "report/comms.h"
 #include "text/utf8.h"
 
@@ -20,7 +21,7 @@ struct named {
 	char		comm[REPORT_COMM];
 };
 
-/* A thread that recorded something itself. @key: of cause.h; 0: free */
+/* A thread that recorded something, or was sampled. @key: of cause.h; 0: free */
 struct recorded {
 	uint64_t	key;
 	uint32_t	producer;
@@ -66,14 +67,13 @@ void report_comms_free(struct report_comms *comms)
 
 static void records(struct report_comms *comms, const struct xsprof_event *ev)
 {
-	struct recorded *r = &comms->recorded[ev->tid % NAMED];
+	uint32_t tid = xsp_event_tid(ev);
+	struct recorded *r = &comms->recorded[tid % NAMED];
 
 	if (ev->producer == XSPROF_NO_PRODUCER ||
-	    (r->producer == ev->producer && r->tid == ev->tid))
+	    (r->producer == ev->producer && r->tid == tid))
 		return;
-	*r = (struct recorded){
-		cause_key(comms->trace, ev->producer, ev->tid), ev->producer, ev->tid,
-	};
+	*r = (struct recorded){ cause_key(comms->trace, ev->producer, tid), ev->producer, tid };
 	/* In a pid namespace these differ. */
 	comms->keyed[(uint32_t)r->key % NAMED] = *r;
 }

@@ -199,8 +199,8 @@ static int look(void)
 
 /*
  * All threads are looked at, with thousands of them not for each new one: this takes at most one
- * SHAREth of a CPU in the long run, and CREDIT ns and one look more at once.
- * The time that a look takes, not its CPU time, for which a sandbox may kill the program.
+ * SHAREth of a CPU in the long run, and CREDIT ns and one look more at once. Elapsed time is
+ * measured: CPU time needs a system call, and a sandbox may kill the program for it.
  */
 static int look_in_time(void)
 {
@@ -255,8 +255,8 @@ void python_names_new(uint32_t tid)
 	struct known *k = find(tid, tid);
 
 	/*
-	 * Of a forked child it is the first thread, which has no name; and a child that records
-	 * nothing itself shall not become a producer.
+	 * The first thread of a forked child keeps the kernel's name, and a look would make a
+	 * producer of a child that records nothing.
 	 */
 	if (forked) {
 		forked = false;
@@ -264,7 +264,7 @@ void python_names_new(uint32_t tid)
 	}
 	if (k)
 		k->tid = 0;
-	/* As any call of the library, this first says that the thread is a new one. */
+	/* Like any call of the library, this first records the start of the calling thread. */
 	if (had[tid % NUMBERS / 8] & 1u << tid % 8)
 		(void)python_user.name_thread(tid, "");
 	tries = 0;

@@ -42,8 +42,8 @@ static void exit_once(void)
 	unsigned int eax = 0, ebx, ecx = 0, edx;
 
 	/*
-	 * Each hypervisor answers this instruction itself. Volatile, as the macros of <cpuid.h> are
-	 * not with each compiler: nobody uses the answer.
+	 * Each hypervisor answers this instruction itself. Volatile: the answer is unused, and some
+	 * compilers remove the macros of <cpuid.h> then.
 	 */
 	__asm__ volatile("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
 }

@@ -3,8 +3,8 @@
  * A stand-in for Python's tables of threads, for libxsprof-user, and for the clock: what the
  * collector of Python calls when it names threads.
  */
-#ifndef TEST_STUB_PYTHON_H
-#define TEST_STUB_PYTHON_H
+#ifndef TEST_PYTHON_STAND_IN_H
+#define TEST_PYTHON_STAND_IN_H
 
 #include <stdio.h>
 #include <string.h>
@@ -206,4 +206,4 @@ static void set_up(void)
 	imported = true;
 }
 
-#endif /* TEST_STUB_PYTHON_H */
+#endif /* TEST_PYTHON_STAND_IN_H */
