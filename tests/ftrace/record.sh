@@ -299,7 +299,9 @@ fi
 
 # The pid of a recorder in another pid namespace is unknown here
 if unshare --pid --fork --mount-proc true 2>err; then
-	"$xsprof" record -q -e sched -o ns1.data -- sleep 31.28 2>err.ns &
+	# The shell's commands in the background would ignore SIGINT.
+	env --default-signal=INT "$xsprof" record -q -e sched -o ns1.data -- sleep 31.28 \
+		2>err.ns &
 	recorder=$!
 	wait_for sh -c "ls $tracing/instances | grep -q '^xsprof-$recorder-'"
 	run unshare --pid --fork --mount-proc "$xsprof" record -q -o ns2.data -- true

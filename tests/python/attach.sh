@@ -73,7 +73,8 @@ kill $other
 wait $other 2>/dev/null
 refuses 'there is no such process' $other
 begin "${newest:-python3}" cpu
-"$xsprof" record -q -p $pid -d 20 -o data >out 2>&1 &
+# The shell's commands in the background would ignore SIGINT.
+env --default-signal=INT "$xsprof" record -q -p $pid -d 20 -o data >out 2>&1 &
 recorder=$!
 sleep 1
 refuses 'it is already being recorded by' $pid
@@ -81,7 +82,8 @@ kill -INT $recorder
 wait $recorder
 ended cpu
 result "the first one goes on, and ends with Ctrl-C" $?
-"$xsprof" record -q -o data -- /usr/bin/python3 -c 'import time; time.sleep(5)' >out 2>&1 &
+env --default-signal=INT "$xsprof" record -q -o data -- \
+	/usr/bin/python3 -c 'import time; time.sleep(5)' >out 2>&1 &
 recorder=$!
 sleep 1.5
 refuses 'it was started by .xsprof record.' "$(pgrep -P $recorder)"
@@ -191,7 +193,7 @@ until_there running.here
 result "refused: while a profile of its own is running" $?
 : >running
 until_there stopped.here
-"$xsprof" record -p $other -d 20 -o data >out 2>log &
+env --default-signal=INT "$xsprof" record -p $other -d 20 -o data >out 2>log &
 recorder=$!
 for _ in $(seq 200); do
 	grep -q libxsprof-python /proc/$other/maps && break

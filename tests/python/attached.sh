@@ -69,6 +69,8 @@ attach_often()
 			echo "attach $i of $3 to $2 failed" >>log
 			# The capture has the reasons too.
 			"$xsprof" info data >>log 2>&1
+			gdb -p $pid -batch -ex 'thread apply all bt 12' 2>&1 |
+				grep -E '^(Thread|#)' >>log
 			break
 		}
 	done

@@ -3,8 +3,9 @@
 names.py check EVENTS INFO <SAID.
 
 run: threads that are named in all ways, in this process and in a forked child. late: some threads,
-and others after a line from stdin. Each records an event. SAID has lines of process id, thread id
-and expected name. check: the events have these names, and no others; INFO is that of info --json.
+and others once a recorder has attached. Each records an event. SAID has lines of process id, thread
+id and expected name. check: the events have these names, and no others; INFO is that of info
+--json.
 """
 import _thread
 import atexit
@@ -191,13 +192,14 @@ def run():
 
 
 def late():
-    """Threads that compute until stdin ends, two of them from the start."""
+    """Threads that compute until stdin ends, two of them from before the recorder attaches."""
     goes_on = [True]
 
     def compute():
         here()
         while goes_on[0]:
-            sum(range(1000))
+            sum(range(100000))
+            xsprof.instant("computed")
 
     def add(name):
         threads.append(threading.Thread(target=compute, name=name))
@@ -206,8 +208,9 @@ def late():
     threads = []
     add("before")
     add(LONG % 1)
-    print("ready", flush=True)
-    sys.stdin.readline()
+    os.write(1, b"ready\n")
+    while not xsprof.enabled():
+        time.sleep(0.01)
     add("after")
     gc.collect()
     child = os.fork()
@@ -220,6 +223,9 @@ def late():
         thread.join()
         os._exit(0)
     assert not os.waitpid(child, 0)[1]
+    # Each has recorded something.
+    time.sleep(0.2)
+    os.write(1, b"done\n")
     sys.stdin.read()
     goes_on[0] = False
     for thread in threads:

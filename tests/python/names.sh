@@ -17,6 +17,15 @@ check()
 		"$1" "$here/names.py" check events info <said 2>>log
 }
 
+# Waits for a line of the program.
+said()
+{
+	for _ in $(seq 400); do
+		grep -qx "$1" said && return
+		sleep 0.05
+	done
+}
+
 late=$(attachable)
 [ "$(uname -m)" = x86_64 ] && [ ! -e /dev/xsprof ] || late=
 while read -r version python; do
@@ -32,14 +41,17 @@ while read -r version python; do
 	mkfifo in
 	"$python" "$here/names.py" late <in >said 2>log &
 	exec 4>in
-	for _ in $(seq 400); do grep -q ready said && break || sleep 0.05; done
 	pid=$!
-	{ sleep 1; echo >&4; } &
-	"$xsprof" record -q --python=200 -p $pid -d 2 -o data 2>>log
+	said ready
+	# The shell's commands in the background would ignore SIGINT.
+	env --default-signal=INT "$xsprof" record -q --python=200 -p $pid -o data 2>>log 4>&- &
+	recorder=$!
+	said "done"
+	kill -INT $recorder
+	wait $recorder
 	status=$?
 	exec 4>&-
-	wait $pid
-	[ $? = 0 ] && [ $status = 0 ] && sed -i /ready/d said && [ "$(grep -c . said)" = 4 ] &&
+	wait $pid && [ $status = 0 ] && sed -i '/^[rd]/d' said && [ "$(grep -c . said)" = 4 ] &&
 		check "$python"
 	result "$version: record -p: also those that were there before, and that come later" $?
 done < <(pythons)

@@ -246,7 +246,9 @@ has "told where the rings are" err '^xsprof: rings: tmpfs$'
 evil=$'e\033[31m\302\233v'
 cp "$actor" "$evil"
 rm -f held
-"$xsprof" record -v -o "$evil.data" -- "./$evil" hold 2000 held >out 2>err &
+# The shell's commands in the background would ignore SIGINT.
+env --default-signal=INT "$xsprof" record -v -o "$evil.data" -- "./$evil" hold 2000 held \
+	>out 2>err &
 pid=$!
 wait_for test -s held
 "$xsprof" list >listed

@@ -171,8 +171,8 @@ static int said(const struct call *call, char *why)
 		return inject_refuse(why, -EALREADY, "it was started by 'xsprof record', and a "
 				     "process can have one recorder");
 	if (call->result == -EAGAIN)
-		return inject_refuse(why, -EAGAIN, "its previous recording has not ended: its main "
-				     "thread is in a long call");
+		return inject_refuse(why, -EAGAIN, "its previous recording has not ended: xsprof's "
+				     "thread in it has yet to get the GIL: try again later");
 	if (call->result)
 		return inject_refuse(why, call->result, "cannot start xsprof's thread in it: "
 				     "%s", strerror(-call->result));

@@ -21,6 +21,8 @@
 #define TRIES	100u	/* looks in a row for threads that were started and do not run yet */
 #define SHARE	20u
 #define CREDIT	((int64_t)5000000)
+#define TABLES	4u	/* to find the tables counts as much as this many threads */
+#define OWN	16u	/* per thread, no look takes this many times as long as the shortest one */
 
 /*
  * Accesses to flags and time are relaxed: they only say whether to look. The tables of Python that
@@ -34,6 +36,7 @@ static uint64_t next_ns;	/* no look before this time, CLOCK_MONOTONIC; 0: at any
 /* Used with the GIL held. */
 static uint64_t looked_ns;	/* time of the last look */
 static int64_t over;		/* time of looks above their share, ns; negative: below */
+static uint64_t least_ns;	/* time for a thread, in the shortest look; 0: none yet */
 
 static unsigned int tries;
 static bool forked;		/* the child's thread did not take a GIL yet */
@@ -105,6 +108,7 @@ struct look {
 	void	*dummy;		/* type of the threads that Python did not start */
 	void	*main;		/* the main thread */
 	bool	early;		/* there are threads that do not run yet */
+	uint64_t nr;		/* threads */
 };
 
 static bool is_a(void *object, void *type)
@@ -155,7 +159,7 @@ static bool name_all(struct look *l, const char *table)
 	list = cpython.dict_values(dict);
 	n = list ? cpython.list_size(list) : 0;
 	goes_on = go_on();
-	for (intptr_t i = 0; i < n && goes_on; i++) {
+	for (intptr_t i = 0; i < n && goes_on; i++, l->nr++) {
 		name(l, cpython.list_item(list, i));
 		goes_on = go_on();
 	}
@@ -177,12 +181,13 @@ static bool name_both(struct look *l)
 	return name_all(l, "_active") && name_all(l, "_limbo");
 }
 
-static int look(void)
+static int look(uint64_t *nr)
 {
 	void *threading = cpython.dict_item(cpython.modules(), "threading");
 	struct look l = { .module = threading ? cpython.module_dict(threading) : NULL };
 	bool goes_on;
 
+	*nr = 0;
 	__atomic_store_n(&python_names_wanted, false, __ATOMIC_RELAXED);
 	/* Not imported: threads have no names. */
 	if (!l.module)
@@ -194,7 +199,25 @@ static int look(void)
 	if (l.early && tries < TRIES)
 		python_names_want();
 	cpython_drop(l.module);
+	*nr = l.nr;
 	return goes_on ? 0 : -1;
+}
+
+/*
+ * Return: how much of the time that a look at @nr threads took was its own. If it took out of
+ * proportion to the shortest one, the kernel ran others meanwhile. Not known of the first one: that
+ * is free.
+ */
+static uint64_t own_time(uint64_t elapsed, uint64_t nr)
+{
+	uint64_t most = OWN * least_ns * (nr + TABLES), per_thread = elapsed / (nr + TABLES) + 1;
+
+	/* There were no tables. */
+	if (!nr)
+		return 0;
+	if (!least_ns || per_thread < least_ns)
+		least_ns = per_thread;
+	return elapsed < most ? elapsed : most;
 }
 
 /*
@@ -204,14 +227,14 @@ static int look(void)
  */
 static int look_in_time(void)
 {
-	uint64_t begin = xsp_clock_ns(CLOCK_MONOTONIC), now;
-	int ret = look();
+	uint64_t begin = xsp_clock_ns(CLOCK_MONOTONIC), now, nr;
+	int ret = look(&nr);
 
 	now = xsp_clock_ns(CLOCK_MONOTONIC);
 	over -= (int64_t)((now - looked_ns) / SHARE);
 	if (over < -CREDIT)
 		over = -CREDIT;
-	over += (int64_t)(now - begin);
+	over += (int64_t)own_time(now - begin, nr);
 	looked_ns = now;
 	__atomic_store_n(&next_ns, over > 0 ? now + (uint64_t)over * SHARE : 0, __ATOMIC_RELAXED);
 	return ret;
@@ -303,6 +326,8 @@ int python_names_begin(void)
 	/* An interpreter that has ended took its calls along. */
 	__atomic_store_n(&asked, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&next_ns, 0, __ATOMIC_RELAXED);
+	over = 0;
+	least_ns = 0;
 	__atomic_store_n(&ready, true, __ATOMIC_RELAXED);
 	python_names_want();
 	return python_names_look();
@@ -315,5 +340,7 @@ void python_names_forked(void)
 	python_names_wanted = false;
 	/* A call that the parent had asked for may run here too, and finds nothing wanted. */
 	asked = false;
+	over = 0;
+	next_ns = 0;
 	forget();
 }
