@@ -26,6 +26,7 @@
 
 #include "base/clock.h"
 #include "collect/python/native.h"
+#include "collect/python/own-time.h"
 #include "collect/python/sample.h"
 
 enum { IDLE, ASKED, BUSY, GOOD, RECORDED, BAD, NONE, LEFT };
@@ -34,6 +35,7 @@ enum { IDLE, ASKED, BUSY, GOOD, RECORDED, BAD, NONE, LEFT };
 #define LOOKS		4000000ull
 #define LOOKS_FREE	100000000ull
 #define FORGOTTEN	1000000000ull	/* ns: a signal sent before is no longer pending */
+#define FIXED		8u		/* an answer without frames takes as long as these */
 #define HANDLER_STACK	8192u		/* of a handler, to what it has been given */
 
 static struct {
@@ -93,6 +95,16 @@ static bool record(struct python_reply *reply, uint32_t tid)
 	return true;
 }
 
+/* Return: the time of the answer, ns. */
+static uint64_t own_time(uint64_t elapsed, bool answered)
+{
+	static uint64_t least_ns;
+	uint32_t nr = question.reading.nr + question.native.nr;
+
+	/* Of another the frames are those of an earlier answer, or were not all read. */
+	return python_own_time(&least_ns, elapsed, answered ? nr : 0, FIXED) + python_vm_exit_ns();
+}
+
 /*
  * Programs call the handler that was there before theirs, and not all pass on what the kernel gave
  * them. The kernel puts it on the stack that the handler runs on.
@@ -131,8 +143,8 @@ static void asked(int sig, siginfo_t *info, void *context)
 			is = RECORDED;
 		/* After the store below the question may be a new one. */
 		wake = question.at_once && is != RECORDED;
-		question.reply.took_ns = xsp_clock_ns(CLOCK_MONOTONIC) - begin +
-					 python_vm_exit_ns();
+		question.reply.took_ns = own_time(xsp_clock_ns(CLOCK_MONOTONIC) - begin,
+						  is == GOOD || is == RECORDED);
 		/* Release: a thread that sees the answer also sees what was read. */
 		__atomic_store_n(&question.is, is, __ATOMIC_RELEASE);
 		if (wake)

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "collect/python/local.h"
+#include "collect/python/own-time.h"
 
 #define KNOWN	16384u	/* names remembered, by thread id: others may be given twice */
 #define NUMBERS	65536u	/* thread ids, modulo this, of which is remembered that they had a name */
@@ -21,8 +22,7 @@
 #define TRIES	100u	/* looks in a row for threads that were started and do not run yet */
 #define SHARE	20u
 #define CREDIT	((int64_t)5000000)
-#define TABLES	4u	/* to find the tables counts as much as this many threads */
-#define OWN	16u	/* per thread, no look takes this many times as long as the shortest one */
+#define TABLES	4u	/* to find the tables takes about as long as this many threads */
 
 /*
  * Accesses to flags and time are relaxed: they only say whether to look. The tables of Python that
@@ -36,7 +36,7 @@ static uint64_t next_ns;	/* no look before this time, CLOCK_MONOTONIC; 0: at any
 /* Used with the GIL held. */
 static uint64_t looked_ns;	/* time of the last look */
 static int64_t over;		/* time of looks above their share, ns; negative: below */
-static uint64_t least_ns;	/* time for a thread, in the shortest look; 0: none yet */
+static uint64_t least_ns;	/* see python_own_time() */
 
 static unsigned int tries;
 static bool forked;		/* the child's thread did not take a GIL yet */
@@ -204,26 +204,8 @@ static int look(uint64_t *nr)
 }
 
 /*
- * Return: how much of the time that a look at @nr threads took was its own. If it took out of
- * proportion to the shortest one, the kernel ran others meanwhile. Not known of the first one: that
- * is free.
- */
-static uint64_t own_time(uint64_t elapsed, uint64_t nr)
-{
-	uint64_t most = OWN * least_ns * (nr + TABLES), per_thread = elapsed / (nr + TABLES) + 1;
-
-	/* There were no tables. */
-	if (!nr)
-		return 0;
-	if (!least_ns || per_thread < least_ns)
-		least_ns = per_thread;
-	return elapsed < most ? elapsed : most;
-}
-
-/*
  * All threads are looked at, with thousands of them not for each new one: this takes at most one
- * SHAREth of a CPU in the long run, and CREDIT ns and one look more at once. Elapsed time is
- * measured: CPU time needs a system call, and a sandbox may kill the program for it.
+ * SHAREth of a CPU in the long run, and CREDIT ns and one look more at once.
  */
 static int look_in_time(void)
 {
@@ -234,7 +216,7 @@ static int look_in_time(void)
 	over -= (int64_t)((now - looked_ns) / SHARE);
 	if (over < -CREDIT)
 		over = -CREDIT;
-	over += (int64_t)own_time(now - begin, nr);
+	over += (int64_t)python_own_time(&least_ns, now - begin, nr, TABLES);
 	looked_ns = now;
 	__atomic_store_n(&next_ns, over > 0 ? now + (uint64_t)over * SHARE : 0, __ATOMIC_RELAXED);
 	return ret;

@@ -259,19 +259,29 @@ static void ticks(bool (*goes_on)(void))
 {
 	uint64_t period = SECOND / ticker.hz, now, wait, swept = xsp_clock_ns(CLOCK_MONOTONIC);
 	/* Ticks during forks count as missed. */
-	uint64_t next = ticker.next ? ticker.next : swept;
+	uint64_t next = ticker.next ? ticker.next : swept, at = next;
 	/* static: a program that forks often calls this as often. */
 	static uint64_t asked_at;
 	bool recorded = wanted(), was_recorded;
 	uint32_t late;
 
-	/* Another thread's CPU time. */
+	/* Another thread's CPU time; nothing was used since the last one ended. */
+	if (ticker.share_at)
+		ticker.over -= (int64_t)((swept - ticker.share_at) / SHARE);
 	ticker.share_at = 0;
 
 	while (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE)) {
 		now = xsp_clock_ns(CLOCK_MONOTONIC);
-		if (now < next) {
-			sleep_until(next);
+		if (goes_on && now - asked_at > GOES_ON) {
+			if (!goes_on()) {
+				if (recorded && now >= next && now < at)
+					python_missed(0, (uint32_t)((now - next) / period) + 1);
+				break;
+			}
+			asked_at = now;
+		}
+		if (now < at) {
+			sleep_until(goes_on && at - now > GOES_ON ? now + GOES_ON : at);
 			continue;
 		}
 		if (sample_peek_refused()) {
@@ -301,13 +311,8 @@ static void ticks(bool (*goes_on)(void))
 			swept = now;
 		}
 		wait = wait_for_share(now);
-		if (goes_on && now - asked_at > GOES_ON) {
-			if (!goes_on())
-				break;
-			asked_at = now;
-		}
 		/* Ticks in this time count as missed. */
-		sleep_until(next + wait / period * period);
+		at = next + wait / period * period;
 	}
 	python_outside_take(0);
 }
