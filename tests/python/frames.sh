@@ -56,6 +56,29 @@ result "report --by function: files, lines, sums" $?
 	grep -q '^# data: [0-9]* samples, 400 a second of each thread: ' out &&
 	grep -qE '^ +[0-9]+ +[0-9.]+ % +[0-9]+ +[0-9.]+ % .*frames\.py\(23\): heavy$' out
 result "report --by function: the table" $?
+"$xsprof" report -q --json --by function data >all 2>log &&
+	"$xsprof" report -q --json --by function,thread data >each 2>>log &&
+	"$xsprof" report -q --by thread,function -n 3 data >table 2>>log &&
+	python3 - 2>>log <<-'END'
+	import collections, json
+	rows = {f["name"]: f for f in json.load(open("all"))["functions"]}
+	each = json.load(open("each"))["functions"]
+	assert len({(f["name"], f["pid"], f["tid"]) for f in each}) == len(each) > len(rows)
+	for what in "self", "total", "with_c":
+	    sums = collections.defaultdict(collections.Counter)
+	    for f in each:
+	        sums[f["name"]].update(f[what])
+	    assert sums == {name: f[what] for name, f in rows.items()}, what
+	heavy = {f["thread"] for f in each if f.get("function") == "heavy"}
+	assert len(heavy) == 1 and heavy.pop().startswith("Thread-"), each
+	table = open("table").read().splitlines()
+	first = "%s-%d" % (each[0]["thread"], each[0]["tid"])
+	assert len(table) == 8 and table[-3].split("  ")[-2:][0].strip() == first, table
+	END
+result "report --by function,thread: rows of threads add up to those of functions" $?
+"$xsprof" report --by function,name data >out 2>log
+[ $? = 2 ] && grep -qx 'xsprof: --by: function can be combined with thread only' log
+result "report --by: function with another than thread is refused" $?
 for format in text chrome perfetto kineto; do
 	"$dump" -q -f $format -o out data 2>>log && [ -s out ] || { format=; break; }
 done

@@ -44,7 +44,11 @@ static int compare(const void *pa, const void *pb)
 		order = by_number(functions_all(a->with_c), functions_all(b->with_c));
 	if (!order)
 		order = memcmp(ta, tb, la < lb ? la : lb);
-	return order ? order : (la > lb) - (la < lb);
+	if (!order)
+		order = (la > lb) - (la < lb);
+	if (!order)
+		order = by_number(b->thread.producer, a->thread.producer);
+	return order ? order : by_number(b->thread.tid, a->thread.tid);
 }
 
 static bool is_wanted(const struct functions *f, const struct function *row)
@@ -115,19 +119,37 @@ static void print_summary(const struct functions *f)
 		printf("# %.0f %% of the samples were missed, most often because the program or "
 		       "the sampling thread had no CPU: shares are uncertain\n",
 		       100.0 * (double)missed / (double)(functions_all(s) + missed));
+	if (f->full)
+		printf("# more than %u rows: functions of %" PRIu64 " further samples are in row "
+		       "?\n", FUNCTION_ROWS - 1, f->full);
 	putchar('\n');
+}
+
+static size_t widest(const struct functions *f, size_t n)
+{
+	size_t width = strlen("Thread");
+	char buf[160];
+
+	for (size_t i = 0; i < n; i++)
+		width = report_max(width, strlen(report_thread(f->report, &f->rows[i].thread, buf,
+							       sizeof(buf))));
+	return width;
 }
 
 void functions_print(const struct functions *f)
 {
+	bool threads = f->report->by & REPORT_BY_THREAD;
 	uint64_t all = functions_on_cpu(f->samples);
-	size_t n = sort(f), len;
+	size_t n = sort(f), width = threads ? widest(f, n) : 0, len;
 	const char *text;
+	char buf[160];
 
 	print_summary(f);
 	printf("%8s  %46s\n", "On CPU", "Self, not on CPU");
-	printf("%8s  %7s  %8s  %7s  %8s  %8s  %s\n", "Self", "", "Total", "", "GIL wait", "Off CPU",
-	       "Function");
+	printf("%8s  %7s  %8s  %7s  %8s  %8s  ", "Self", "", "Total", "", "GIL wait", "Off CPU");
+	if (threads)
+		printf("%-*s  ", (int)width, "Thread");
+	puts("Function");
 	for (size_t i = 0; i < n; i++) {
 		const struct function *row = &f->rows[i];
 
@@ -135,6 +157,11 @@ void functions_print(const struct functions *f)
 		put_share(functions_on_cpu(row->total), all);
 		put_count(row->with_c[XSPROF_SAMPLE_LOCK], 8);
 		put_count(row->with_c[XSPROF_SAMPLE_OFF], 8);
+		if (threads) {
+			text = report_thread(f->report, &row->thread, buf, sizeof(buf));
+			report_print_text(text, strlen(text), width);
+			fputs("  ", stdout);
+		}
 		text = text_of(f, row, &len);
 		report_print_text(text, len, 0);
 		putchar('\n');
@@ -167,6 +194,21 @@ static void put_parts(const char *text, size_t len)
 	xsp_json_print(stdout, end + 3, len - (size_t)(end + 3 - text));
 }
 
+static void put_thread(const struct functions *f, const struct xsp_key *key)
+{
+	struct xsprof_trace *trace = f->report->source.trace;
+	struct xsprof_trace_producer p = { 0 };
+	const char *name;
+
+	if (!key->tid)
+		return;
+	(void)xsprof_trace_get_producer(trace, key->producer - 1, &p);
+	name = xsprof_trace_thread(trace, key->producer - 1, (uint32_t)(key->tid - 1));
+	printf(",\"pid\":%u,\"thread\":", p.pid);
+	xsp_json_print(stdout, name, strlen(name));
+	printf(",\"tid\":%" PRIu64, key->tid - 1);
+}
+
 void functions_print_json(const struct functions *f)
 {
 	size_t n = sort(f), len;
@@ -182,6 +224,7 @@ void functions_print_json(const struct functions *f)
 		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", stdout);
 		xsp_json_print(stdout, text, len);
 		put_parts(text, len);
+		put_thread(f, &f->rows[i].thread);
 		putchar(',');
 		put_hows("self", f->rows[i].self);
 		putchar(',');

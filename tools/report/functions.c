@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * xsprof report --by function: the functions in which sampled threads were. Reads the trace once,
- * and keeps rows.
+ * xsprof report --by function: the functions in which sampled threads were, and with thread the
+ * functions of each thread. Reads the trace once, and keeps rows.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,14 +12,42 @@
 #include "report/functions.h"
 #include "result/frames.h"
 
-/* Return: NULL: no memory. */
-static struct function *row_of(struct functions *f, uint32_t word)
+/* A thread, and the number by which its rows are found; 0: rows are of all threads. */
+struct of_thread {
+	struct xsp_key	key;
+	uint64_t	number;
+};
+
+/* Return: 0 or -ENOMEM. */
+static int of_thread(struct functions *f, uint32_t producer, uint32_t tid, struct of_thread *t)
 {
-	uint64_t *at = xsp_map_get(&f->by_word, word + 1ull);
+	uint64_t key = (producer + 1ull) << 32 | tid, *at;
+
+	*t = (struct of_thread){ .number = 0 };
+	if (!(f->report->by & REPORT_BY_THREAD))
+		return 0;
+	t->key = (struct xsp_key){ .producer = producer + 1, .tid = tid + 1ull };
+	at = xsp_map_get(&f->threads, key);
+	t->number = at ? *at : f->nr_threads + 1;
+	if (at || t->number > UINT32_MAX)
+		return 0;
+	f->nr_threads++;
+	return xsp_map_set(&f->threads, key, t->number);
+}
+
+/* Return: NULL: no memory. */
+static struct function *row_of(struct functions *f, const struct of_thread *thread, uint32_t word)
+{
+	uint64_t key = thread->number << 32 | (word + 1), *at = xsp_map_get(&f->by_word, key);
+	static const struct of_thread nobody;
 	struct function *rows;
 
 	if (at)
 		return &f->rows[*at];
+	if (f->nr == FUNCTION_ROWS - 1 && key != 1) {
+		f->full++;
+		return row_of(f, &nobody, 0);
+	}
 	if (f->nr == f->room) {
 		f->room = f->room ? 2 * f->room : 256;
 		rows = realloc(f->rows, f->room * sizeof(*rows));
@@ -27,9 +55,9 @@ static struct function *row_of(struct functions *f, uint32_t word)
 			return NULL;
 		f->rows = rows;
 	}
-	if (xsp_map_set(&f->by_word, word + 1ull, f->nr))
+	if (xsp_map_set(&f->by_word, key, f->nr))
 		return NULL;
-	f->rows[f->nr] = (struct function){ .word = word };
+	f->rows[f->nr] = (struct function){ .word = word, .thread = thread->key };
 	return &f->rows[f->nr++];
 }
 
@@ -45,9 +73,10 @@ static uint32_t word_of(struct functions *f, uint32_t producer, uint32_t name)
 /*
  * A recursive function counts once per sample. @inner: no function of Python is inside of it.
  */
-static int add_total(struct functions *f, uint32_t word, uint32_t how, uint64_t number, bool inner)
+static int add_total(struct functions *f, const struct of_thread *thread, uint32_t word,
+		     uint32_t how, uint64_t number, bool inner)
 {
-	struct function *row = row_of(f, word);
+	struct function *row = row_of(f, thread, word);
 
 	if (!row)
 		return -ENOMEM;
@@ -73,6 +102,7 @@ static int add(struct functions *f, const struct xsprof_event *ev)
 	const uint64_t *frame;
 	struct function *row;
 	uint32_t left = 0, word, name;
+	struct of_thread thread;
 	bool inner = true;
 	uint64_t number;
 	size_t nr = 0;
@@ -86,6 +116,8 @@ static int add(struct functions *f, const struct xsprof_event *ev)
 		f->ticks += sample.thread ? 0 : sample.missed;
 		return 0;
 	}
+	if (of_thread(f, ev->producer, sample.thread, &thread))
+		return -ENOMEM;
 	number = functions_all(f->samples) + 1;
 	f->samples[sample.how]++;
 	frame = xsprof_trace_stack(f->report->source.trace, ev->producer, sample.stack, &nr,
@@ -94,18 +126,18 @@ static int add(struct functions *f, const struct xsprof_event *ev)
 				&nr);
 	/* The innermost function of Python; the innermost frame may be a C function. */
 	name = word_of(f, ev->producer, ev->name);
-	row = row_of(f, texts && nr ? word_of_text(f, texts[0]) : name);
+	row = row_of(f, &thread, texts && nr ? word_of_text(f, texts[0]) : name);
 	if (!row)
 		return -ENOMEM;
 	row->self[sample.how]++;
 	f->no_stack += !frame;
 	f->cut += left != 0;
 	if (!frame)
-		return add_total(f, name, sample.how, number, true);
+		return add_total(f, &thread, name, sample.how, number, true);
 	for (size_t i = 0; i < nr && !ret; i++) {
 		word = texts ? word_of_text(f, texts[i]) :
 		       word_of(f, ev->producer, (uint32_t)frame[i]);
-		ret = add_total(f, word, sample.how, number, inner);
+		ret = add_total(f, &thread, word, sample.how, number, inner);
 		inner = inner && word != name;
 	}
 	return ret;
@@ -163,6 +195,7 @@ int functions_run(struct report *report)
 	report->groups = NULL;
 	xsr_frames_free(f.frames);
 	xsp_map_free(&f.by_word);
+	xsp_map_free(&f.threads);
 	free(f.rows);
 	if (!status)
 		status = xsp_source_losses(&report->source);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples by function: functions.c reads, functions-print.c prints.
+ * Samples by function, and by thread: functions.c reads, functions-print.c prints.
  */
 #ifndef XSPROF_REPORT_FUNCTIONS_H
 #define XSPROF_REPORT_FUNCTIONS_H
@@ -8,10 +8,13 @@
 #include "report/local.h"
 
 #define FUNCTION_HOWS	5u	/* enum xsprof_sample_how */
+/* A capture may have stacks of any depth, of any number of threads: more share the row "?". */
+#define FUNCTION_ROWS	(1u << 19)
 
 /**
- * struct function - a function
+ * struct function - a function, or a function of a thread
  * @word: number of its text; 0: it has no name
+ * @thread: the thread; its producer and tid only, each + 1, 0: of all threads
  * @self: samples in which it was the innermost function, by enum xsprof_sample_how
  * @total: samples in which it was anywhere in the stack, likewise
  * @with_c: samples in which it, or a C function that it called, was the innermost, likewise
@@ -20,6 +23,7 @@
  */
 struct function {
 	uint32_t	word;
+	struct xsp_key	thread;
 	uint64_t	self[FUNCTION_HOWS];
 	uint64_t	total[FUNCTION_HOWS];
 	uint64_t	with_c[FUNCTION_HOWS];
@@ -33,7 +37,10 @@ struct function {
  * @rows: functions
  * @nr: number of @rows
  * @room: capacity of @rows
- * @by_word: index + 1 in @rows, by words
+ * @by_word: index in @rows, by number of the thread and word
+ * @threads: numbers of threads, by producer and tid
+ * @nr_threads: number of @threads
+ * @full: samples of functions for which there was no row
  * @samples: by enum xsprof_sample_how; those that could not be taken count as the first
  * @ticks: of the latter, ticks at which no thread was sampled
  * @no_stack: samples whose stack did not fit
@@ -47,6 +54,9 @@ struct functions {
 	size_t		nr;
 	size_t		room;
 	struct xsp_map	by_word;
+	struct xsp_map	threads;
+	uint64_t	nr_threads;
+	uint64_t	full;
 	uint64_t	samples[FUNCTION_HOWS];
 	uint64_t	ticks;
 	uint64_t	no_stack;

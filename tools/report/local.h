@@ -73,7 +73,7 @@ struct report_threads {
  * @gaps: --gaps was given
  * @gpu: --gpu was given
  * @gil: --gil was given
- * @functions: --by function was given
+ * @functions: --by function was given, alone or with thread
  * @hints: records that other options show
  * @devices: there are activities of devices
  * @split: a name is in several categories: rows of ranges are also by category
@@ -81,8 +81,7 @@ struct report_threads {
  * @nr_uncertain: number of such ranges
  * @events: events that match the options, including those of ranges
  * @ranges: ranges counted, by enum xsprof_range_end
- * @unsure: of those, ranges in no row: open at the end of a process, whose time is not known
- *	exactly
+ * @unsure: of those, ranges in no row: open at the end of a process, at a time not known exactly
  * @first_ns: time of the first event
  * @last_ns: time of the last event
  * @lossy_ns: records may be missing up to this time; 0: none are
@@ -229,12 +228,13 @@ void report_print_words(const struct report *report, const struct xsp_group *gro
 void report_print_left(const struct report *report, bool ranges);
 /* Sets @split. Return: 0 or -ENOMEM. */
 int report_split(struct report *report);
-/* Widens @width for @row. */
 void report_widen(const struct report *report, const struct xsp_group *row,
 		  struct report_width *width);
-/* "train.py-12", in @buf or static. */
+/* "train.py-12"; "loader-13"; in @buf or static. */
 const char *report_process(const struct report *report, const struct xsp_group *group, char *buf,
 			   size_t size);
+const char *report_thread(const struct report *report, const struct xsp_key *key, char *buf,
+			  size_t size);
 bool report_colours(void);
 /* Does the time of the range count in its row? Not if another range of the row contains it. */
 bool report_counts_once(const struct report *report, const struct xsprof_range *range);

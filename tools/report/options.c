@@ -19,8 +19,9 @@ void report_help(void)
 	      "                        category, pattern (name with * for each number in it),\n"
 	      "                        shape (name and inputs), module or line (of PyTorch\n"
 	      "                        programs, recorded with --torch all), or several:\n"
-	      "                        module,name; or by function, of stack samples\n"
-	      "                        (recorded with --python); or by kernel, same as --gpu\n"
+	      "                        module,name; or by function or function,thread, of\n"
+	      "                        stack samples (recorded with --python); or by kernel,\n"
+	      "                        same as --gpu\n"
 	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
 	      "                        memory, flops, name; with --gil waited or held\n"
 	      "  -n, --limit N         only the first N rows\n"
@@ -59,23 +60,29 @@ static int parse_by(struct report *report, char *text)
 	char *word;
 	size_t i;
 
-	report->functions = !strcmp(text, "function");
-	if (!strcmp(text, "kernel"))
-		report->gpu = true;
-	if (report->functions || !strcmp(text, "kernel"))
-		return -1;
 	report->by = 0;
+	report->functions = false;
+	if (!strcmp(text, "kernel")) {
+		report->gpu = true;
+		return -1;
+	}
 	while ((word = strsep(&text, ","))) {
 		if (!strcmp(word, "op"))
 			word = (char *)words[0];
+		if (!strcmp(word, "function")) {
+			report->functions = true;
+			continue;
+		}
 		for (i = 0; i < n && strcmp(words[i], word); i++)
 			;
 		if (i == n)
 			return tool_usage("report", "--by: '%s' is not one of name, thread, "
-					  "process, category, pattern, shape, module, line; or "
-					  "function or kernel alone", word);
+					  "process, category, pattern, shape, module, line, "
+					  "function; or kernel alone", word);
 		report->by |= 1u << i;
 	}
+	if (report->functions && report->by & ~REPORT_BY_THREAD)
+		return tool_usage("report", "--by: function can be combined with thread only");
 	if ((report->by & REPORT_BY_PLACE) == REPORT_BY_PLACE)
 		return tool_usage("report", "--by: module and line cannot be combined");
 	if (report->by & (REPORT_BY_PATTERN | REPORT_BY_SHAPE))

@@ -44,19 +44,19 @@ const char *report_process(const struct report *report, const struct xsp_group *
 	return buf;
 }
 
-static const char *thread_text(const struct report *report, const struct xsp_group *group,
-			       char *buf, size_t size)
+const char *report_thread(const struct report *report, const struct xsp_key *key, char *buf,
+			  size_t size)
 {
 	const char *comm;
 
-	if (!group->key.tid)
+	if (!key->tid)
 		return "(other)";
-	comm = xsprof_trace_thread(report->source.trace, group->key.producer - 1,
-				   (uint32_t)(group->key.tid - 1));
+	comm = xsprof_trace_thread(report->source.trace, key->producer - 1,
+				   (uint32_t)(key->tid - 1));
 	if (!*comm)
 		comm = "?";
 	snprintf(buf, size, "%.*s-%" PRIu64, (int)xsp_utf8_piece(comm, strlen(comm), 61), comm,
-		 group->key.tid - 1);
+		 key->tid - 1);
 	return buf;
 }
 
@@ -105,7 +105,7 @@ void report_print_words(const struct report *report, const struct xsp_group *gro
 		fputs("  ", stdout);
 	}
 	if (report->by & REPORT_BY_THREAD) {
-		s = thread_text(report, group, buf, sizeof(buf));
+		s = report_thread(report, &group->key, buf, sizeof(buf));
 		report_print_text(s, strlen(s), width->thread);
 		fputs("  ", stdout);
 	}
@@ -209,7 +209,8 @@ void report_widen(const struct report *report, const struct xsp_group *row,
 					  strlen(report_process(report, row, buf, sizeof(buf))));
 	if (report->by & REPORT_BY_THREAD)
 		width->thread = report_max(width->thread,
-					 strlen(thread_text(report, row, buf, sizeof(buf))));
+					 strlen(report_thread(report, &row->key, buf,
+							      sizeof(buf))));
 	if (report->by & REPORT_BY_PLACE) {
 		module_text(report, row, &len);
 		width->module = report_max(width->module, len < 60 ? len : 60);
