@@ -26,18 +26,12 @@ struct xsp_early_slot {
 	uint32_t	device;
 };
 
-static bool is_work(uint32_t kind)
-{
-	return (kind >= XSPROF_GPU_KERNEL && kind <= XSPROF_GPU_MEMSET) ||
-	       kind == XSPROF_GPU_GRAPH;
-}
-
 /* Return: its slot, which may be of another id; NULL: it is neither a call nor an activity. */
 static struct xsp_early_slot *slot_of(const struct xsp_early *early, const struct xsprof_event *ev,
 				      uint64_t *key)
 {
 	if (ev->type != XSPROF_REC_GPU || !ev->value || !early->slots ||
-	    (!is_work(ev->aux) && !xsp_early_is_call(ev->aux)))
+	    (!xsp_device_is_work(ev->aux) && !xsp_device_is_call(ev->aux)))
 		return NULL;
 	*key = xsp_hash_pair(ev->producer + 1ull, ev->value) | 1;
 	return &early->slots[*key >> (64 - BITS)];
@@ -60,7 +54,7 @@ uint64_t xsp_early_event(struct xsp_early *early, const struct xsprof_event *ev,
 		*slot = (struct xsp_early_slot){
 			.key = key, .call = UINT64_MAX, .work = UINT64_MAX,
 		};
-	if (xsp_early_is_call(ev->aux)) {
+	if (xsp_device_is_call(ev->aux)) {
 		if (ev->begin_ns < slot->call)
 			slot->call = ev->begin_ns;
 	} else if (slot->call == UINT64_MAX && ev->begin_ns < slot->work) {
@@ -68,7 +62,7 @@ uint64_t xsp_early_event(struct xsp_early *early, const struct xsprof_event *ev,
 		slot->device = rec->device;
 	}
 	if (device)
-		*device = xsp_early_is_call(ev->aux) ? slot->device : rec->device;
+		*device = xsp_device_is_call(ev->aux) ? slot->device : rec->device;
 	return xsp_early_ns(early, ev);
 }
 
@@ -79,7 +73,7 @@ uint64_t xsp_early_ns(const struct xsp_early *early, const struct xsprof_event *
 
 	if (!slot || slot->key != key || slot->call == UINT64_MAX)
 		return 0;
-	first = xsp_early_is_call(ev->aux) ? slot->work : ev->begin_ns;
+	first = xsp_device_is_call(ev->aux) ? slot->work : ev->begin_ns;
 	return first < slot->call ? slot->call - first : 0;
 }
 

@@ -10,6 +10,8 @@
 
 #include <xsprof/trace.h>
 
+#include "ranges/device-work.h"
+
 struct xsp_early_slot;
 
 /**
@@ -34,15 +36,10 @@ uint64_t xsp_early_event(struct xsp_early *early, const struct xsprof_event *ev,
  */
 uint64_t xsp_early_ns(const struct xsp_early *early, const struct xsprof_event *ev);
 
-static inline bool xsp_early_is_call(uint32_t kind)
-{
-	return kind == XSPROF_GPU_RUNTIME || kind == XSPROF_GPU_DRIVER;
-}
-
 /* The key of that in outputs. */
 static inline const char *xsp_early_key(const struct xsprof_event *ev)
 {
-	return xsp_early_is_call(ev->aux) ? "after what it launched (ns)" :
+	return xsp_device_is_call(ev->aux) ? "after what it launched (ns)" :
 					    "before its launch (ns)";
 }
 

@@ -171,7 +171,15 @@ def check_shown():
     ids = {e["args"].get("External id") for e in trace["traceEvents"] if e.get("cat") == "kernel"}
     result(len(ids) == 40 and ids <= ops, "each job belongs to the op that launched it",
            (sorted(ops)[:5], ids))
+    flows = collections.Counter(e["ph"] for e in trace["traceEvents"] if e.get("cat") == "ac2g")
+    equal(flows, {"s": 40, "f": 40}, "an arrow from each call to its job")
     equal([d["name"] for d in trace["deviceProperties"]], ["Toy 1000"], "deviceProperties")
+    device = json.loads(run([XSPROF, "report", "--gpu", "--json", CAPTURE]).stdout)["devices"][0]
+    dump = run([XSPROF, "dump", "-f", "ndjson", CAPTURE]).stdout.splitlines()
+    within = max(e["i64"] for e in map(json.loads, dump)
+                 if e["type"] == "counter" and e["name"].startswith("clock of device"))
+    result(device["clock_within_ns"] == within and "its clock and the program's are at most" in
+           report, "report --gpu: how well its clock is known", (device, within))
     named = {e["pid"] for e in trace["traceEvents"] if e.get("name") == "process_labels" and
              e["args"]["labels"] == "GPU 96"}
     equal(named, {96}, "the device's row is named")
@@ -274,6 +282,8 @@ def check_own():
           "a program that is its own collector: a number, and what has none")
     equal([(e["name"], e["device"]) for e in of(events, "kernel")],
           [("own_kernel", 99), ("wide_kernel", 99), ("long_kernel", 99)], "its activities")
+    equal([(e["name"], e["device"], e["stream"]) for e in of(events, "custom")],
+          [("decode", 99, 6)], "and work of another kind")
     numbers = {"k%u" % i: i for i in range(1, 30)}
     want = {"own_kernel": {}, "wide_kernel": dict(numbers, k0=0),
             "long_kernel": dict(numbers, text="x" * 899)}
@@ -283,6 +293,8 @@ def check_own():
                for e in trace if e["name"] in want}
         equal(got, want, f"{form}: arguments of several records are the activity's")
         equal([e for e in trace if e["name"] == "args"], [], f"{form}: and no events")
+        equal(len([e for e in trace if e["name"] == "decode" and e["ph"] == "X"]), 1,
+              f"{form}: work of another kind")
     run([XSPROF, "dump", "-f", "perfetto", "-o", path("x.pftrace"), CAPTURE])
     with open(path("x.pftrace"), "rb") as f:
         got = f.read()
@@ -292,7 +304,9 @@ def check_own():
           {"id": 99, "kind": "npu", "name": "Own NPU3", "cores": 7, "maker": "us"},
           "what JSON would escape is left out")
     report = run([XSPROF, "report", "--gpu", CAPTURE]).stdout
+    result("  decode\n" in report, "report --gpu: work of another kind", report)
     result("stream 6 (six) of context 5 (five)" in report, "names of context and stream", report)
+    result(b"GPU 99 stream 6 (six), context 5 (five)" in got, "perfetto: the same", got[-2000:])
 
 
 # ---- what is not opened --------------------------------------------------------------------------

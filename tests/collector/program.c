@@ -99,6 +99,9 @@ static int own(void)
 	a.end = xsprof_now();
 	xsprof_device_activity(&a, NULL, 0);
 	put_wide(&a);
+	a.kind = XSPROF_GPU_CUSTOM;
+	a.name = XSPROF_NAME("decode");
+	xsprof_device_activity(&a, NULL, 0);
 	return xsprof_context_name(a.device, 5, "five") ||
 	       xsprof_stream_name(a.device, 5, 6, "six");
 }

@@ -98,6 +98,14 @@ def check_memory():
     trace = json.loads(run("dump", "-f", "chrome", CAPTURE).stdout)["traceEvents"]
     equal([e["args"]["value"] for e in trace if e.get("name") == "memory in use on GPU 1"],
           [65536, 69632, 65536, 512], "a counter in Chrome's format")
+    trace = json.loads(run("dump", "-f", "kineto", CAPTURE).stdout)["traceEvents"]
+    equal([(e["name"], e["args"]["bytes"], e["args"]["device"], "address" in e["args"])
+           for e in trace if e.get("cat") == "gpu_memory"],
+          [("Alloc (Device)", 65536, 1, True), ("Alloc (Device)", 4096, 1, True),
+           ("Free (Device)", 4096, 1, True), ("Alloc (Device)", 512, 1, True),
+           ("Free (Device)", 65536, 1, True)], "instants in Kineto's")
+    equal([e["args"]["value"] for e in trace if e.get("name") == "memory in use on GPU 1"],
+          [65536, 69632, 65536, 512], "and a counter")
     names = run("dump", "-f", "perfetto", CAPTURE, encoding="latin-1").stdout
     equal([names.count("memory in use on GPU 1"), names.count("GPU 1 memory")], [1, 1],
           "and in Perfetto's")

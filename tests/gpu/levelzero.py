@@ -91,6 +91,10 @@ def check_readers():
     kernel = next(e for e in events if e.get("cat") == "kernel" and e["name"] == "axpy")
     equal([call["args"]["External id"], kernel["args"]["External id"]],
           [op["args"]["External id"]] * 2, "call and kernel belong to the range around the call")
+    ends = {ph: {e["id"] for e in events if e.get("cat") == "ac2g" and e["ph"] == ph}
+            for ph in ("s", "f")}
+    result(call["args"]["correlation"] in ends["s"] and ends["f"] and ends["f"] <= ends["s"],
+           "an arrow from each call to what it launched", ends)
     device = next(d for d in trace["deviceProperties"] if d["id"] == 96)
     equal([device[k] for k in ("kind", "name", "uuid", "pciAddress", "numEUsPerSubslice")],
           ["levelzero", "Stand-in 0", "a0a0a0a0-a0a0-a0a0-a0a0-a0a0a0a0a0a0", "0:10:0.0", 8],

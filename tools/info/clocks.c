@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Errors between pairs of clocks: a device's and the markers' (counters "clock of device N: known
- * within ns", and of CUPTI's devices also "late by at most" and "early by at most"), the kernel
- * tracer's and the markers', the markers' and the recorder's sync points.
+ * Errors between pairs of clocks: a device's and the markers', the kernel tracer's and the
+ * markers', the markers' and the recorder's sync points.
  * Reports large errors: events closer than that may be in the wrong order.
  */
 #include <inttypes.h>
@@ -18,107 +17,28 @@
  */
 #define FAR_NS	10000u
 
-static const char prefix[] = "clock of device ";
-static const char *const suffixes[INFO_ERRORS] = {
-	[INFO_WITHIN] = ": known within ns", [INFO_LATE] = ": late by at most ns",
-	[INFO_EARLY] = ": early by at most ns",
-};
-
-/* What the counter bounds, and the number of the device; INFO_ERRORS: another counter. */
-static uint32_t error_of(const char *text, uint32_t *number)
-{
-	uint32_t e = INFO_ERRORS;
-	int end = 0;
-
-	if (strncmp(text, prefix, sizeof(prefix) - 1) ||
-	    sscanf(text + sizeof(prefix) - 1, "%9u%n", number, &end) != 1)
-		return INFO_ERRORS;
-	for (e = 0; e < INFO_ERRORS; e++)
-		if (!strcmp(text + sizeof(prefix) - 1 + end, suffixes[e]))
-			break;
-	return e;
-}
-
-/* Clocks beyond the limit are left out; there are few.  Return: NULL: it is left out. */
-static struct info_clock *clock_of(struct info *info, const struct xsprof_event *ev,
-				   uint32_t device)
-{
-	uint32_t i = 0;
-
-	while (i < info->nr_clocks && (info->clocks[i].producer != ev->producer ||
-				       info->clocks[i].device != device))
-		i++;
-	if (i == INFO_CLOCKS)
-		return NULL;
-	if (i == info->nr_clocks) {
-		info->nr_clocks++;
-		info->clocks[i] = (struct info_clock){
-			.producer = ev->producer, .pid = ev->pid, .device = device,
-		};
-	}
-	return &info->clocks[i];
-}
-
-static struct info_bound *known_bound(struct info *info, const struct xsprof_event *ev)
-{
-	for (uint32_t i = 0; i < info->nr_clocks; i++) {
-		struct info_clock *clock = &info->clocks[i];
-
-		for (uint32_t e = 0; clock->producer == ev->producer && e < INFO_ERRORS; e++)
-			if (clock->bounds[e].known && clock->bounds[e].name == ev->name)
-				return &clock->bounds[e];
-	}
-	return NULL;
-}
-
-static struct info_bound *new_bound(struct info *info, const struct xsprof_event *ev)
-{
-	struct info_clock *clock;
-	uint32_t device, e;
-
-	e = error_of(xsprof_trace_name(info->source.trace, ev->producer, ev->name), &device);
-	clock = e == INFO_ERRORS ? NULL : clock_of(info, ev, device);
-	if (!clock)
-		return NULL;
-	clock->bounds[e] = (struct info_bound){
-		.name = ev->name, .known = true, .least = INT64_MAX, .most = INT64_MIN,
-	};
-	return &clock->bounds[e];
-}
-
 /* A device that did something has a clock, also if nothing bounds its error. */
 static void activity(struct info *info, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
 	uint32_t device;
 	uint64_t ns = xsp_early_event(&info->early, ev, &device);
-	struct info_clock *clock = ns ? clock_of(info, ev, device) : NULL;
+	struct device_clock *clock = ns ? device_clocks_get(&info->clocks, ev, device) : NULL;
 
 	if (clock) {
 		clock->early++;
 		clock->early_ns = ns > clock->early_ns ? ns : clock->early_ns;
 	}
 	if (rec && ev->rec_size >= sizeof(*rec) &&
-	    (ev->aux == XSPROF_GPU_KERNEL || ev->aux == XSPROF_GPU_MEMCPY ||
-	     ev->aux == XSPROF_GPU_MEMSET || ev->aux == XSPROF_GPU_GRAPH))
-		(void)clock_of(info, ev, rec->device);
+	    xsp_device_is_work(ev->aux))
+		(void)device_clocks_get(&info->clocks, ev, rec->device);
 }
 
 void info_clocks_event(struct info *info, const struct xsprof_event *ev)
 {
-	struct info_bound *b;
-
 	if (ev->type == XSPROF_REC_GPU)
 		activity(info, ev);
-	if (ev->type != XSPROF_REC_COUNTER_I64)
-		return;
-	b = known_bound(info, ev);
-	b = b ? b : new_bound(info, ev);
-	if (!b)
-		return;
-	b->last = (int64_t)ev->value;
-	b->least = b->last < b->least ? b->last : b->least;
-	b->most = b->last > b->most ? b->last : b->most;
+	device_clocks_event(&info->clocks, info->source.trace, ev);
 }
 
 static uint64_t kernel_error(const struct info *info)
@@ -150,15 +70,15 @@ static void print_far(uint64_t ns)
  * Bounds by launches and waits are wide in a second without a short one, which is no sign of an
  * error: there the best second counts.
  */
-static bool is_far(const struct info_clock *clock)
+static bool is_far(const struct device_clock *clock)
 {
-	const struct info_bound *within = &clock->bounds[INFO_WITHIN];
-	int64_t ns = clock->bounds[INFO_LATE].known ? within->least : within->most;
+	const struct clock_bound *within = &clock->bounds[CLOCK_WITHIN];
+	int64_t ns = clock->bounds[CLOCK_LATE].known ? within->least : within->most;
 
 	return within->known && ns > (int64_t)FAR_NS;
 }
 
-static void print_side(const char *word, const struct info_bound *b)
+static void print_side(const char *word, const struct clock_bound *b)
 {
 	char text[32];
 
@@ -172,7 +92,7 @@ static void print_side(const char *word, const struct info_bound *b)
 }
 
 /* @b bounds the other side. */
-static void print_least(const char *word, const struct info_bound *b)
+static void print_least(const char *word, const struct clock_bound *b)
 {
 	char text[32];
 
@@ -181,11 +101,11 @@ static void print_least(const char *word, const struct info_bound *b)
 		       tool_format_time(text, sizeof(text), -(uint64_t)b->least));
 }
 
-static void print_device(const struct info_clock *clock)
+static void print_device(const struct device_clock *clock)
 {
-	const struct info_bound *within = &clock->bounds[INFO_WITHIN];
-	const struct info_bound *late = &clock->bounds[INFO_LATE];
-	const struct info_bound *early = &clock->bounds[INFO_EARLY];
+	const struct clock_bound *within = &clock->bounds[CLOCK_WITHIN];
+	const struct clock_bound *late = &clock->bounds[CLOCK_LATE];
+	const struct clock_bound *early = &clock->bounds[CLOCK_EARLY];
 	char text[32];
 
 	printf("%-16smarkers and device %u (process %u) ", "clocks", clock->device, clock->pid);
@@ -229,8 +149,8 @@ void info_clocks_print(const struct info *info)
 		print_far(kernel_error(info));
 		putchar('\n');
 	}
-	for (uint32_t i = 0; i < info->nr_clocks; i++)
-		print_device(&info->clocks[i]);
+	for (uint32_t i = 0; i < info->clocks.nr; i++)
+		print_device(&info->clocks.v[i]);
 }
 
 static void json_number(const char *key, bool known, int64_t value)
@@ -245,11 +165,11 @@ static void json_number(const char *key, bool known, int64_t value)
 void info_clocks_json(const struct info *info)
 {
 	fputs(",\n\"device_clocks\":[", stdout);
-	for (uint32_t i = 0; i < info->nr_clocks; i++) {
-		const struct info_clock *clock = &info->clocks[i];
-		const struct info_bound *within = &clock->bounds[INFO_WITHIN];
-		const struct info_bound *late = &clock->bounds[INFO_LATE];
-		const struct info_bound *early = &clock->bounds[INFO_EARLY];
+	for (uint32_t i = 0; i < info->clocks.nr; i++) {
+		const struct device_clock *clock = &info->clocks.v[i];
+		const struct clock_bound *within = &clock->bounds[CLOCK_WITHIN];
+		const struct clock_bound *late = &clock->bounds[CLOCK_LATE];
+		const struct clock_bound *early = &clock->bounds[CLOCK_EARLY];
 
 		printf("%s{\"device\":%u,\"pid\":%u", i ? "," : "", clock->device, clock->pid);
 		json_number("last_error_ns", within->known, within->last);

@@ -9,47 +9,8 @@
 #include "cli/missed.h"
 #include "cli/reading.h"
 #include "ranges/early.h"
+#include "report/device-clocks.h"
 #include "report/open.h"
-
-#define INFO_CLOCKS	64u
-
-/* What a counter bounds: the error, or how late or early the device's times are. */
-enum info_error { INFO_WITHIN, INFO_LATE, INFO_EARLY, INFO_ERRORS };
-
-/**
- * struct info_bound - a bound of the error of a device's times, ns
- * @name: name of its counter
- * @known: it has a value
- * @last: the last one
- * @least: the smallest; a negative one is an error in the other direction, of at least that
- * @most: the largest
- */
-struct info_bound {
-	uint32_t	name;
-	bool		known;
-	int64_t		last;
-	int64_t		least;
-	int64_t		most;
-};
-
-/**
- * struct info_clock - the clock of a device in a process
- * @producer: the process
- * @pid: its process id
- * @device: number of the device
- * @bounds: by enum info_error
- * @early: activities that began before the call that launched them; of those that were read before
- *	their call, the earliest
- * @early_ns: by how much at most
- */
-struct info_clock {
-	uint32_t		producer;
-	uint32_t		pid;
-	uint32_t		device;
-	struct info_bound	bounds[INFO_ERRORS];
-	uint64_t		early;
-	uint64_t		early_ns;
-};
 
 /**
  * struct info - contents of a capture
@@ -74,8 +35,7 @@ struct info {
 	uint64_t			lossy_ns;	/* records may be missing up to this time */
 	struct open_ranges		open;
 	struct missed_list		missed;
-	struct info_clock		clocks[INFO_CLOCKS];
-	uint32_t			nr_clocks;
+	struct device_clocks		clocks;
 	struct xsp_early		early;
 };
 

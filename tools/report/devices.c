@@ -104,3 +104,38 @@ struct gpu_stream *gpu_stream_of(struct gpu_report *gpu, const struct xsprof_eve
 	gpu->nr_streams += s->busy != NULL;
 	return s->busy ? s : NULL;
 }
+
+static const struct device_clock *clock_of(const struct gpu_report *gpu, uint32_t producer,
+					   uint32_t number)
+{
+	for (uint32_t i = 0; i < gpu->clocks.nr; i++)
+		if (gpu->clocks.v[i].producer == producer && gpu->clocks.v[i].device == number)
+			return &gpu->clocks.v[i];
+	return NULL;
+}
+
+bool gpu_clock(const struct gpu_report *gpu, uint32_t device, int64_t *worst, int64_t *best)
+{
+	const struct device_clock *clock = NULL;
+	const struct clock_bound *within;
+
+	*worst = 0;
+	*best = INT64_MAX;
+	for (uint32_t i = 0; i < gpu->nr_streams; i++) {
+		const struct gpu_stream *s = &gpu->streams[i];
+
+		if (s->device != device)
+			continue;
+		clock = clock_of(gpu, s->producer, s->number);
+		within = clock ? &clock->bounds[CLOCK_WITHIN] : NULL;
+		if (!within || !within->known)
+			return false;
+		*worst = within->most > *worst ? within->most : *worst;
+		*best = within->least < *best ? within->least : *best;
+	}
+	/* Without a bound on one side the error is read, not bounded by what a second had. */
+	if (!clock || !clock->bounds[CLOCK_LATE].known)
+		*best = *worst;
+	*best = *best > 0 ? *best : 0;
+	return clock;
+}

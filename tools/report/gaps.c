@@ -379,6 +379,7 @@ void gaps_event(struct gaps *gaps, const struct xsprof_event *ev)
 	case XSPROF_GPU_MEMCPY:
 	case XSPROF_GPU_MEMSET:
 	case XSPROF_GPU_GRAPH:
+	case XSPROF_GPU_CUSTOM:
 		hold(gaps, ev, gpu);
 		break;
 	case XSPROF_GPU_RUNTIME:

@@ -25,6 +25,7 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	uint64_t all = gpu_busy_ns(d->busy[GPU_BUSY_ALL]);
 	uint64_t kernels = gpu_busy_ns(d->busy[GPU_BUSY_KERNELS]);
 	uint64_t copies = gpu_busy_ns(d->busy[GPU_BUSY_COPIES]);
+	int64_t worst, best;
 
 	printf("{\"device\":%u,\"uuid\":", d->number);
 	print_text(d->uuid);
@@ -44,6 +45,10 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	       gpu_busy_late(d->busy[GPU_BUSY_ALL]), d->unrecorded, d->in_use,
 	       gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]), gpu_overlap(d), d->kernels,
 	       d->measured, d->passes, d->early, d->early_ns);
+	if (gpu_clock(gpu, number, &worst, &best))
+		printf(",\"clock_within_ns\":%" PRId64 ",\"clock_best_ns\":%" PRId64, worst, best);
+	else
+		fputs(",\"clock_within_ns\":null,\"clock_best_ns\":null", stdout);
 	gpu_json_metrics(gpu, number);
 	gpu_json_idle(gpu, number);
 	putchar('}');
@@ -99,6 +104,10 @@ void gpu_print_json(const struct gpu_report *gpu)
 		       s->pid, s->count, gpu_busy_ns(s->busy));
 		name = xsp_stream_name(gpu->report->source.trace, s->producer, s->number,
 				       s->context, s->stream);
+		print_text(name ? name : "");
+		fputs(",\"context_name\":", stdout);
+		name = xsp_context_name(gpu->report->source.trace, s->producer, s->number,
+					s->context);
 		print_text(name ? name : "");
 		putchar('}');
 	}

@@ -134,6 +134,23 @@ static void print_stream(const struct gpu_report *gpu, const struct gpu_stream *
 	       percent(ns, span));
 }
 
+/* Times of the host and the device are compared with each other, as in delays. */
+static void print_clock(const struct gpu_report *gpu, uint32_t number)
+{
+	int64_t worst, best;
+	char a[32], b[32];
+
+	if (!gpu_clock(gpu, number, &worst, &best)) {
+		puts("#   how far its clock is from the program's is unknown");
+		return;
+	}
+	printf("#   its clock and the program's are at most %s apart",
+	       tool_format_time(a, sizeof(a), (uint64_t)worst));
+	if (best < worst)
+		printf(", %s in the best second", tool_format_time(b, sizeof(b), (uint64_t)best));
+	putchar('\n');
+}
+
 static void print_device(const struct gpu_report *gpu, uint32_t number)
 {
 	const struct gpu_device *d = &gpu->devices[number];
@@ -182,6 +199,7 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	if (late)
 		printf("#   up to %s more may be busy time: their activities were reported too "
 		       "late to be counted\n", tool_format_time(a, sizeof(a), late));
+	print_clock(gpu, number);
 	if (d->early)
 		printf("#   %" PRIu64 " activit%s before the call that started %s, by at most %s\n",
 		       d->early, d->early == 1 ? "y began" : "ies began",

@@ -178,11 +178,11 @@ static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu
 	if (ev->aux == XSPROF_GPU_KERNEL || ev->aux == XSPROF_GPU_GRAPH)
 		gpu_busy_add(d->busy[row->collective ? GPU_BUSY_COLLECTIVES : GPU_BUSY_COMPUTING],
 			     begin, end);
-	if (ev->aux != XSPROF_GPU_MEMSET)
+	if (ev->aux == XSPROF_GPU_MEMSET)
+		d->sets += end - begin;
+	else if (ev->aux != XSPROF_GPU_CUSTOM)
 		gpu_busy_add(d->busy[ev->aux == XSPROF_GPU_MEMCPY ? GPU_BUSY_COPIES :
 								     GPU_BUSY_KERNELS], begin, end);
-	else
-		d->sets += end - begin;
 	d->bytes += ev->aux == XSPROF_GPU_MEMCPY ? rec->bytes : 0;
 	d->first = begin < d->first ? begin : d->first;
 	d->last = end > d->last ? end : d->last;
@@ -242,7 +242,7 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 	uint64_t end = ev->end_ns < filter->to_ns ? ev->end_ns : filter->to_ns;
 	struct gpu_row *row;
 
-	if (ev->aux > XSPROF_GPU_FREE || !is_wanted(r, ev))
+	if ((ev->aux > XSPROF_GPU_FREE && ev->aux != XSPROF_GPU_CUSTOM) || !is_wanted(r, ev))
 		return;
 	row = row_of(r, ev, ev->aux);
 	if (!row)
@@ -266,6 +266,7 @@ static int event(void *data, const struct xsprof_event *ev)
 
 	if (ret)
 		return ret;
+	device_clocks_event(&r->gpu.clocks, r->gpu.report->source.trace, ev);
 	if (ev->type != XSPROF_REC_GPU)
 		missed_event(&r->gpu.missed, r->gpu.report->source.trace, ev);
 	else if (fmt_gpu_of_kernel(ev))

@@ -10,7 +10,9 @@
 
 #include "cli/missed.h"
 #include "ranges/device-names.h"
+#include "ranges/device-work.h"
 #include "report/comms.h"
+#include "report/device-clocks.h"
 #include "report/local.h"
 #include "report/unrecorded.h"
 #include "result/occupancy.h"
@@ -301,6 +303,7 @@ struct gpu_metric {
  * @nr_metrics: number of @metrics
  * @sampled: there are samples
  * @unknown_nodes: graph nodes that did not fit
+ * @clocks: of devices, by process
  */
 struct gpu_report {
 	struct report		*report;
@@ -332,6 +335,7 @@ struct gpu_report {
 	struct gpu_metric	metrics[GPU_METRICS];
 	uint32_t		nr_metrics;
 	bool			sampled;
+	struct device_clocks	clocks;
 };
 
 /* Time in which collectives overlapped other kernels, ns. */
@@ -357,6 +361,12 @@ struct gpu_device *gpu_device_of(struct gpu_report *gpu, uint32_t producer, uint
 /* devices.c: the stream of @rec, added if new. Return: NULL if full, or without memory. */
 struct gpu_stream *gpu_stream_of(struct gpu_report *gpu, const struct xsprof_event *ev,
 				 const struct xsprof_rec_gpu *rec, uint32_t device);
+
+/*
+ * devices.c: how far apart its clock and that of its processes are at most, in the worst second and
+ * in the best one, ns. Return: false: not known of all its processes.
+ */
+bool gpu_clock(const struct gpu_report *gpu, uint32_t device, int64_t *worst, int64_t *best);
 
 /* How long it was recorded, from its first activity to its last. */
 static inline uint64_t gpu_span_ns(const struct gpu_device *d)
@@ -400,13 +410,12 @@ int gpu_run(struct report *report);
 
 static inline bool gpu_is_call(uint32_t kind)
 {
-	return kind == XSPROF_GPU_RUNTIME || kind == XSPROF_GPU_DRIVER;
+	return xsp_device_is_call(kind);
 }
 
 static inline bool gpu_is_work(uint32_t kind)
 {
-	return (kind >= XSPROF_GPU_KERNEL && kind <= XSPROF_GPU_MEMSET) ||
-	       kind == XSPROF_GPU_GRAPH;
+	return xsp_device_is_work(kind);
 }
 
 static inline bool gpu_is_memory(uint32_t kind)

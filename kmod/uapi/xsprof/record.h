@@ -334,6 +334,7 @@ enum xsprof_gpu_kind {
 	XSPROF_GPU_FREE		= 11,
 	XSPROF_GPU_NODE		= 12,	/* a node of a graph was made: likewise one time */
 	XSPROF_GPU_METRICS	= 13,	/* means over this time of counters: args */
+	XSPROF_GPU_CUSTOM	= 14,	/* work of another kind on a stream */
 };
 
 /**

@@ -4,11 +4,8 @@
  * stream a thread of it. A kernel belongs to the op stated in its record, or to that of the call
  * that launched it, or to the op around a call recorded by its own thread.
  */
-#include <math.h>
-
 #include "export/kineto/local.h"
-
-#define NO_STREAM	UINT32_MAX
+#include "ranges/device-work.h"
 
 struct gpu {
 	const struct xsprof_event	*ev;
@@ -31,23 +28,6 @@ static uint64_t correlation_of(const struct xsr_kineto *k, const struct xsprof_e
 	if (!ev->value)
 		return 0;
 	return (uint32_t)ev->value | (uint64_t)(other & 0xfffff) << 32;
-}
-
-/* The number with key @name among the arguments. */
-static bool find_number(const struct xsr_kineto *k, const struct xsr_walk *from, const char *name,
-			uint64_t *value)
-{
-	struct xsr_walk walk = *from;
-	struct xsprof_trace_arg arg;
-
-	while (xsr_walk_next(&walk, &arg)) {
-		if ((arg.type == XSPROF_ARG_I64 || arg.type == XSPROF_ARG_U64) &&
-		    !strcmp(xsprof_trace_name(k->w.trace, walk.ev.producer, arg.key), name)) {
-			*value = arg.u.u64;
-			return true;
-		}
-	}
-	return false;
 }
 
 /* Finds the innermost op around the call, or a correlation id that the thread pushed inside it. */
@@ -152,30 +132,6 @@ static void link_work(struct xsr_kineto *k, struct gpu *g)
 		g->tag = xsr_link_op_tag(k, g->ev->producer, g->external);
 }
 
-static bool starts(const char *s, const char *with)
-{
-	return !strncmp(s, with, strlen(with));
-}
-
-/* Calls with a flow arrow: those that submit work to a device or wait for it. */
-static bool launches(const char *name)
-{
-	static const char *const begin[] = {
-		"cudaLaunch", "cudaGraphLaunch", "cudaMemcpy", "cudaMemset",
-		"cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaStreamWaitEvent",
-		"cudaEventSynchronize", "cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset",
-		"cuStreamSynchronize", "cuCtxSynchronize", "cuStreamWaitEvent",
-		"cuEventSynchronize", "hipLaunch", "hipExtLaunch", "hipExtModuleLaunch",
-		"hipModuleLaunch", "hipGraphLaunch", "hipMemcpy", "hipMemset", "clEnqueue",
-		"vkQueueSubmit",
-	};
-
-	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++)
-		if (starts(name, begin[i]))
-			return true;
-	return false;
-}
-
 static char *flow(struct xsr_kineto *k, const struct gpu *g, bool start)
 {
 	char *p = xsr_writer_open(&k->w);
@@ -196,18 +152,6 @@ static void put_flow(struct xsr_kineto *k, const struct gpu *g, struct xsp_track
 	k->w.buf->p = start ? put_lit(p, "}") : put_lit(p, ",\"bp\":\"e\"}");
 }
 
-/* Writes the public name of the function: cudaLaunchKernel for "cudaLaunchKernel_v7000". */
-static char *put_api_name(const char *name, size_t len, char *p)
-{
-	size_t n = len;
-
-	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
-		n--;
-	if (n < len && n > 2 && name[n - 1] == 'v' && name[n - 2] == '_')
-		len = n - 2;
-	return json_string(p, name, len < 1024 ? len : 1024, NULL);
-}
-
 /* Writes the event from its name to the opening of its arguments. */
 static char *put_head(struct xsr_kineto *k, const struct gpu *g, const char *cat,
 		      struct xsp_track *track)
@@ -222,16 +166,12 @@ static char *put_head(struct xsr_kineto *k, const struct gpu *g, const char *cat
 	p = put_lit(stpcpy(p, cat), "\",\"name\":");
 	if (api) {
 		name = xsprof_trace_name_len(k->w.trace, ev->producer, ev->name, &len);
-		p = put_api_name(name, len, p);
+		p = xsr_call_put_name(name, len, p);
 	} else {
 		p = xsr_writer_name(&k->w, ev->producer, ev->name, p);
 	}
 	*p++ = ',';
-	if (track)
-		p = xsr_kineto_track(k, track, p);
-	else
-		p = put_lit(p, "\"pid\":-1,\"tid\":0,");
-	p = xsr_kineto_ts(k, p, g->begin);
+	p = xsr_kineto_ts(k, xsr_kineto_track(k, track, p), g->begin);
 	return xsr_kineto_dur(k, p, g->begin, g->end);
 }
 
@@ -254,11 +194,9 @@ static char *put_rest(struct xsr_kineto *k, const struct gpu *g, uint32_t own, c
 
 static char *put_place(const struct gpu *g, char *p)
 {
-	int64_t stream = g->rec->stream == NO_STREAM ? -1 : (int64_t)g->rec->stream;
-
 	p = put_u32(put_lit(p, "\"device\":"), g->rec->device);
 	p = put_u32(put_lit(p, ",\"context\":"), g->rec->context);
-	p = put_i64(put_lit(p, ",\"stream\":"), stream);
+	p = put_i64(put_lit(p, ",\"stream\":"), xsr_kineto_stream_number(g->rec));
 	return put_u64(put_lit(p, ",\"correlation\":"), g->correlation);
 }
 
@@ -282,6 +220,7 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 		[XSPROF_GPU_MEMSET] = "gpu_memset",
 		/* Readers do not know graphs: show it as computing time of the device. */
 		[XSPROF_GPU_GRAPH] = "kernel",
+		[XSPROF_GPU_CUSTOM] = "custom",
 	};
 	uint32_t own = XSR_OWN_PLACE | XSR_OWN_CORRELATION | XSR_OWN_GRAPH;
 	uint64_t ns = g->end - g->begin;
@@ -338,7 +277,8 @@ static void put_call(struct xsr_kineto *k, struct gpu *g)
 	p = put_u64(put_lit(p, "\"correlation\":"), g->correlation);
 	p = put_rest(k, g, XSR_OWN_CORRELATION, xsr_early_put(k, ev, p));
 	k->w.buf->p = put_lit(p, "}}");
-	if (g->correlation && launches(xsprof_trace_name(k->w.trace, ev->producer, ev->name)))
+	if (g->correlation &&
+	    xsr_call_launches(xsprof_trace_name(k->w.trace, ev->producer, ev->name)))
 		put_flow(k, g, thread, true);
 }
 
@@ -377,12 +317,13 @@ static void put_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct 
 	if (g.end > k->last && !k->over)
 		k->last = g.end;
 	g.correlation = correlation_of(k, ev);
-	g.has_external = find_number(k, walk, "External id", &g.external);
+	g.has_external = xsr_kineto_number(k, walk, "External id", &g.external);
 	switch (ev->aux) {
 	case XSPROF_GPU_KERNEL:
 	case XSPROF_GPU_MEMCPY:
 	case XSPROF_GPU_MEMSET:
 	case XSPROF_GPU_GRAPH:
+	case XSPROF_GPU_CUSTOM:
 		put_work(k, &g);
 		break;
 	case XSPROF_GPU_RUNTIME:
@@ -394,8 +335,11 @@ static void put_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct 
 		break;
 	case XSPROF_GPU_OVERHEAD:
 	case XSPROF_GPU_UNRECORDED:
-		k->overhead = true;
-		k->w.buf->p = put_lit(put_head(k, &g, "overhead", NULL), "}");
+		xsr_kineto_overhead(k, ev, walk, g.begin, g.end);
+		break;
+	case XSPROF_GPU_ALLOC:
+	case XSPROF_GPU_FREE:
+		xsr_kineto_device_memory(k, ev, walk, g.begin, g.correlation);
 		break;
 	}
 }
@@ -405,7 +349,7 @@ static bool waits(struct xsr_kineto *k, const struct xsprof_event *ev, const str
 {
 	uint64_t external, tag;
 
-	return (ev->aux <= XSPROF_GPU_SYNC || ev->aux == XSPROF_GPU_GRAPH) && ev->value &&
+	return (ev->aux == XSPROF_GPU_SYNC || xsp_device_is_work(ev->aux)) && ev->value &&
 	       !xsr_link_find(k, ev->producer, ev->value, &external, &tag) &&
 	       xsr_wait_add(k->waits, ev, walk);
 }

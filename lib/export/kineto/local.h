@@ -243,6 +243,27 @@ struct xsp_track *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_even
 				  uint32_t kind, uint64_t key, uint64_t begin, uint64_t end);
 void xsr_lanes_free(struct xsr_kineto *k);
 
+/* call.c */
+/* Does a call with this name have a flow arrow: does it submit work to a device, or wait for it? */
+bool xsr_call_launches(const char *name);
+/* Writes the public name of the function: cudaLaunchKernel for "cudaLaunchKernel_v7000". */
+char *xsr_call_put_name(const char *name, size_t len, char *p);
+
+/* device.c */
+/* The number with key @name among the arguments. */
+bool xsr_kineto_number(const struct xsr_kineto *k, const struct xsr_walk *from, const char *name,
+		       uint64_t *value);
+void xsr_kineto_device_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
+			      const struct xsr_walk *args, uint64_t ns, uint64_t correlation);
+void xsr_kineto_overhead(struct xsr_kineto *k, const struct xsprof_event *ev,
+			 const struct xsr_walk *args, uint64_t begin, uint64_t end);
+
+/* -1: none. */
+static inline int64_t xsr_kineto_stream_number(const struct xsprof_rec_gpu *rec)
+{
+	return rec->stream == UINT32_MAX ? -1 : (int64_t)rec->stream;
+}
+
 /* track.c */
 /* Writes "pid":1,"tid":2, */
 char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_track *thread, char *p);

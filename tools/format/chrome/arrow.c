@@ -117,17 +117,6 @@ static void put_arrows(struct xsp_out *out, struct side *work, const struct plac
 	}
 }
 
-static bool is_call(uint32_t kind)
-{
-	return kind == XSPROF_GPU_RUNTIME || kind == XSPROF_GPU_DRIVER;
-}
-
-static bool is_work(uint32_t kind)
-{
-	return (kind >= XSPROF_GPU_KERNEL && kind <= XSPROF_GPU_MEMSET) ||
-	       kind == XSPROF_GPU_GRAPH;
-}
-
 void chrome_arrow(struct xsp_out *out, const struct xsprof_event *ev,
 		  const struct xsp_track *track, uint64_t begin)
 {
@@ -136,7 +125,7 @@ void chrome_arrow(struct xsp_out *out, const struct xsprof_event *ev,
 	const struct place *call;
 	struct place place;
 
-	if (!ev->value || (!is_call(ev->aux) && !is_work(ev->aux)) ||
+	if (!ev->value || (!xsp_device_is_call(ev->aux) && !xsp_device_is_work(ev->aux)) ||
 	    track->prefix_len > sizeof(place.prefix))
 		return;
 	if (!arrows)
@@ -150,7 +139,7 @@ void chrome_arrow(struct xsp_out *out, const struct xsprof_event *ev,
 		.len = (uint32_t)track->prefix_len,
 	};
 	memcpy(place.prefix, track->prefix, place.len);
-	if (is_call(ev->aux)) {
+	if (xsp_device_is_call(ev->aux)) {
 		add(&arrows->calls, &place);
 		put_arrows(out, &arrows->work, &place);
 		return;

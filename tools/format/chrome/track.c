@@ -133,7 +133,7 @@ static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct
 	struct chrome *chrome = out->priv;
 	uint32_t tid = chrome->next_tid;
 	uint32_t pid = chrome_pid(out, lane->producer, lane->pid);
-	char text[160], *end;
+	char text[224], *end;
 
 	end = make_prefix(out, lane, tid, text);
 	if (tid == UINT32_MAX ||

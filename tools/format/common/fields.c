@@ -53,7 +53,7 @@ static void add_gpu(struct list *l, struct xsp_out *out, const struct xsprof_eve
 	add_range(l, ev);
 	add_text(l, "corr", FMT_U64, ev->value);
 	if (early) {
-		key = xsp_early_is_call(ev->aux) ? "after_launched_ns" : "before_launch_ns";
+		key = xsp_device_is_call(ev->aux) ? "after_launched_ns" : "before_launch_ns";
 		add(l, key, key, FMT_U64, early);
 	}
 	if (!gpu)

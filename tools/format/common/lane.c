@@ -10,6 +10,7 @@
 #include "format/common/rows.h"
 #include "ranges/device-names.h"
 #include "text/put.h"
+#include "text/utf8.h"
 
 bool fmt_gpu_in_use(const struct xsprof_trace *trace, const struct xsprof_event *ev,
 		    uint64_t *bytes)
@@ -100,20 +101,33 @@ bool xsp_lane_take(struct xsp_out *out, const struct xsp_track *lane, uint64_t b
 	return out->rows && fmt_rows_take(out->rows, key, begin, end);
 }
 
-#define NAME_BYTES	64	/* bytes shown of a stream's name */
+#define STREAM_BYTES	64	/* bytes shown of a stream's name */
+#define CONTEXT_BYTES	32
 
-static char *put_stream(const struct xsp_out *out, const struct xsprof_event *ev,
-			const struct xsprof_rec_gpu *gpu, char *p)
+static char *put_name(const char *name, size_t size, char *p)
 {
-	const char *name = xsp_stream_name(out->trace, ev->producer, gpu->device, gpu->context,
-					   gpu->stream);
-	size_t n = name ? strnlen(name, NAME_BYTES) : 0;
+	size_t n = name ? xsp_utf8_piece(name, strlen(name), size) : 0;
 
-	p = put_u32(put_lit(p, " stream "), gpu->stream);
 	if (!n)
 		return p;
 	p = (char *)memcpy(put_lit(p, " ("), name, n) + n;
 	return put_lit(p, ")");
+}
+
+static char *put_stream(const struct xsp_out *out, const struct xsprof_event *ev,
+			const struct xsprof_rec_gpu *gpu, char *p)
+{
+	p = put_u32(put_lit(p, " stream "), gpu->stream);
+	return put_name(xsp_stream_name(out->trace, ev->producer, gpu->device, gpu->context,
+					gpu->stream), STREAM_BYTES, p);
+}
+
+static char *put_context(const struct xsp_out *out, const struct xsprof_event *ev,
+			 const struct xsprof_rec_gpu *gpu, char *p)
+{
+	p = put_u32(put_lit(p, ", context "), gpu ? gpu->context : 0);
+	return gpu ? put_name(xsp_context_name(out->trace, ev->producer, gpu->device,
+					       gpu->context), CONTEXT_BYTES, p) : p;
 }
 
 char *xsp_lane_name(const struct xsp_out *out, const struct xsprof_event *ev,
@@ -152,7 +166,7 @@ char *xsp_lane_name(const struct xsp_out *out, const struct xsprof_event *ev,
 		 */
 		if (lane->tid % XSP_LANES)
 			p = put_u64(put_lit(p, " #"), lane->tid % XSP_LANES + 1);
-		return put_u32(put_lit(p, ", context "), gpu ? gpu->context : 0);
+		return put_context(out, ev, gpu, p);
 	default:
 		p = put_u64(put_lit(p, "scheduling of "), lane->tid / XSP_LANES);
 	}

@@ -43,8 +43,8 @@ void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *threa
 bool xsp_lane_take(struct xsp_out *out, const struct xsp_track *lane, uint64_t begin,
 		   uint64_t end);
 /*
- * At most 160 bytes; with the name of a stream.  @lane->tid is key * XSP_LANES + its number.
- * Return: the end.
+ * At most 224 bytes; with the names of stream and context.  @lane->tid is key * XSP_LANES + its
+ * number.  Return: the end.
  */
 char *xsp_lane_name(const struct xsp_out *out, const struct xsprof_event *ev,
 		    const struct xsp_track *lane, char *p);

@@ -111,7 +111,7 @@ const char *xsp_word_gpu(uint32_t kind)
 {
 	static const char *const words[] = {
 		NULL, "kernel", "memcpy", "memset", "sync", "runtime", "driver", "overhead",
-		"graph", "unrecorded", "alloc", "free", "node", "metrics",
+		"graph", "unrecorded", "alloc", "free", "node", "metrics", "custom",
 	};
 
 	return WORD(words, kind);

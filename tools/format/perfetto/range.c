@@ -61,8 +61,7 @@ static void put_pair(struct xsp_out *out, const struct xsp_view *view, const cha
 		 * An arrow from the call to the activity that it started; not if that began before
 		 * it, as viewers would draw the arrow from the activity to the call.
 		 */
-		if ((ev->aux <= XSPROF_GPU_MEMSET || ev->aux == XSPROF_GPU_RUNTIME ||
-		     ev->aux == XSPROF_GPU_DRIVER || ev->aux == XSPROF_GPU_GRAPH) &&
+		if ((xsp_device_is_work(ev->aux) || xsp_device_is_call(ev->aux)) &&
 		    !xsp_early_ns(&out->early, ev))
 			p = wire_fixed64(p, PF_FLOW, id);
 	}

@@ -258,7 +258,7 @@ static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct
 {
 	uint64_t uuid = pf_hash_uuid(lane->producer, lane->kind, lane->tid);
 	uint64_t parent = pf_process_track(out, ev->producer, ev->pid, ev->ns);
-	char track[2 + WIRE_MAX], text[160], *end;
+	char track[2 + WIRE_MAX], text[224], *end;
 
 	end = wire_u64(track, PF_TRACK, uuid);
 	if (!xsp_tracks_prefix(out->tracks, lane, track, (size_t)(end - track)))
