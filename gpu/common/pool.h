@@ -16,10 +16,12 @@
  * struct gpu_buffer - a filled buffer
  * @data: its begin
  * @valid: bytes filled
+ * @records: number of records in it, where that is counted when it is filled
  */
 struct gpu_buffer {
-	uint8_t	*data;
-	size_t	valid;
+	uint8_t		*data;
+	size_t		valid;
+	uint32_t	records;
 };
 
 /**

@@ -106,6 +106,8 @@ void cupti_detach(void)
 {
 	if (!subscriber)
 		return;
+	if (cupti_metrics_by_kernel())
+		cupti_ranges_detach();
 	set_latency(0);
 	set_zeroed(0);
 	cupti_device_buffers_restore();

@@ -39,6 +39,7 @@ static struct {
 	uint64_t	rest;		/* ticks when devices were no longer recorded */
 	bool		graphs;		/* as a whole */
 	bool		no_calls;
+	bool		refused;	/* CUPTI did not record again after a pause */
 } budget;
 
 /*
@@ -156,7 +157,9 @@ static void tell_unrecorded(uint64_t end)
 	const struct xsprof_device_activity a = {
 		.size = sizeof(a), .kind = XSPROF_GPU_UNRECORDED, .begin = budget.rest,
 		.end = end,
-		.name = xsprof_name_in(cupti_category(), budget.state == STOPPED ?
+		.name = xsprof_name_in(cupti_category(), budget.refused ?
+				       "GPU not recorded: CUPTI refused" :
+				       budget.state == STOPPED ?
 				       "GPU not recorded: over budget" :
 				       "GPU not recorded: the cost of a launch is measured"),
 	};
@@ -174,9 +177,17 @@ static bool is_unrecorded(void)
 static void resume(uint64_t now)
 {
 	uint64_t end = xsprof_now();
+	int err = cupti_kinds_resume(budget.graphs, !budget.no_calls);
 
-	cupti_kinds_resume(budget.graphs, !budget.no_calls);
 	tell_unrecorded(end);
+	if (err) {
+		cupti_tell(err);
+		cupti_kinds_off();
+		budget.refused = true;
+		budget.state = STOPPED;
+		budget.until = now;
+		return;
+	}
 	count_anew(now);
 	budget.state = RUNNING;
 	budget.until = now + TICK;
@@ -292,6 +303,7 @@ bool cupti_budget_end(void)
 	if (is_unrecorded())
 		tell_unrecorded(xsprof_now());
 	budget.state = RUNNING;
+	budget.refused = false;
 	budget.since = 0;
 	return cupti_attached();
 }

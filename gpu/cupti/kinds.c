@@ -61,15 +61,19 @@ int cupti_kinds_on(void)
 		if (err)
 			cupti_detach();
 	}
+	/* Kernels are on. */
 	if (!err)
-		cupti_kinds_resume(graphs, !no_calls);
+		(void)cupti_kinds_resume(graphs, !no_calls);
 	return err;
 }
 
-void cupti_kinds_resume(bool whole_graphs, bool calls)
+int cupti_kinds_resume(bool whole_graphs, bool calls)
 {
+	/* The first kind: kernels. */
+	int err = cupti.enable(kinds[0]);
+
 	graphs = whole_graphs || cupti_detail(CUPTI_DETAIL_GRAPHS);
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+	for (size_t i = 1; i < ARRAY_SIZE(kinds); i++)
 		(void)cupti.enable(kinds[i]);
 	no_calls = !calls;
 	if (calls)
@@ -77,6 +81,7 @@ void cupti_kinds_resume(bool whole_graphs, bool calls)
 	enable_details();
 	cupti_sampling_on();
 	cupti_ranges_on();
+	return err;
 }
 
 void cupti_kinds_pause(void)

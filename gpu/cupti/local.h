@@ -81,8 +81,8 @@ struct cupti_text {
 	char			text[];
 };
 
-/* Makes the records of a buffer that CUPTI completes point to copies of their texts. */
-void cupti_texts_keep(uint8_t *buffer, size_t valid);
+/* Makes the records of a completed buffer point to copies of their texts. Return: their number. */
+uint32_t cupti_texts_keep(uint8_t *buffer, size_t valid);
 /* Called in a forked child. */
 void cupti_texts_forget(void);
 
@@ -329,8 +329,8 @@ enum cupti_clock {
 	CUPTI_OURS, CUPTI_REALTIME, CUPTI_MONOTONIC, CUPTI_CLOCKS, CUPTI_NO_CLOCK = CUPTI_CLOCKS,
 };
 
-/* The clock of a sample that ended at @end, taken after @since, ns of our clock. */
-enum cupti_clock cupti_clock_find(uint64_t since, uint64_t end);
+/* The clock of a sample that ended at @end, taken after @since, ns of ours; @before: or none. */
+enum cupti_clock cupti_clock_find(uint64_t since, uint64_t end, enum cupti_clock before);
 /* How far it is ahead of our clock now; 0: no clock. */
 int64_t cupti_clock_ahead(enum cupti_clock clock);
 
@@ -374,6 +374,8 @@ void cupti_values_begin(const uint32_t correlation[2]);
 void cupti_values_end(const struct cupti_values *values);
 /* To be called once per kernel. Return: there are values. */
 bool cupti_values_take(uint32_t correlation, struct cupti_values *values);
+/* Those of a kernel that is not recorded. */
+void cupti_values_drop(uint32_t correlation);
 /* Called in a forked child. */
 void cupti_values_forget(void);
 
@@ -390,6 +392,8 @@ void cupti_ranges_off(void);
 /* Waits for these launches: CUPTI may be detached then. */
 void cupti_ranges_settle(void);
 /* Called in a forked child. */
+/* Gives the GPU's counters back. */
+void cupti_ranges_detach(void);
 void cupti_ranges_forget(void);
 
 /* ---- share.c --------------------------------------------------------------------------------- */
@@ -417,8 +421,8 @@ int cupti_kinds_on(void);
 void cupti_kinds_off(void);
 /* Stop recording of devices for a while. */
 void cupti_kinds_pause(void);
-/* @calls: as well as what they launch. */
-void cupti_kinds_resume(bool whole_graphs, bool calls);
+/* @calls: as well as what they launch. Return: 0, or why kernels are not recorded. */
+int cupti_kinds_resume(bool whole_graphs, bool calls);
 /* Enables what could not be enabled while CUDA was being initialised. */
 void cupti_kinds_later(void);
 /* Tells the user why the GPU is not recorded. @err: of cupti_kinds_on(). */

@@ -38,7 +38,7 @@ void cupti_pool_request(uint8_t **buffer, size_t *size, size_t *max_records)
 void cupti_pool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 			 size_t valid)
 {
-	const struct gpu_buffer b = { .data = buffer, .valid = valid < size ? valid : size };
+	struct gpu_buffer b = { .data = buffer, .valid = valid < size ? valid : size };
 
 	(void)context, (void)stream;
 	if (!buffer)
@@ -50,7 +50,7 @@ void cupti_pool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t
 		__atomic_store_n(&lost, true, __ATOMIC_RELAXED);
 		return;
 	}
-	cupti_texts_keep(buffer, b.valid);
+	b.records = cupti_texts_keep(buffer, b.valid);
 	if (gpu_pool_put(&pool, &b))
 		xsprof_collector_wake(&cupti_collector);
 }

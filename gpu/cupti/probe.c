@@ -24,16 +24,22 @@ static uint8_t launches[2][FUNCTIONS];
 /* The call that the thread is in: of the runtime, or of the driver where that is the outer one. */
 static __thread uint64_t entered;
 static __thread uint32_t entered_domain;
+static __thread uint32_t entered_in;
+static uint32_t window;	/* counts the times that callbacks were turned on */
 
 void cupti_probe_call(void *unused, uint32_t domain, uint32_t id, const void *info)
 {
+	uint32_t in = __atomic_load_n(&window, __ATOMIC_RELAXED), *to;
 	const struct cupti_callback *call = info;
-	uint32_t *to;
 	uint64_t ns;
 
 	(void)unused;
 	if (id >= FUNCTIONS || !launches[domain == CUPTI_DOMAIN_DRIVER][id])
 		return;
+	/* The callbacks went off before its end. */
+	if (entered_in != in)
+		entered = 0;
+	entered_in = in;
 	if (entered && entered_domain != domain && domain == CUPTI_DOMAIN_DRIVER)
 		return;
 	if (call->site == CUPTI_API_ENTER) {
@@ -74,6 +80,8 @@ void cupti_probe_on(void *subscriber)
 {
 	if (!cupti.enable_callback)
 		return;
+	/* Relaxed: a call on the edge of a window may be missed. */
+	__atomic_fetch_add(&window, 1, __ATOMIC_RELAXED);
 	choose(1, subscriber, CUPTI_DOMAIN_RUNTIME);
 	choose(1, subscriber, CUPTI_DOMAIN_DRIVER);
 }

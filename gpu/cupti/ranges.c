@@ -6,8 +6,9 @@
  * between launches, for example when a graph is captured.
  *
  * A launch holds the lock of its context; launches in other contexts go on. Not measured are
- * kernels that wait for other kernels, which could not run meanwhile; launches while a graph is
- * captured, as a capture allows no waits; and graphs, which CUPTI cannot measure in this way.
+ * kernels that wait for other kernels, which could not run meanwhile; graphs, which CUPTI cannot
+ * measure in this way: both hold the lock too, or they would run while another is measured; and
+ * launches while a graph is captured, as a capture allows no waits: then nothing is measured.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 enum state { FREE, READY, REFUSED };
 
 /* What a function of the driver or the runtime does. */
-enum does { NOTHING, LAUNCHES, BEGINS_CAPTURE, ENDS_CAPTURE };
+enum does { NOTHING, LAUNCHES, LAUNCHES_GRAPH, BEGINS_CAPTURE, ENDS_CAPTURE };
 
 /**
  * struct context - a CUDA context in which kernels are launched
@@ -45,6 +46,7 @@ static const struct {
 } functions[] = {
 	{ "cuLaunchKernel", LAUNCHES }, { "cuLaunchCooperativeKernel", LAUNCHES },
 	{ "cudaLaunchKernel", LAUNCHES }, { "cudaLaunchCooperativeKernel", LAUNCHES },
+	{ "cuGraphLaunch", LAUNCHES_GRAPH },
 	{ "cuStreamBeginCapture", BEGINS_CAPTURE }, { "cuStreamEndCapture", ENDS_CAPTURE },
 };
 
@@ -55,18 +57,35 @@ static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static bool on, missing;
 static uint32_t captures;
 
-/* Of this thread: correlations of the runtime's and the driver's call; what measures its launch. */
+/* Of this thread: correlations of the runtime's and the driver's call; whose lock it holds. */
 static __thread uint32_t outer;
-static __thread uint32_t inner;
-static __thread struct context *measuring;
+static __thread uint32_t inner;	/* 0: the launch is not measured */
+static __thread struct context *held;
 
 /* ---- a context ------------------------------------------------------------------------------- */
+
+/* The lock is held. @running: kernels may be measured now. */
+static void close_context(struct context *c, bool running, enum state state)
+{
+	struct cupti_pm_object run = {
+		.size = CUPTI_SIZE(cupti_pm_object, object), .object = c->chip.profiler,
+	};
+	struct cupti_range_stop end = {
+		.size = CUPTI_SIZE(cupti_range_stop, all), .profiler = c->chip.profiler,
+	};
+
+	if (c->chip.profiler && running)
+		(void)cupti_ranges.stop(&end);
+	if (c->chip.profiler)
+		(void)cupti_ranges.disable(&run);
+	cupti_chip_close(&c->chip);
+	c->state = state;
+}
 
 static void refuse(struct context *c, int err)
 {
 	cupti_pm_tell(c->device, err);
-	cupti_chip_close(&c->chip);
-	c->state = REFUSED;
+	close_context(c, true, REFUSED);
 }
 
 static int make_image(struct cupti_chip *chip)
@@ -111,8 +130,7 @@ static void open_context(struct context *c)
 		err = cupti_chip_open(&c->chip, c->device, c->context);
 	if (!err && !c->chip.nr) {
 		/* The user was told about each metric that was left out. */
-		cupti_chip_close(&c->chip);
-		c->state = REFUSED;
+		close_context(c, false, REFUSED);
 		return;
 	}
 	if (!err)
@@ -160,27 +178,26 @@ static struct context *hold(void *context)
 	return c;
 }
 
+static void free_place(struct context *c)
+{
+	pthread_mutex_lock(&c->lock);
+	close_context(c, false, FREE);
+	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_lock(&adding);
+	c->context = NULL;
+	pthread_mutex_unlock(&adding);
+}
+
 /* Ends CUPTI's object before the context is destroyed: a new one may get the same address. */
 static void end_context(void *context)
 {
-	struct cupti_pm_object run = { .size = CUPTI_SIZE(cupti_pm_object, object) };
 	struct context *c;
 
 	pthread_mutex_lock(&adding);
 	c = place_of(context);
 	pthread_mutex_unlock(&adding);
-	if (!c || c->context != context)
-		return;
-	pthread_mutex_lock(&c->lock);
-	run.object = c->chip.profiler;
-	if (c->state == READY)
-		(void)cupti_ranges.disable(&run);
-	cupti_chip_close(&c->chip);
-	c->state = FREE;
-	pthread_mutex_unlock(&c->lock);
-	pthread_mutex_lock(&adding);
-	c->context = NULL;
-	pthread_mutex_unlock(&adding);
+	if (c && c->context == context)
+		free_place(c);
 }
 
 /* ---- a launch -------------------------------------------------------------------------------- */
@@ -233,66 +250,67 @@ static int stop(struct context *c, struct cupti_values *values)
 
 	if (!err)
 		err = cupti_ranges.decode(&decode);
-	if (!err)
+	/* If another launch was measured meanwhile, it is not known whose the first range is. */
+	if (!err && !decode.dropped)
 		err = read_values(c, values);
 	return err ? err : cupti_chip_clear_image(&c->chip);
 }
 
-/* Relaxed: the lock of a context orders it. */
+/* Relaxed: the lock of a context orders them, see before_launch(). */
 static bool may_measure(void)
 {
 	return __atomic_load_n(&on, __ATOMIC_RELAXED) &&
 	       !__atomic_load_n(&captures, __ATOMIC_RELAXED);
 }
 
-static void before_launch(const struct cupti_callback *call)
+static void before_launch(const struct cupti_callback *call, bool graph)
 {
 	uint32_t ids[2] = { outer ? outer : call->correlation, call->correlation };
+	bool alone = graph || cupti_values_none(call->symbol);
 	struct context *c;
 
-	if (measuring || !call->context || !may_measure() || cupti_values_none(call->symbol))
+	if (held || !call->context || !may_measure())
 		return;
 	c = hold(call->context);
 	if (!c)
 		return;
-	if (c->state == FREE)
+	/* Check again under the lock: who turns measuring off takes it later, and waits for us. */
+	if (may_measure() && c->state == FREE && !alone)
 		open_context(c);
-	/*
-	 * Check again under the lock: the thread that turns measuring off takes it later, so it
-	 * waits for launches that have begun.
-	 */
-	if (c->state != READY || !may_measure() || !start(c)) {
+	if (c->state != READY || !may_measure() || (!alone && !start(c))) {
 		pthread_mutex_unlock(&c->lock);
 		return;
 	}
-	cupti_values_begin(ids);
-	inner = call->correlation;
-	measuring = c;
+	inner = alone ? 0 : call->correlation;
+	if (inner)
+		cupti_values_begin(ids);
+	held = c;
 }
 
 static void after_launch(void)
 {
 	struct cupti_values values = { .nr = 0 };
-	struct context *c = measuring;
+	struct context *c = held;
 	int err;
 
 	if (!c)
 		return;
-	measuring = NULL;
+	held = NULL;
 	values.correlation[0] = outer ? outer : inner;
 	values.correlation[1] = inner;
-	err = stop(c, &values);
+	err = inner ? stop(c, &values) : 0;
 	if (err)
 		refuse(c, err);
 	pthread_mutex_unlock(&c->lock);
-	cupti_values_end(&values);
+	if (inner)
+		cupti_values_end(&values);
 }
 
 /* Waits until the launches that have begun are over. */
 static void wait_for_launches(void)
 {
 	for (struct context *c = contexts; c < contexts + CONTEXTS; c++) {
-		if (c == measuring)
+		if (c == held)
 			continue;
 		pthread_mutex_lock(&c->lock);
 		pthread_mutex_unlock(&c->lock);
@@ -311,7 +329,6 @@ static void captured(const struct cupti_callback *call, bool begins)
 	if (call->site == CUPTI_API_EXIT && call->result)
 		memcpy(&result, call->result, sizeof(result));
 	if (begins && call->site == CUPTI_API_ENTER) {
-		/* Relaxed: the locks order it, see before_launch(). */
 		__atomic_fetch_add(&captures, 1, __ATOMIC_RELAXED);
 		wait_for_launches();
 		return;
@@ -337,10 +354,11 @@ void cupti_ranges_call(uint32_t domain, uint32_t id, const void *info)
 	}
 	switch (id < FUNCTIONS ? what[domain == CUPTI_DOMAIN_RUNTIME][id] : NOTHING) {
 	case LAUNCHES:
+	case LAUNCHES_GRAPH:
 		if (domain == CUPTI_DOMAIN_RUNTIME)
 			outer = call->site == CUPTI_API_ENTER ? call->correlation : 0;
 		else if (call->site == CUPTI_API_ENTER)
-			before_launch(call);
+			before_launch(call, what[0][id] == LAUNCHES_GRAPH);
 		else
 			after_launch();
 		break;
@@ -410,8 +428,21 @@ void cupti_ranges_settle(void)
 		wait_for_launches();
 }
 
+/* The count of captures stays: one that is under way would not survive a measurement later. */
+void cupti_ranges_detach(void)
+{
+	for (struct context *c = contexts; c < contexts + CONTEXTS; c++)
+		free_place(c);
+}
+
+/* In the child of a fork, in which CUPTI's objects are not to be used. */
 void cupti_ranges_forget(void)
 {
 	cupti_ranges_off();
+	memset(contexts, 0, sizeof(contexts));
+	cupti_ranges_init();
+	pthread_mutex_init(&adding, NULL);
+	held = NULL;
+	outer = 0;
 	cupti_values_forget();
 }

@@ -11,6 +11,7 @@
 #define ARGS		9u
 #define METRICS		10u	/* arguments of a record of metrics */
 #define EXTERNALS	8u
+#define NAMED		2048u	/* graphs with a name of their own, by their ids */
 #define USERS		4u	/* external ids of this kind are of ranges, not of ops */
 
 /* Types of overheads, in their upper halves. */
@@ -85,7 +86,8 @@ static void put_metrics(const struct xsprof_device_activity *kernel, const struc
 
 	if (!cupti_metrics_by_kernel())
 		return;
-	if (!cupti_values_take(k->correlation, &values)) {
+	/* All kernels of a graph have the correlation of its launch. */
+	if (k->graph || !cupti_values_take(k->correlation, &values)) {
 		cupti_miss(k->graph ? CUPTI_MISS_OF_GRAPHS :
 			   cupti_values_none(k->name) ? CUPTI_MISS_OF_OTHERS :
 			   CUPTI_MISS_OF_KERNELS, 1);
@@ -115,8 +117,11 @@ static void put_kernel(const struct cupti_kernel *k)
 	size_t n = 0;
 
 	if (!cupti_work(&a, XSPROF_GPU_KERNEL, cupti_kernel_name(k->name), k->start, k->end,
-			k->correlation))
+			k->correlation)) {
+		if (cupti_metrics_by_kernel())
+			cupti_values_drop(k->correlation);
 		return;
+	}
 	set_place(&a, k);
 	cupti_bounds_work(&a, k->start, k->end);
 	/* All fits into one record, except for the times on request. */
@@ -231,9 +236,11 @@ static void put_memset(const struct cupti_memset *m)
 static void put_graph(const struct cupti_graph *g)
 {
 	struct xsprof_device_activity a;
-	char text[32];
+	char text[32] = "CUDA graph";
 
-	snprintf(text, sizeof(text), "CUDA graph %u", g->graph);
+	/* Names stay, and a program may make a graph for each step. */
+	if (g->graph < NAMED)
+		snprintf(text, sizeof(text), "CUDA graph %u", g->graph);
 	if (!cupti_work(&a, XSPROF_GPU_GRAPH, xsprof_name_in(cupti_category(), text), g->start,
 			g->end, g->correlation))
 		return;
@@ -389,10 +396,14 @@ static void take(const void *record)
 void cupti_record_buffer(const struct gpu_buffer *buffer)
 {
 	void *record = NULL;
+	uint32_t n = 0;
 	int err;
 
 	do {
 		err = cupti.get_next(buffer->data, buffer->valid, &record);
+		/* Texts of the rest were not kept: CUPTI was just given back. */
+		if (!err && n++ == buffer->records)
+			break;
 		if (!err)
 			take(record);
 	} while (!err);

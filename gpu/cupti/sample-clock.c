@@ -30,15 +30,20 @@ int64_t cupti_clock_ahead(enum cupti_clock clock)
 	return (int64_t)((uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec - ours());
 }
 
-enum cupti_clock cupti_clock_find(uint64_t since, uint64_t end)
+static bool is_of(enum cupti_clock clock, uint64_t since, uint64_t end)
 {
-	uint64_t now = ours();
+	uint64_t ns = end - (uint64_t)cupti_clock_ahead(clock);
 
-	for (int c = CUPTI_OURS; c < CUPTI_CLOCKS; c++) {
-		uint64_t ns = end - (uint64_t)cupti_clock_ahead((enum cupti_clock)c);
+	return ns + SLACK >= since && ns <= ours() + SLACK;
+}
 
-		if (ns + SLACK >= since && ns <= now + SLACK)
+enum cupti_clock cupti_clock_find(uint64_t since, uint64_t end, enum cupti_clock before)
+{
+	/* The longer the time since then, the more clocks it may be of: it stays what it was. */
+	if (before != CUPTI_NO_CLOCK && is_of(before, since, end))
+		return before;
+	for (int c = CUPTI_OURS; c < CUPTI_CLOCKS; c++)
+		if (is_of((enum cupti_clock)c, since, end))
 			return (enum cupti_clock)c;
-	}
 	return CUPTI_NO_CLOCK;
 }

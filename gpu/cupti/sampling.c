@@ -42,6 +42,7 @@ struct device {
 	uint64_t		length;
 	bool			overflow;
 	bool			full;
+	enum cupti_clock	clock;
 };
 
 static struct device devices[DEVICES];
@@ -108,6 +109,7 @@ static int start(struct device *d)
 	int err;
 
 	d->since = xsprof_ticks_ns(xsprof_now());
+	d->clock = CUPTI_NO_CLOCK;
 	err = cupti_pm.start(&run);
 	if (!err)
 		d->state = SAMPLING;
@@ -215,7 +217,7 @@ static void take_samples(struct device *d, size_t n)
 
 	/* The last sample ended just now: its time tells the clock. */
 	if (n && get_sample(d, n - 1, &sample, values))
-		clock = cupti_clock_find(d->since, sample.end);
+		clock = d->clock = cupti_clock_find(d->since, sample.end, d->clock);
 	off = (uint64_t)cupti_clock_ahead(clock);
 	for (size_t i = 0; i < n; i++) {
 		if (get_sample(d, i, &sample, values))

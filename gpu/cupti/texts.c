@@ -107,12 +107,13 @@ static void keep_device(struct cupti_device *device)
 		free((void *)(uintptr_t)was);
 }
 
-void cupti_texts_keep(uint8_t *buffer, size_t valid)
+uint32_t cupti_texts_keep(uint8_t *buffer, size_t valid)
 {
 	struct place near[NEAR] = { { .at = NULL } };
 	void *record = NULL;
+	uint32_t n;
 
-	while (!cupti.get_next(buffer, valid, &record)) {
+	for (n = 0; !cupti.get_next(buffer, valid, &record); n++) {
 		uint32_t kind = *(uint32_t *)record;
 
 		if (kind == CUPTI_KERNEL)
@@ -120,6 +121,7 @@ void cupti_texts_keep(uint8_t *buffer, size_t valid)
 		else if (kind == CUPTI_DEVICE)
 			keep_device(record);
 	}
+	return n;
 }
 
 /* A text that was under way in the parent is there as a whole, or not yet. */

@@ -55,11 +55,16 @@ static void stop(void *unused, int last)
 	cupti_sampling_off();
 	/* Of a program that ends nothing is waited for. */
 	cupti_ranges_off();
-	/* Take what CUPTI still holds: the next subscriber must not get it. */
+	/*
+	 * Take what CUPTI still holds, after the last record: the next subscriber must not get it,
+	 * and its times are by our clock.
+	 */
 	if (cupti_budget_end()) {
+		if (!last)
+			cupti_kinds_pause();
 		cupti_flush(CUPTI_FLUSH_FORCED);
 		if (!last)
-			cupti_kinds_off();
+			cupti_detach();
 	}
 	if (last)
 		cupti_wait_end();

@@ -106,6 +106,18 @@ bool cupti_values_take(uint32_t correlation, struct cupti_values *values)
 	return found;
 }
 
+void cupti_values_drop(uint32_t correlation)
+{
+	uint32_t at;
+
+	pthread_mutex_lock(&kept.lock);
+	at = find(correlation);
+	/* One that is measured now stays: its thread ends it. */
+	if (at != KEPT && kept.state[at] == KNOWN)
+		take(at);
+	pthread_mutex_unlock(&kept.lock);
+}
+
 /* Its locks may have been another thread's. */
 void cupti_values_forget(void)
 {

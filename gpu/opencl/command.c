@@ -15,11 +15,12 @@
 /* Above those that CUDA counts from 1, of 32 bits: a process may use both. */
 #define FIRST_CORRELATION	((1ull << 31) + 1)
 
-enum key { KEY_GLOBAL, KEY_LOCAL, KEY_QUEUED, KEY_SUBMITTED, NR_KEYS };
+enum key { KEY_GLOBAL, KEY_LOCAL, KEY_QUEUED, KEY_SUBMITTED, KEY_MOVED, NR_KEYS };
 
 static const char *const key_texts[NR_KEYS] = {
 	[KEY_GLOBAL] = "global size", [KEY_LOCAL] = "local size",
 	[KEY_QUEUED] = "queued before start (ns)", [KEY_SUBMITTED] = "submitted before start (ns)",
+	[KEY_MOVED] = "moved into its call (ns)",
 };
 
 static xsprof_name_t keys[NR_KEYS];
@@ -276,6 +277,9 @@ static void put_work(const struct opencl_command *c)
 		kv[n++] = xsprof_i64(keys[KEY_QUEUED], (int64_t)(c->times[2] - c->times[0]));
 	if (c->times[1] && c->times[1] <= c->times[2])
 		kv[n++] = xsprof_i64(keys[KEY_SUBMITTED], (int64_t)(c->times[2] - c->times[1]));
+	if (moved)
+		kv[n++] = xsprof_i64(keys[KEY_MOVED], (int64_t)(xsprof_ticks_ns(a.begin) -
+						       xsprof_ticks_ns(a.begin - moved)));
 	xsprof_collector_put(&opencl_collector, &a, kv, n);
 }
 

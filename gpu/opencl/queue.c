@@ -12,6 +12,7 @@
 #define SLOTS		(2 * QUEUES)
 #define CONTEXTS	1024u
 #define RETIRED_MANY	64u
+#define NAMED		64u	/* a program may make queues without end, and names stay */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct opencl_queue *queues[SLOTS];
@@ -117,6 +118,9 @@ static struct opencl_queue *make(cl_handle handle, uint64_t properties)
 		.in_order = !(properties & CL_QUEUE_OUT_OF_ORDER),
 	};
 	__atomic_store_n(&nr_queues, nr_queues + 1, __ATOMIC_RELEASE);
+	if (q->device && q->number <= NAMED)
+		(void)xsprof_stream_name(q->device->number, q->context, q->number,
+					 q->in_order ? "in order" : "out of order");
 	return q;
 }
 

@@ -49,9 +49,13 @@ int vulkan_category(void);
 /* Interns the names, once, when the process has become a producer. */
 void vulkan_names_init(void);
 xsprof_name_t vulkan_call_name(enum vulkan_call call);
-/* The name of a batch with @commands command buffers, and of the argument with their number. */
+/*
+ * The name of a batch with @commands command buffers; of the argument with their number, and of the
+ * one that says by how much the batch was moved.
+ */
 xsprof_name_t vulkan_batch_name(uint32_t commands);
 xsprof_name_t vulkan_batch_key(void);
+xsprof_name_t vulkan_moved_key(void);
 
 /* ---- miss.c ---------------------------------------------------------------------------------- */
 

@@ -22,7 +22,7 @@ static const char *const texts[VULKAN_NR_CALLS] = {
 };
 
 static int category;
-static xsprof_name_t calls[VULKAN_NR_CALLS], batches[COUNTED + 1], key;
+static xsprof_name_t calls[VULKAN_NR_CALLS], batches[COUNTED + 1], key, moved;
 
 int vulkan_category(void)
 {
@@ -45,6 +45,7 @@ void vulkan_names_init(void)
 	snprintf(text, sizeof(text), "batch of %u or more command buffers", COUNTED);
 	batches[COUNTED] = xsprof_name_in(category, text);
 	key = xsprof_name("command buffers");
+	moved = xsprof_name("moved (ns)");
 }
 
 xsprof_name_t vulkan_call_name(enum vulkan_call call)
@@ -60,4 +61,9 @@ xsprof_name_t vulkan_batch_name(uint32_t commands)
 xsprof_name_t vulkan_batch_key(void)
 {
 	return key;
+}
+
+xsprof_name_t vulkan_moved_key(void)
+{
+	return moved;
 }

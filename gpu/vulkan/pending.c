@@ -73,17 +73,21 @@ static struct vulkan_times times_of(const struct vulkan_queue *q, const struct v
 	return (struct vulkan_times){ begin, vulkan_clock_ns(clock, slot->times[1], q->mask) };
 }
 
-/* Converted to the markers' clock: not before the call began and not after @seen. */
+/*
+ * Converted to the markers' clock: not before the call began and not after @seen. @moved: ns by
+ * which it was moved for that.
+ */
 static struct vulkan_times ticks_of(const struct vulkan_slot *slot, const struct vulkan_pending *p,
-				    uint64_t seen)
+				    uint64_t seen, int64_t *moved)
 {
 	struct vulkan_times t = times_of(p->queue, slot);
-	uint64_t late, room;
+	uint64_t late, room, was;
 
 	t.begin = xsprof_device_ticks(p->queue->device->gpu->number, t.begin);
 	t.end = xsprof_device_ticks(p->queue->device->gpu->number, t.end);
 	if (t.end < t.begin)
 		t.end = t.begin;
+	was = t.begin;
 	if (t.begin < p->begin) {
 		t.end += p->begin - t.begin;
 		t.begin = p->begin;
@@ -93,13 +97,15 @@ static struct vulkan_times ticks_of(const struct vulkan_slot *slot, const struct
 		t.begin -= late < room ? late : room;
 		t.end -= late < room ? late : room;
 	}
+	*moved = t.begin == was ? 0 : (int64_t)(xsprof_ticks_ns(t.begin) - xsprof_ticks_ns(was));
 	return t;
 }
 
 static void put_batch(const struct vulkan_pending *p, const struct vulkan_slot *slot, uint64_t seen)
 {
 	struct vulkan_queue *q = p->queue;
-	struct vulkan_times t = ticks_of(slot, p, seen);
+	int64_t moved;
+	struct vulkan_times t = ticks_of(slot, p, seen, &moved);
 	const struct xsprof_device_activity a = {
 		.size = sizeof(a),
 		.name = slot->name ? slot->name : vulkan_batch_name(slot->nr_commands),
@@ -108,12 +114,16 @@ static void put_batch(const struct vulkan_pending *p, const struct vulkan_slot *
 		.correlation = p->correlation, .device = q->device->gpu->number,
 		.context = q->device->number, .stream = q->number,
 	};
-	const struct xsprof_kv kv = xsprof_i64(vulkan_batch_key(), slot->nr_commands);
+	const struct xsprof_kv kv[] = {
+		xsprof_i64(vulkan_batch_key(), slot->nr_commands),
+		xsprof_i64(vulkan_moved_key(), moved),
+	};
+	size_t n = moved ? 2 : 1;
 
 	if (!by_program)
-		xsprof_collector_put(&vulkan_collector, &a, &kv, 1);
+		xsprof_collector_put(&vulkan_collector, &a, kv, n);
 	else if (xsprof_wants(a.name))
-		xsprof_device_activity(&a, &kv, 1);
+		xsprof_device_activity(&a, kv, n);
 	else
 		vulkan_miss(VULKAN_MISS_DESTROYED, 1);
 }

@@ -23,6 +23,7 @@ static struct {
 	uint64_t	of_calls;	/* ns of @with for records of calls */
 	uint64_t	cpu;		/* ns of the collector's thread per second */
 	uint64_t	few;		/* this many times there are too few launches to time */
+	int		refused;	/* CUPTI's error when kernels are to be recorded again */
 } program;
 
 /* What the collector has done. */
@@ -36,6 +37,7 @@ static struct {
 	uint32_t	joined;		/* of these, each begins where the last one ended */
 	uint64_t	end;		/* of the last one */
 	uint32_t	times_paused;
+	int		error;		/* that the user is told */
 	char		named[200];
 	char		told[200];	/* by an instant */
 } seen;
@@ -87,11 +89,22 @@ void cupti_kinds_pause(void)
 	seen.times_paused++;
 }
 
-void cupti_kinds_resume(bool whole_graphs, bool calls)
+int cupti_kinds_resume(bool whole_graphs, bool calls)
 {
-	seen.recording = true;
+	seen.recording = !program.refused;
 	seen.whole = whole_graphs;
 	seen.calls = calls;
+	return program.refused;
+}
+
+void cupti_kinds_off(void)
+{
+	seen.recording = seen.attached = false;
+}
+
+void cupti_tell(int err)
+{
+	seen.error = err;
 }
 
 void cupti_flush(uint32_t how)
@@ -183,6 +196,7 @@ static void begin(uint64_t kernels, uint64_t graphs, uint64_t added)
 	program.without = 5000;
 	program.with = 5000 + added;
 	program.cpu = program.few = program.of_calls = instants = 0;
+	program.refused = 0;
 	seen.recording = seen.attached = seen.calls = true;
 	(void)cupti_budget(now, false);
 }
@@ -283,10 +297,22 @@ static void check_never(void)
 	tap_result("where they never can be timed it is tried eight times");
 }
 
+static void check_refused(void)
+{
+	begin(10000, 0, 1000);
+	program.refused = 35;
+	run(12);
+	CHECK(!seen.attached && seen.error == 35 && seen.unrecorded > 1);
+	CHECK_EQ(seen.joined, seen.unrecorded - 1);
+	CHECK(!strcmp(seen.named, "GPU not recorded: CUPTI refused"));
+	tap_result("CUPTI does not record again after a pause: the user is told, and the time");
+}
+
 int main(void)
 {
 	void (*const checks[])(void) = {
 		check_within, check_graphs, check_calls, check_thread, check_few, check_never,
+		check_refused,
 	};
 
 	setenv("XSPROF_GPU_BUDGET", "2%", 1);

@@ -206,6 +206,11 @@ def check_pause():
           "each activity is recorded, or counted as told of too late")
 
 
+    got, _, _ = record("pause-late")
+    result("paused: 0, kept: 0\n" in got.stdout,
+           "a launch while CUPTI is given back: no buffer stays with it", got.stdout)
+
+
 def check_duration():
     got, events, _ = record("go-on", options=("--gpu", "-d", "1"))
     ranges = [e["ns"] for e in events if e["type"] == "begin" and e["name"] == "range"]

@@ -8,6 +8,7 @@
 import collections
 import json
 import os
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -80,8 +81,9 @@ def check_all():
     equal(len(streams), queues, "queues are told apart")
     report = run([XSPROF, "report", "--gpu", path])
     result(not report.returncode and "OpenCL device 32, " in report.stdout and
-           "scale" in report.stdout,
-           "report --gpu names the device and its kernels", report.stdout + report.stderr)
+           "scale" in report.stdout and
+           re.search(r"stream 1 \((in|out of) order\)", report.stdout),
+           "report --gpu names the device, its queues and kernels", report.stdout + report.stderr)
     facts = json.loads(run([XSPROF, "info", "--json", path]).stdout)["processes"][0]["facts"]
     device = json.loads(facts["device.32"])
     result(device["computeUnits"] > 0 and device["name"] and device["vendor"],

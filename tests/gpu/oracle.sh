@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/gpu/cuda.sh
 
 versions="11.8 13.0"
-[ "${1:-}" != all ] || versions+=" 12.0 12.2 12.4 12.6 12.8 12.9 13.1 13.2 13.3 13.4"
+[ "${1:-}" != all ] || versions+=" 12.0 12.1 12.2 12.3 12.4 12.5 12.6 12.8 12.9 13.1 13.2 13.3 13.4"
 # Buffers that a device filled, for 13.0.
 gzip -cd tests/gpu/h100-13.0.raw.gz >"$dir/raw" || exit 1
 for version in $versions 13.5; do

@@ -71,6 +71,21 @@ void given_back(void)
 	       stand_in_thread_type, stand_in_all_waits);
 }
 
+static void launch_late(void)
+{
+	stand_in_kernel(stand_in_call(false, 1), 7, "late", 0);
+}
+
+/* A launch while CUPTI is given back: nobody would ever get a buffer that it has then. */
+void paused_late(void)
+{
+	stand_in_after_flush = launch_late;
+	xsprof_pause();
+	sleep(2);
+	stand_in_after_flush = NULL;
+	printf("paused: %u, kept: %u\n", stand_in_enabled[CUPTI_KERNEL], stand_in_kept());
+}
+
 void recordings(long n)
 {
 	stand_in_device(3);

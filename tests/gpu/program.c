@@ -421,6 +421,8 @@ int main(int argc, char **argv)
 		xsprof_resume();
 		launch_sampled(2, n);
 	}
+	if (!strcmp(what, "pause-late"))
+		paused_late();
 	if (!strcmp(what, "pause")) {
 		given_back();
 		one_of_each();

@@ -24,6 +24,7 @@ void memory(void);
 void memory_many(long n);
 /* Pauses and resumes, and prints CUPTI's settings in the pause and after it. */
 void given_back(void);
+void paused_late(void);
 /* @n queries of work that is not over, then a wait. */
 void queries(long n);
 /* Has ranges until it is not recorded any more, and goes on for a moment. */

@@ -21,6 +21,7 @@
 EXPORT struct stand_in stand_in;
 EXPORT uint32_t stand_in_enabled[64], stand_in_refused, stand_in_requested;
 EXPORT uint32_t stand_in_flushed;
+EXPORT void (*stand_in_after_flush)(void);
 
 struct buffer {
 	uint8_t		*data;
@@ -261,6 +262,7 @@ uint64_t stand_in_put(const void *record, size_t len)
 
 EXPORT int cuptiActivityRegisterCallbacks(cupti_request_fn req, cupti_complete_fn comp);
 EXPORT int cuptiActivityFlushAll(uint32_t flag);
+EXPORT uint32_t stand_in_kept(void);
 EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record);
 EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped);
 
@@ -287,7 +289,21 @@ int cuptiActivityFlushAll(uint32_t flag)
 			give(all[i]);
 	}
 	pthread_mutex_unlock(&lock);
+	if (stand_in_after_flush && flag & CUPTI_FLUSH_FORCED)
+		stand_in_after_flush();
 	return 0;
+}
+
+uint32_t stand_in_kept(void)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&lock);
+	n = nr_held + (shared.data != NULL);
+	for (uint32_t i = 0; i < nr_all; i++)
+		n += all[i]->data != NULL;
+	pthread_mutex_unlock(&lock);
+	return n;
 }
 
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record)

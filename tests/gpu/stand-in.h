@@ -53,6 +53,10 @@ void stand_in_behave(const char *what);
 
 /* What the collector has done. */
 extern uint32_t stand_in_enabled[64], stand_in_thread_type;
+/* Called after a forced flush, as a thread of the program may launch then. */
+extern void (*stand_in_after_flush)(void);
+/* Buffers that CUPTI has. */
+uint32_t stand_in_kept(void);
 /* Requests for buffers: refused, granted. */
 extern uint32_t stand_in_refused, stand_in_requested;
 /* Callbacks; and calls of single-user functions while there may be several users. */
