@@ -26,6 +26,7 @@
 #define ARENA		(16ull << 20)	/* bytes: names of functions, and stacks */
 #define LEAVE_NS	5000000000u
 #define NEW_NS		2000000000u
+#define TRIES		20u	/* at least, where a machine that stood still used up the time */
 #define THREAD		"xsprof-python"	/* name of the library's thread */
 
 bool load_wanted(const struct record_options *opts)
@@ -68,6 +69,7 @@ static int load(struct recording *r, pid_t pid, const char *library)
 	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + LEAVE_NS;
 	const struct timespec pause = { 0, 50000000 };
 	char options[PATH_MAX + 64], why[INJECT_WHY];
+	uint32_t tries = 0;
 	int err;
 	struct inject what = {
 		.pid = pid,
@@ -81,7 +83,8 @@ static int load(struct recording *r, pid_t pid, const char *library)
 	snprintf(options, sizeof(options), "%u %llu %s", hz, ARENA, r->session.path);
 	do {
 		err = inject(&what, why);
-		if (!is_early(pid, err) || xsp_clock_ns(CLOCK_MONOTONIC) > until)
+		if (!is_early(pid, err) ||
+		    (++tries >= TRIES && xsp_clock_ns(CLOCK_MONOTONIC) > until))
 			break;
 		nanosleep(&pause, NULL);
 	} while (!is_asked(&r->launch));
