@@ -13,16 +13,27 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/proc.h"
 #include "process/local.h"
 
 #define FACT_MAX	2048
+#define TOLD		64u
 
 /*
  * A fact and its parts; guarded by the names' lock. Static, as the stack of a signal handler, in
  * which a child may attach, is small.
  */
 static char fact[FACT_MAX], buf[FACT_MAX];
+
+/*
+ * The latest values, as hashes: a collector that is stopped and started again and again tells the
+ * same each time, and what is in the arena stays. Guarded likewise.
+ */
+static struct {
+	uint64_t	key;
+	uint64_t	value;
+} told[TOLD];
 
 /* Adds "key=value", with the value cut to fit. */
 static int add(const char *key, const char *value, size_t len)
@@ -106,6 +117,8 @@ void xsp_facts_add(void)
 {
 	struct utsname u;
 
+	/* In another arena. */
+	memset(told, 0, sizeof(told));
 	add_link("exe", "/proc/self/exe");
 	add_cmdline();
 	add_link("cwd", "/proc/self/cwd");
@@ -117,7 +130,9 @@ void xsp_facts_add(void)
 
 int xsprof_fact(const char *key, const char *value)
 {
-	int ret, err = errno;
+	int ret = 0, err = errno;
+	uint64_t of_key, of_value;
+	uint32_t at;
 
 	if (!key || !*key || strchr(key, '=') || strlen(key) >= FACT_MAX / 2 || !value)
 		return -EINVAL;
@@ -125,7 +140,15 @@ int xsprof_fact(const char *key, const char *value)
 		return -ENOTCONN;
 	if (xsp_names_lock(true) < 0)
 		return -EBUSY;
-	ret = add(key, value, strlen(value));
+	of_key = xsp_hash_bytes(XSP_HASH_TEXT, key, strlen(key));
+	of_value = xsp_hash_bytes(XSP_HASH_TEXT, value, strlen(value));
+	at = (uint32_t)of_key % TOLD;
+	if (told[at].key != of_key || told[at].value != of_value)
+		ret = add(key, value, strlen(value));
+	if (!ret) {
+		told[at].key = of_key;
+		told[at].value = of_value;
+	}
 	xsp_names_unlock();
 	errno = err;
 	return ret;

@@ -207,6 +207,7 @@ static void test_threads(void)
 static void test_facts(void)
 {
 	char cwd[PATH_MAX];
+	uint64_t used;
 
 	collect(getpid());
 	CHECK(collect_entry(XSPROF_ENTRY_FACT, 0, "exe=/"));
@@ -220,7 +221,20 @@ static void test_facts(void)
 	CHECK_EQ(got.ctl.ppid, getppid());
 	CHECK_EQ(got.ctl.uid, getuid());
 	CHECK(got.ctl.start_time);
-	tap_result("facts: who the process is, and of its environment the rank alone");
+	CHECK_EQ(xsprof_fact("said", "one"), 0);
+	collect(getpid());
+	used = got.arena_used;
+	for (int i = 0; i < 100; i++)
+		CHECK_EQ(xsprof_fact("said", "one"), 0);
+	collect(getpid());
+	CHECK_EQ(got.arena_used, used);
+	CHECK_EQ(xsprof_fact("said", "two"), 0);
+	CHECK_EQ(xsprof_fact("said", "one"), 0);
+	collect(getpid());
+	CHECK(got.arena_used > used);
+	CHECK(!strcmp(collect_entry(XSPROF_ENTRY_FACT, 0, "said="), "said=one"));
+	CHECK_EQ(xsprof_fact("sa=id", "one"), -EINVAL);
+	tap_result("facts: who the process is, the rank of its environment, and what it says");
 }
 
 static void test_stats(void)
