@@ -182,7 +182,9 @@ static void resume(uint64_t now)
 	tell_unrecorded(end);
 	if (err) {
 		cupti_tell(err);
-		cupti_kinds_off();
+		cupti_kinds_pause();
+		cupti_flush(CUPTI_FLUSH_FORCED);
+		cupti_detach();
 		budget.refused = true;
 		budget.state = STOPPED;
 		budget.until = now;

@@ -392,9 +392,9 @@ void cupti_ranges_off(void);
 /* Waits for these launches: CUPTI may be detached then. */
 void cupti_ranges_settle(void);
 /* Called in a forked child. */
+void cupti_ranges_forget(void);
 /* Gives the GPU's counters back. */
 void cupti_ranges_detach(void);
-void cupti_ranges_forget(void);
 
 /* ---- share.c --------------------------------------------------------------------------------- */
 

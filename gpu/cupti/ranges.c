@@ -171,33 +171,36 @@ static struct context *hold(void *context)
 	pthread_mutex_lock(&adding);
 	c = place_of(context);
 	if (c)
-		c->context = context;
+		__atomic_store_n(&c->context, context, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&adding);
-	if (c)
-		pthread_mutex_lock(&c->lock);
-	return c;
-}
-
-static void free_place(struct context *c)
-{
+	if (!c)
+		return NULL;
 	pthread_mutex_lock(&c->lock);
-	close_context(c, false, FREE);
+	/* It was freed before we had its lock: it may be another's. */
+	if (__atomic_load_n(&c->context, __ATOMIC_RELAXED) == context)
+		return c;
 	pthread_mutex_unlock(&c->lock);
-	pthread_mutex_lock(&adding);
-	c->context = NULL;
-	pthread_mutex_unlock(&adding);
+	return NULL;
 }
 
-/* Ends CUPTI's object before the context is destroyed: a new one may get the same address. */
-static void end_context(void *context)
+/*
+ * Ends CUPTI's object of @context before that is destroyed, as a new one may get the same address;
+ * NULL: of all.
+ */
+static void free_places(const void *context)
 {
-	struct context *c;
-
-	pthread_mutex_lock(&adding);
-	c = place_of(context);
-	pthread_mutex_unlock(&adding);
-	if (c && c->context == context)
-		free_place(c);
+	for (struct context *c = contexts; c < contexts + CONTEXTS; c++) {
+		if (context && __atomic_load_n(&c->context, __ATOMIC_RELAXED) != context)
+			continue;
+		pthread_mutex_lock(&c->lock);
+		pthread_mutex_lock(&adding);
+		if (!context || c->context == context) {
+			close_context(c, false, FREE);
+			__atomic_store_n(&c->context, NULL, __ATOMIC_RELAXED);
+		}
+		pthread_mutex_unlock(&adding);
+		pthread_mutex_unlock(&c->lock);
+	}
 }
 
 /* ---- a launch -------------------------------------------------------------------------------- */
@@ -349,7 +352,7 @@ void cupti_ranges_call(uint32_t domain, uint32_t id, const void *info)
 
 	if (domain == CUPTI_DOMAIN_RESOURCE) {
 		if (id == CUPTI_CONTEXT_ENDS && cupti_metrics_by_kernel())
-			end_context(resource->context);
+			free_places(resource->context);
 		return;
 	}
 	switch (id < FUNCTIONS ? what[domain == CUPTI_DOMAIN_RUNTIME][id] : NOTHING) {
@@ -431,8 +434,7 @@ void cupti_ranges_settle(void)
 /* The count of captures stays: one that is under way would not survive a measurement later. */
 void cupti_ranges_detach(void)
 {
-	for (struct context *c = contexts; c < contexts + CONTEXTS; c++)
-		free_place(c);
+	free_places(NULL);
 }
 
 /* In the child of a fork, in which CUPTI's objects are not to be used. */

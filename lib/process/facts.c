@@ -18,7 +18,8 @@
 #include "process/local.h"
 
 #define FACT_MAX	2048
-#define TOLD		64u
+#define TOLD		256u
+#define WAYS		4u
 
 /*
  * A fact and its parts; guarded by the names' lock. Static, as the stack of a signal handler, in
@@ -34,6 +35,23 @@ static struct {
 	uint64_t	key;
 	uint64_t	value;
 } told[TOLD];
+
+/* The place of a key: its own, else a free one, else one of those it may have. */
+static uint32_t place_of(uint64_t key)
+{
+	uint64_t first = xsp_hash_mix(key);
+	uint32_t free_one = TOLD;
+
+	for (uint32_t i = 0; i < WAYS; i++) {
+		uint32_t at = (uint32_t)(first + i) % TOLD;
+
+		if (told[at].key == key)
+			return at;
+		if (!told[at].key && free_one == TOLD)
+			free_one = at;
+	}
+	return free_one < TOLD ? free_one : (uint32_t)(first + (first >> 32) % WAYS) % TOLD;
+}
 
 /* Adds "key=value", with the value cut to fit. */
 static int add(const char *key, const char *value, size_t len)
@@ -142,7 +160,7 @@ int xsprof_fact(const char *key, const char *value)
 		return -EBUSY;
 	of_key = xsp_hash_bytes(XSP_HASH_TEXT, key, strlen(key));
 	of_value = xsp_hash_bytes(XSP_HASH_TEXT, value, strlen(value));
-	at = (uint32_t)of_key % TOLD;
+	at = place_of(of_key);
 	if (told[at].key != of_key || told[at].value != of_value)
 		ret = add(key, value, strlen(value));
 	if (!ret) {

@@ -97,11 +97,6 @@ int cupti_kinds_resume(bool whole_graphs, bool calls)
 	return program.refused;
 }
 
-void cupti_kinds_off(void)
-{
-	seen.recording = seen.attached = false;
-}
-
 void cupti_tell(int err)
 {
 	seen.error = err;

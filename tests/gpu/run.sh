@@ -24,7 +24,8 @@ nvidia-smi -L >/dev/null 2>&1 || skip "no GPU of NVIDIA's here"
 [ -x "$nvcc" ] || skip "no nvcc here"
 command -v python3 >/dev/null || skip "no python3 here"
 # In the background: on a machine that has just started this takes long.
-timeout 300 python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null &
+timeout 300 python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' \
+	>/dev/null 2>&1 &
 has_torch=$!
 mkdir -p "$out" && out=$(realpath "$out") && dir=$(mktemp -d) && cd "$dir" || exit 1
 # Written there at once, so that they are complete if the script is killed.
@@ -33,6 +34,7 @@ ln -s "$out/figures" figures && ln -s "$out/logs" failed || exit 1
 keep()
 {
 	exec >&-
+	kill $has_torch 2>/dev/null
 	wait $tee
 	find . -name '*.xsprof' -size -4M -print0 | tar -czf "$out/captures.tgz" --null -T - \
 		2>/dev/null

@@ -207,6 +207,7 @@ static void test_threads(void)
 static void test_facts(void)
 {
 	char cwd[PATH_MAX];
+	char key[32];
 	uint64_t used;
 
 	collect(getpid());
@@ -226,6 +227,20 @@ static void test_facts(void)
 	used = got.arena_used;
 	for (int i = 0; i < 100; i++)
 		CHECK_EQ(xsprof_fact("said", "one"), 0);
+	collect(getpid());
+	CHECK_EQ(got.arena_used, used);
+	/* As many as a collector may have. */
+	for (int i = 0; i < 100; i++) {
+		for (int d = 0; d < 8; d++) {
+			snprintf(key, sizeof(key), "device.%d", d);
+			CHECK_EQ(xsprof_fact(key, "what it is"), 0);
+			snprintf(key, sizeof(key), "device_clock.%d", d);
+			CHECK_EQ(xsprof_fact(key, "what is known"), 0);
+		}
+		if (!i)
+			collect(getpid());
+		used = i ? used : got.arena_used;
+	}
 	collect(getpid());
 	CHECK_EQ(got.arena_used, used);
 	CHECK_EQ(xsprof_fact("said", "two"), 0);

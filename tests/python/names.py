@@ -209,12 +209,18 @@ def late():
     add("before")
     add(LONG % 1)
     os.write(1, b"ready\n")
-    while not xsprof.enabled():
+    for _ in range(6000):
+        if xsprof.enabled():
+            break
         time.sleep(0.01)
+    else:
+        os._exit(1)
     add("after")
     gc.collect()
     child = os.fork()
     if not child:
+        # Others may collect before there is a thread.
+        gc.collect(0)
         go = threading.Event()
         thread = threading.Thread(target=waiting, args=(go,), name="in a child")
         thread.start()

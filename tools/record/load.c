@@ -26,7 +26,6 @@
 #define ARENA		(16ull << 20)	/* bytes: names of functions, and stacks */
 #define LEAVE_NS	5000000000u
 #define NEW_NS		2000000000u
-#define TRIES		20u	/* at least, where a machine that stood still used up the time */
 #define THREAD		"xsprof-python"	/* name of the library's thread */
 
 bool load_wanted(const struct record_options *opts)
@@ -69,7 +68,7 @@ static int load(struct recording *r, pid_t pid, const char *library)
 	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + LEAVE_NS;
 	const struct timespec pause = { 0, 50000000 };
 	char options[PATH_MAX + 64], why[INJECT_WHY];
-	uint32_t tries = 0;
+	uint64_t now;
 	int err;
 	struct inject what = {
 		.pid = pid,
@@ -83,10 +82,12 @@ static int load(struct recording *r, pid_t pid, const char *library)
 	snprintf(options, sizeof(options), "%u %llu %s", hz, ARENA, r->session.path);
 	do {
 		err = inject(&what, why);
-		if (!is_early(pid, err) ||
-		    (++tries >= TRIES && xsp_clock_ns(CLOCK_MONOTONIC) > until))
+		now = xsp_clock_ns(CLOCK_MONOTONIC);
+		if (!is_early(pid, err) || now > until)
 			break;
 		nanosleep(&pause, NULL);
+		/* A machine that stood still meanwhile took none of its time. */
+		until += xsp_clock_ns(CLOCK_MONOTONIC) - now - (uint64_t)pause.tv_nsec;
 	} while (!is_asked(&r->launch));
 	if (!err)
 		return 0;

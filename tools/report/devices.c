@@ -118,6 +118,7 @@ bool gpu_clock(const struct gpu_report *gpu, uint32_t device, int64_t *worst, in
 {
 	const struct device_clock *clock = NULL;
 	const struct clock_bound *within;
+	bool bounded = true;
 
 	*worst = 0;
 	*best = INT64_MAX;
@@ -132,9 +133,10 @@ bool gpu_clock(const struct gpu_report *gpu, uint32_t device, int64_t *worst, in
 			return false;
 		*worst = within->most > *worst ? within->most : *worst;
 		*best = within->least < *best ? within->least : *best;
+		bounded &= clock->bounds[CLOCK_LATE].known;
 	}
 	/* Without a bound on one side the error is read, not bounded by what a second had. */
-	if (!clock || !clock->bounds[CLOCK_LATE].known)
+	if (!bounded)
 		*best = *worst;
 	*best = *best > 0 ? *best : 0;
 	return clock;

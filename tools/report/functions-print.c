@@ -120,8 +120,8 @@ static void print_summary(const struct functions *f)
 		       "the sampling thread had no CPU: shares are uncertain\n",
 		       100.0 * (double)missed / (double)(functions_all(s) + missed));
 	if (f->full)
-		printf("# more than %u rows: functions of %" PRIu64 " further samples are in row "
-		       "?\n", FUNCTION_ROWS - 1, f->full);
+		printf("# more than %u rows: further functions, of %" PRIu64 " samples, are in "
+		       "row ?\n", FUNCTION_ROWS - 1, f->full);
 	putchar('\n');
 }
 
@@ -215,8 +215,8 @@ void functions_print_json(const struct functions *f)
 	const char *text;
 
 	printf("{\"hz\":%" PRIu64 ",\"missed\":%" PRIu64 ",\"missed_ticks\":%" PRIu64
-	       ",\"no_stack\":%" PRIu64 ",\"cut\":%" PRIu64 ",", f->hz,
-	       f->samples[XSPROF_SAMPLE_MISSED], f->ticks, f->no_stack, f->cut);
+	       ",\"no_stack\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"no_row\":%" PRIu64 ",", f->hz,
+	       f->samples[XSPROF_SAMPLE_MISSED], f->ticks, f->no_stack, f->cut, f->full);
 	put_hows("samples", f->samples);
 	fputs(",\"functions\":[", stdout);
 	for (size_t i = 0; i < n; i++) {

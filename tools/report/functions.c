@@ -44,8 +44,10 @@ static struct function *row_of(struct functions *f, const struct of_thread *thre
 
 	if (at)
 		return &f->rows[*at];
-	if (f->nr == FUNCTION_ROWS - 1 && key != 1) {
-		f->full++;
+	if (f->nr >= FUNCTION_ROWS - 1 && key != 1) {
+		/* Once for each sample, whose number this is. */
+		f->full += f->full_at != functions_all(f->samples);
+		f->full_at = functions_all(f->samples);
 		return row_of(f, &nobody, 0);
 	}
 	if (f->nr == f->room) {

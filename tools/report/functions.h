@@ -40,7 +40,8 @@ struct function {
  * @by_word: index in @rows, by number of the thread and word
  * @threads: numbers of threads, by producer and tid
  * @nr_threads: number of @threads
- * @full: samples of functions for which there was no row
+ * @full: samples with a function for which there was no row
+ * @full_at: the number of the last of them
  * @samples: by enum xsprof_sample_how; those that could not be taken count as the first
  * @ticks: of the latter, ticks at which no thread was sampled
  * @no_stack: samples whose stack did not fit
@@ -57,6 +58,7 @@ struct functions {
 	struct xsp_map	threads;
 	uint64_t	nr_threads;
 	uint64_t	full;
+	uint64_t	full_at;
 	uint64_t	samples[FUNCTION_HOWS];
 	uint64_t	ticks;
 	uint64_t	no_stack;

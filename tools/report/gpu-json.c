@@ -33,14 +33,15 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	print_text(d->name);
 	printf(",\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64 ",\"busy_ns\":%" PRIu64
 	       ",\"kernels_ns\":%" PRIu64 ",\"copies_ns\":%" PRIu64 ",\"sets_ns\":%" PRIu64
-	       ",\"copies_beside_kernels_ns\":%" PRIu64 ",\"copied_bytes\":%" PRIu64
+	       ",\"others_ns\":%" PRIu64 ",\"copies_beside_kernels_ns\":%" PRIu64
+	       ",\"copied_bytes\":%" PRIu64
 	       ",\"uncounted_ns\":%" PRIu64 ",\"unrecorded_ns\":%" PRIu64
 	       ",\"memory_bytes\":%" PRIu64 ",\"collectives_ns\":%" PRIu64
 	       ",\"collectives_beside_kernels_ns\":%" PRIu64
 	       ",\"kernels\":%" PRIu64 ",\"measured_alone\":%" PRIu64
 	       ",\"measured_in_passes\":%" PRIu64 ",\"before_their_call\":%" PRIu64
 	       ",\"before_their_call_ns\":%" PRIu64,
-	       d->first, d->last, all, kernels, copies, d->sets,
+	       d->first, d->last, all, kernels, copies, d->sets, d->others,
 	       kernels + copies > all ? kernels + copies - all : 0, d->bytes,
 	       gpu_busy_late(d->busy[GPU_BUSY_ALL]), d->unrecorded, d->in_use,
 	       gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]), gpu_overlap(d), d->kernels,

@@ -141,7 +141,9 @@ static void print_clock(const struct gpu_report *gpu, uint32_t number)
 	char a[32], b[32];
 
 	if (!gpu_clock(gpu, number, &worst, &best)) {
-		puts("#   how far its clock is from the program's is unknown");
+		puts(gpu->clocks.nr == DEVICE_CLOCKS ?
+		     "#   how far its clock is from the programs' was not looked at: there are too "
+		     "many clocks" : "#   how far its clock is from the program's is unknown");
 		return;
 	}
 	printf("#   its clock and the program's are at most %s apart",
@@ -183,6 +185,8 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	       percent(all, span), tool_format_time(c, sizeof(c), kernels),
 	       tool_format_time(e, sizeof(e), copies),
 	       tool_format_time((char[32]){ 0 }, 32, d->sets));
+	if (d->others)
+		printf("; other work %s", tool_format_time(a, sizeof(a), d->others));
 	if (collectives)
 		printf("; collectives %s, of these %s beside other kernels",
 		       tool_format_time(a, sizeof(a), collectives),

@@ -180,7 +180,9 @@ static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu
 			     begin, end);
 	if (ev->aux == XSPROF_GPU_MEMSET)
 		d->sets += end - begin;
-	else if (ev->aux != XSPROF_GPU_CUSTOM)
+	else if (ev->aux == XSPROF_GPU_CUSTOM)
+		d->others += end - begin;
+	else
 		gpu_busy_add(d->busy[ev->aux == XSPROF_GPU_MEMCPY ? GPU_BUSY_COPIES :
 								     GPU_BUSY_KERNELS], begin, end);
 	d->bytes += ev->aux == XSPROF_GPU_MEMCPY ? rec->bytes : 0;

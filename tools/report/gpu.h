@@ -60,6 +60,7 @@ enum gpu_busy_of {
  * @limits: its limits
  * @known: @limits are known
  * @sets: ns of memsets
+ * @others: ns of work of other kinds
  * @early: activities that began before the call that started them
  * @early_ns: by how much at most
  * @unknown: times in which one of its processes did not record it; NULL: none
@@ -81,6 +82,7 @@ struct gpu_device {
 	struct xsr_limits	limits;
 	bool			known;
 	uint64_t		sets;
+	uint64_t		others;
 	uint64_t		early;
 	uint64_t		early_ns;
 	struct gpu_busy		*unknown;

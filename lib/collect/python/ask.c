@@ -98,11 +98,13 @@ static bool record(struct python_reply *reply, uint32_t tid)
 /* Return: the time of the answer, ns. */
 static uint64_t own_time(uint64_t elapsed, bool answered)
 {
+	const struct python_reading *r = &question.reading;
+	uint32_t nr = r->nr + r->left + r->bares + question.native.nr;
 	static uint64_t least_ns;
-	uint32_t nr = question.reading.nr + question.native.nr;
 
-	/* Of another the frames are those of an earlier answer, or were not all read. */
-	return python_own_time(&least_ns, elapsed, answered ? nr : 0, FIXED) + python_vm_exit_ns();
+	/* Of another it is not known how many it read. */
+	return python_own_time(&least_ns, elapsed, answered ? nr : 0,
+			       answered ? FIXED : FIXED + PYTHON_DEPTH) + python_vm_exit_ns();
 }
 
 /*

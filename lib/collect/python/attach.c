@@ -286,12 +286,6 @@ static void *run(void *again)
 	return NULL;
 }
 
-/* Return: 0 or an errno. */
-static int begin_thread(void *again)
-{
-	return python_thread_make(&attached.thread, STACK, run, again);
-}
-
 /* ---- forks: Python warns programs that fork with more than one thread ------------------------ */
 
 static void forks(void)
@@ -325,7 +319,7 @@ static void start_again(void)
 	static char again;
 
 	python_tick_init(attached.hz, python_user.category("python"));
-	if (!begin_thread(&again)) {
+	if (!python_thread_make(&attached.thread, STACK, run, &again)) {
 		__atomic_store_n(&attached.state, TICKS, __ATOMIC_RELEASE);
 		/* If the recorder is gone, end here, before another fork stops it again. */
 		while (!samples() && is(TICKS))
@@ -364,15 +358,18 @@ static int child_ends(void *unused)
 }
 
 /*
- * The child has no thread that could wait for the recorder's end: it looks at its collections, with
- * the GIL held. What it removes from the list of callbacks it cannot remove while Python walks it.
+ * The child has no thread that waits for the recorder's end: it looks at its collections, with the
+ * GIL held. What it removes from the list of callbacks it cannot remove while Python walks it.
  */
-static void look_at_recorder(void)
+static void look_at_recorder(bool full)
 {
 	static uint64_t looked_at;
 	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
 	int lives;
 
+	/* No function of ours is called when a thread of the child takes the GIL. */
+	if (full)
+		python_names_want();
 	if (now - looked_at < 1000000000u)
 		return;
 	looked_at = now;
@@ -442,7 +439,7 @@ __attribute__((visibility("default"))) int xsprof_python_attach(const char *text
 	python_tell(attached.session);
 	err = take(text) ? 0 : EINVAL;
 	if (!err)
-		err = begin_thread(NULL);
+		err = python_thread_make(&attached.thread, STACK, run, NULL);
 	if (err)
 		__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
 	return -err;

@@ -12,6 +12,8 @@
 
 /* ---- collections ----------------------------------------------------------------------------- */
 
+#define OLDEST	2	/* the last generation: all is collected */
+
 static xsprof_name_t name, key_generation, key_collected, key_uncollectable;
 /* A collection of this thread is open in the trace. */
 static __thread bool open __attribute__((tls_model("initial-exec")));
@@ -58,7 +60,8 @@ static void ends(void *info)
 /* The callback of gc.callbacks: (phase, info). */
 static void *called(void *self, void *arguments)
 {
-	void (*met)(void);
+	void (*met)(bool full);
+	long generation;
 	const char *phase = cpython_text_of(arguments, 0);
 	void *info = phase ? cpython.tuple_item(arguments, 1) : NULL;
 
@@ -72,7 +75,7 @@ static void *called(void *self, void *arguments)
 	/* Relaxed: the function is always the same. Once: a thread of ours clears it. */
 	met = __atomic_load_n(&python_gc_met, __ATOMIC_RELAXED);
 	if (met)
-		met();
+		met(get(info, "generation", &generation) && generation == OLDEST);
 	if (python_names_look())
 		return NULL;
 	if (!python_recorded())
@@ -87,7 +90,7 @@ static void *called(void *self, void *arguments)
 
 static struct python_method method = { "xsprof", called, PYTHON_METH_VARARGS, NULL };
 
-void (*python_gc_met)(void);
+void (*python_gc_met)(bool full);
 
 static void *added;	/* our callback in the list, with a reference */
 

@@ -272,8 +272,8 @@ void python_gc_begin(int category);
 void python_gc_end(void);
 /* The interpreter with the callback has ended. */
 void python_gc_forget(void);
-/* Called at each collection, with the GIL, unless NULL. */
-extern void (*python_gc_met)(void);
+/* Called at each collection, with the GIL, unless NULL. @full: of all generations. */
+extern void (*python_gc_met)(bool full);
 void python_trace_begin(void);
 /* Called now and then with the GIL: is the calling thread still traced? */
 void python_trace_look(void);

@@ -43,6 +43,7 @@ static struct {
 	bool		mute;		/* the message "no free signal" was printed */
 	bool		mute_crowd;	/* the message "too many threads" was printed */
 	uint64_t	next;		/* time of the next tick, ns; 0: no tick yet */
+	uint64_t	at;		/* when it is taken: later, after a rest */
 	uint64_t	share_at;	/* time when @over was computed, ns; 0: never */
 	uint64_t	share_cpu;	/* its CPU time then, ns */
 	uint64_t	answers;	/* time that asked threads took since then, ns */
@@ -206,6 +207,20 @@ static void tick(uint64_t now)
 
 /* ---- its life -------------------------------------------------------------------------------- */
 
+/* Counts what this thread, and those that answered, took since that was last counted. */
+static void count_share(uint64_t now)
+{
+	uint64_t cpu = xsp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	ticker.over += (int64_t)(cpu - ticker.share_cpu + ticker.answers) -
+		       (int64_t)((now - ticker.share_at) / SHARE);
+	if (ticker.over < -CREDIT)
+		ticker.over = -CREDIT;
+	ticker.share_at = now;
+	ticker.share_cpu = cpu;
+	ticker.answers = 0;
+}
+
 /*
  * Ticks, with the answers of the asked threads, take at most one SHAREth of a CPU in the long run,
  * however many threads there are and however deep their stacks, and CREDIT ns more at once: the
@@ -213,22 +228,11 @@ static void tick(uint64_t now)
  */
 static uint64_t wait_for_share(uint64_t now)
 {
-	uint64_t took = xsp_clock_ns(CLOCK_MONOTONIC) - now, cpu;
+	uint64_t took = xsp_clock_ns(CLOCK_MONOTONIC) - now;
 
 	/* Reading the CPU time is a system call. */
-	if (ticker.share_at && now - ticker.share_at < SHARE_EVERY &&
-	    took < SECOND / ticker.hz / SHARE)
-		return 0;
-	cpu = xsp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	if (ticker.share_at) {
-		ticker.over += (int64_t)(cpu - ticker.share_cpu + ticker.answers) -
-			       (int64_t)((now - ticker.share_at) / SHARE);
-		if (ticker.over < -CREDIT)
-			ticker.over = -CREDIT;
-	}
-	ticker.share_at = now;
-	ticker.share_cpu = cpu;
-	ticker.answers = 0;
+	if (now - ticker.share_at >= SHARE_EVERY || took >= SECOND / ticker.hz / SHARE)
+		count_share(now);
 	return ticker.over > 0 ? (uint64_t)ticker.over * SHARE : 0;
 }
 
@@ -259,23 +263,26 @@ static void ticks(bool (*goes_on)(void))
 {
 	uint64_t period = SECOND / ticker.hz, now, wait, swept = xsp_clock_ns(CLOCK_MONOTONIC);
 	/* Ticks during forks count as missed. */
-	uint64_t next = ticker.next ? ticker.next : swept, at = next;
+	uint64_t next = ticker.next ? ticker.next : swept;
+	/* A rest that a fork interrupted goes on. */
+	uint64_t at = ticker.at > next ? ticker.at : next;
 	/* static: a program that forks often calls this as often. */
 	static uint64_t asked_at;
 	bool recorded = wanted(), was_recorded;
 	uint32_t late;
 
-	/* Another thread's CPU time; nothing was used since the last one ended. */
-	if (ticker.share_at)
-		ticker.over -= (int64_t)((swept - ticker.share_at) / SHARE);
-	ticker.share_at = 0;
+	/* Another thread's CPU time than before a fork, or in the last recording. */
+	ticker.share_cpu = xsp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	if (!ticker.share_at)
+		ticker.share_at = swept;
 
 	while (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE)) {
 		now = xsp_clock_ns(CLOCK_MONOTONIC);
 		if (goes_on && now - asked_at > GOES_ON) {
 			if (!goes_on()) {
-				if (recorded && now >= next && now < at)
-					python_missed(0, (uint32_t)((now - next) / period) + 1);
+				if (recorded && at > next && now >= next)
+					python_missed(0, (uint32_t)(((now < at ? now : at - 1) -
+								     next) / period) + 1);
 				break;
 			}
 			asked_at = now;
@@ -313,7 +320,9 @@ static void ticks(bool (*goes_on)(void))
 		wait = wait_for_share(now);
 		/* Ticks in this time count as missed. */
 		at = next + wait / period * period;
+		ticker.at = at;
 	}
+	count_share(xsp_clock_ns(CLOCK_MONOTONIC));
 	python_outside_take(0);
 }
 
@@ -335,7 +344,7 @@ void python_tick_here(bool (*goes_on)(void))
 	ticks(goes_on);
 	/* A fork ends the thread for a while. */
 	if (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE))
-		ticker.next = 0;
+		ticker.next = ticker.at = 0;
 	take_answer();
 	/* An unanswered question is given up, unless the thread is just answering. */
 	if (python_ask_cancel())
@@ -394,6 +403,6 @@ void python_ticker_end(void)
 
 void python_tick_forked(void)
 {
-	ticker.next = 0;
+	ticker.next = ticker.at = 0;
 	ticker.mute_crowd = false;
 }

@@ -101,10 +101,10 @@ struct chrome {
 };
 
 /*
- * Viewers store microseconds in a double, which holds single nanoseconds up to here: 26 days. Later
+ * Viewers store microseconds in a double, which holds the steps of put.h up to here: 25 days. Later
  * times are set to this time; their order is kept, so ranges still nest.
  */
-#define CHROME_LAST	(1ull << 51)
+#define CHROME_LAST	(1000ull << 41)
 
 static inline uint64_t chrome_rel(const struct xsp_out *out, uint64_t ns)
 {
