@@ -5,10 +5,9 @@
  * returns when the kernel is over. So the call identifies the kernel, and the profiler is off
  * between launches, for example when a graph is captured.
  *
- * A launch holds the lock of its context; launches in other contexts go on. Not measured are
- * kernels that wait for other kernels, which could not run meanwhile; graphs, which CUPTI cannot
- * measure in this way: both hold the lock too, or they would run while another is measured; and
- * launches while a graph is captured, as a capture allows no waits: then nothing is measured.
+ * A launch holds the lock of its context; launches in other contexts go on. Not measured, but
+ * holding the lock, are kernels that wait for other kernels, which could not run meanwhile, and
+ * graphs, which CUPTI cannot measure so. While a graph is captured, which allows no waits, none is.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -64,8 +63,8 @@ static __thread struct context *held;
 
 /* ---- a context ------------------------------------------------------------------------------- */
 
-/* The lock is held. @running: kernels may be measured now. */
-static void close_context(struct context *c, bool running, enum state state)
+/* The lock is held. @runs: the profiler was not stopped. */
+static void close_context(struct context *c, bool runs, enum state state)
 {
 	struct cupti_pm_object run = {
 		.size = CUPTI_SIZE(cupti_pm_object, object), .object = c->chip.profiler,
@@ -74,7 +73,7 @@ static void close_context(struct context *c, bool running, enum state state)
 		.size = CUPTI_SIZE(cupti_range_stop, all), .profiler = c->chip.profiler,
 	};
 
-	if (c->chip.profiler && running)
+	if (c->chip.profiler && runs)
 		(void)cupti_ranges.stop(&end);
 	if (c->chip.profiler)
 		(void)cupti_ranges.disable(&run);
@@ -82,10 +81,10 @@ static void close_context(struct context *c, bool running, enum state state)
 	c->state = state;
 }
 
-static void refuse(struct context *c, int err)
+static void refuse(struct context *c, int err, bool runs)
 {
 	cupti_pm_tell(c->device, err);
-	close_context(c, true, REFUSED);
+	close_context(c, runs, REFUSED);
 }
 
 static int make_image(struct cupti_chip *chip)
@@ -140,7 +139,7 @@ static void open_context(struct context *c)
 	if (!err)
 		err = set_config(&c->chip);
 	if (err) {
-		refuse(c, err);
+		refuse(c, err, false);
 		return;
 	}
 	xsprof_say("GPU %u (%s): metrics of each kernel are measured: kernels run one at a time, "
@@ -176,9 +175,9 @@ static struct context *hold(void *context)
 	if (!c)
 		return NULL;
 	pthread_mutex_lock(&c->lock);
-	/* It was freed before we had its lock: it may be another's. */
 	if (__atomic_load_n(&c->context, __ATOMIC_RELAXED) == context)
 		return c;
+	/* It was freed before we had its lock. */
 	pthread_mutex_unlock(&c->lock);
 	return NULL;
 }
@@ -213,7 +212,7 @@ static bool start(struct context *c)
 	int err = cupti_ranges.start(&run);
 
 	if (err)
-		refuse(c, err);
+		refuse(c, err, false);
 	return !err;
 }
 
@@ -241,7 +240,7 @@ static int read_values(struct context *c, struct cupti_values *values)
 	return 0;
 }
 
-static int stop(struct context *c, struct cupti_values *values)
+static int stop(struct context *c, struct cupti_values *values, bool *runs)
 {
 	struct cupti_range_stop run = {
 		.size = CUPTI_SIZE(cupti_range_stop, all), .profiler = c->chip.profiler,
@@ -251,6 +250,7 @@ static int stop(struct context *c, struct cupti_values *values)
 	};
 	int err = cupti_ranges.stop(&run);
 
+	*runs = err;
 	if (!err)
 		err = cupti_ranges.decode(&decode);
 	/* If another launch was measured meanwhile, it is not known whose the first range is. */
@@ -294,6 +294,7 @@ static void after_launch(void)
 {
 	struct cupti_values values = { .nr = 0 };
 	struct context *c = held;
+	bool runs = false;
 	int err;
 
 	if (!c)
@@ -301,9 +302,9 @@ static void after_launch(void)
 	held = NULL;
 	values.correlation[0] = outer ? outer : inner;
 	values.correlation[1] = inner;
-	err = inner ? stop(c, &values) : 0;
+	err = inner ? stop(c, &values, &runs) : 0;
 	if (err)
-		refuse(c, err);
+		refuse(c, err, runs);
 	pthread_mutex_unlock(&c->lock);
 	if (inner)
 		cupti_values_end(&values);
@@ -405,8 +406,7 @@ void cupti_ranges_attach(void *subscriber)
 
 	if (!cupti_metrics_by_kernel() || !cupti.enable_callback)
 		return;
-	if (!opened)
-		missing = !cupti_ranges_open();
+	missing = opened ? missing : !cupti_ranges_open();
 	opened = true;
 	if (missing)
 		return;

@@ -155,8 +155,8 @@ def check_refused():
         got, seen, kernels, events = record(what, 20)
         said = [line for line in lines(got) if line != ALONE]
         equal([[why in line for line in said], len(kernels), gpulib.missed(events), seen["wrong"],
-               {passes(k) for k in kernels}],
-              [[True], 20, {UNMEASURED: 20}, 0, {None}],
+               {passes(k) for k in kernels}, seen["disabled"]],
+              [[True], 20, {UNMEASURED: 20}, 0, {None}, seen["enabled"]],
               f"{what}: one line with the reason; kernels are recorded, and counted as unmeasured")
     got, seen, kernels, events = record(STAND_IN_VERSION="1204")
     equal([["needs CUDA 12.6 or newer" in line for line in lines(got)], len(kernels),
