@@ -56,7 +56,7 @@ typedef CUpti_ActivityUnifiedMemoryCounter3 managed_t;
 #else
 typedef CUpti_ActivityUnifiedMemoryCounter2 managed_t;
 #endif
-#if VERSION >= 1204
+#if VERSION >= 1203
 typedef CUpti_ActivityGraphTrace2 graph_t;
 #else
 typedef CUpti_ActivityGraphTrace graph_t;
@@ -88,7 +88,7 @@ typedef CUpti_ActivityAPI call_t;
 typedef CUpti_ActivityExternalCorrelation external_t;
 #if VERSION >= 1301
 typedef CUpti_ActivityContext4 context_t;
-#elif VERSION >= 1206
+#elif VERSION >= 1205
 typedef CUpti_ActivityContext3 context_t;
 #elif VERSION >= 1204
 typedef CUpti_ActivityContext2 context_t;

@@ -84,7 +84,7 @@ EXPORT size_t stand_in_length(uint32_t kind)
 	case CUPTI_JIT:
 		return v < 1204 ? 64 : 72;
 	case CUPTI_GRAPH:
-		return v < 1204 ? 48 : 56;
+		return v < 1203 ? 48 : 56;
 	case CUPTI_MANAGED:
 		return v < 1208 ? 64 : 104;
 	case CUPTI_OVERHEAD:
@@ -92,7 +92,7 @@ EXPORT size_t stand_in_length(uint32_t kind)
 	case CUPTI_DEVICE:
 		return v < 1202 ? 176 : v < 1303 ? 184 : 192;
 	case CUPTI_CONTEXT:
-		return v < 1204 ? 16 : v < 1206 ? 24 : v < 1301 ? 32 : 40;
+		return v < 1204 ? 16 : v < 1205 ? 24 : v < 1301 ? 32 : 40;
 	default:
 		return 64;
 	}
