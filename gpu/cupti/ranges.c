@@ -56,7 +56,7 @@ static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static bool on, missing;
 static uint32_t captures;
 
-/* Of this thread: correlations of the runtime's and the driver's call; whose lock it holds. */
+/* Per thread: correlations of the runtime's and the driver's call; context whose lock it holds. */
 static __thread uint32_t outer;
 static __thread uint32_t inner;	/* 0: the launch is not measured */
 static __thread struct context *held;
@@ -253,7 +253,7 @@ static int stop(struct context *c, struct cupti_values *values, bool *runs)
 	*runs = err;
 	if (!err)
 		err = cupti_ranges.decode(&decode);
-	/* If another launch was measured meanwhile, it is not known whose the first range is. */
+	/* A second range: the first may belong to another launch. */
 	if (!err && !decode.dropped)
 		err = read_values(c, values);
 	return err ? err : cupti_chip_clear_image(&c->chip);
@@ -269,7 +269,7 @@ static bool may_measure(void)
 static void before_launch(const struct cupti_callback *call, bool graph)
 {
 	uint32_t ids[2] = { outer ? outer : call->correlation, call->correlation };
-	bool alone = graph || cupti_values_none(call->symbol);
+	bool measured = !graph && !cupti_values_none(call->symbol);
 	struct context *c;
 
 	if (held || !call->context || !may_measure())
@@ -278,13 +278,13 @@ static void before_launch(const struct cupti_callback *call, bool graph)
 	if (!c)
 		return;
 	/* Check again under the lock: who turns measuring off takes it later, and waits for us. */
-	if (may_measure() && c->state == FREE && !alone)
+	if (may_measure() && c->state == FREE && measured)
 		open_context(c);
-	if (c->state != READY || !may_measure() || (!alone && !start(c))) {
+	if (c->state != READY || !may_measure() || (measured && !start(c))) {
 		pthread_mutex_unlock(&c->lock);
 		return;
 	}
-	inner = alone ? 0 : call->correlation;
+	inner = measured ? call->correlation : 0;
 	if (inner)
 		cupti_values_begin(ids);
 	held = c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Which activities of devices are work that a call started on a stream.
+ * Kinds of device activities: work on a stream, and the calls that start it.
  */
 #ifndef XSP_DEVICE_WORK_H
 #define XSP_DEVICE_WORK_H

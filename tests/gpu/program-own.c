@@ -76,7 +76,7 @@ static void launch_late(void)
 	stand_in_kernel(stand_in_call(false, 1), 7, "late", 0);
 }
 
-/* A launch while CUPTI is given back: nobody would ever get a buffer that it has then. */
+/* Launches while CUPTI is given back. A buffer that CUPTI keeps then is never returned. */
 void paused_late(void)
 {
 	stand_in_after_flush = launch_late;

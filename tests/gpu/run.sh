@@ -67,8 +67,8 @@ $compile -o work "$here/work.cu" &&
 	"$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/CUDA \1/p'
 } >figures
 
-# A program that hangs, as one may whose kernels are measured alone, costs two minutes. It ends
-# first, so that nothing of it is left on the device.
+# A program may hang, for example if its kernels are measured one at a time. It is killed after
+# 110 s, before the recorder, so that nothing of it is left on the device.
 printf '#!/bin/sh\nexec timeout -s KILL 110 ./work "$@"\n' >w && chmod +x w || exit 1
 xsprof() { timeout -k 5 120 "$xsprof" "$@"; }
 record() { xsprof record -q --gpu -b 64M -o "$@"; }

@@ -71,7 +71,7 @@ static void read_event(void *data, const struct xsprof_event *ev)
 		xsp_captured_event(&r->nodes, ev,
 				   xsp_tracks_get(r->tracks, ev->producer, ev->pid, 0, ev->tid,
 						  ev->ns));
-	else if (gpu_is_work(ev->aux) && rec->graph_node)
+	else if (xsp_device_is_work(ev->aux) && rec->graph_node)
 		add(r, ev);
 }
 

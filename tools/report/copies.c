@@ -80,7 +80,7 @@ void copies_event(struct copies *copies, const struct xsprof_event *ev,
 
 	/* The launch of a graph does not wait for the graph's copies. */
 	if (!ev->value || ev->end_ns < ev->begin_ns || (half.copy && rec->graph) ||
-	    (!half.copy && !gpu_is_call(ev->aux)) ||
+	    (!half.copy && !xsp_device_is_call(ev->aux)) ||
 	    !xsp_filter_time(filter, ev->end_ns))
 		return;
 	xsp_groups_words(copies->gpu->report->groups, ev->producer, ev->name, &half.word,

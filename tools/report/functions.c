@@ -29,7 +29,7 @@ static int of_thread(struct functions *f, uint32_t producer, uint32_t tid, struc
 	t->key = (struct xsp_key){ .producer = producer + 1, .tid = tid + 1ull };
 	at = xsp_map_get(&f->threads, key);
 	t->number = at ? *at : f->nr_threads + 1;
-	if (at || t->number > UINT32_MAX)
+	if (at)
 		return 0;
 	f->nr_threads++;
 	return xsp_map_set(&f->threads, key, t->number);
@@ -45,7 +45,7 @@ static struct function *row_of(struct functions *f, const struct of_thread *thre
 	if (at)
 		return &f->rows[*at];
 	if (f->nr >= FUNCTION_ROWS - 1 && key != 1) {
-		/* Once for each sample, whose number this is. */
+		/* Count each sample once. The number of samples so far identifies it. */
 		f->full += f->full_at != functions_all(f->samples);
 		f->full_at = functions_all(f->samples);
 		return row_of(f, &nobody, 0);

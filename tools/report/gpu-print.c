@@ -40,7 +40,7 @@ static void cells(const struct gpu_row *row, uint64_t busy, char cell[COLUMNS][3
 		tool_format_time(cell[P50], 32, xsp_group_quantile(g, 0.5));
 		tool_format_time(cell[P99], 32, xsp_group_quantile(g, 0.99));
 	}
-	if (!gpu_is_work(row->kind))
+	if (!xsp_device_is_work(row->kind))
 		return;
 	snprintf(cell[SHARE], 32, "%.1f %%", percent(g->total, busy));
 	if (row->delays)
@@ -72,7 +72,7 @@ static void print_rows(const struct gpu_report *gpu, uint32_t from, uint32_t to,
 		[COUNT] = true, [TOTAL] = true, [MEAN] = true, [MIN] = true, [P50] = true,
 		[P99] = true, [MAX] = true,
 	};
-	bool work = from < to && gpu_is_work(gpu->rows[from].kind), bold = report_colours();
+	bool work = from < to && xsp_device_is_work(gpu->rows[from].kind), bold = report_colours();
 	uint64_t limit = gpu->report->reading.limit;
 	uint32_t n = to - from > limit ? (uint32_t)limit : to - from;
 	char cell[COLUMNS][32];
@@ -267,9 +267,9 @@ void gpu_print(const struct gpu_report *gpu)
 	print_unrecorded(gpu);
 	for (uint32_t i = 0; i < gpu->nr_devices; i++)
 		print_device(gpu, i);
-	while (work < gpu->nr && gpu_is_work(gpu->rows[work].kind))
+	while (work < gpu->nr && xsp_device_is_work(gpu->rows[work].kind))
 		work++;
-	for (calls = work; calls < gpu->nr && gpu_is_call(gpu->rows[calls].kind); calls++)
+	for (calls = work; calls < gpu->nr && xsp_device_is_call(gpu->rows[calls].kind); calls++)
 		;
 	print_rows(gpu, 0, work, "Activity");
 	gpu_print_measured(gpu, 0, work);

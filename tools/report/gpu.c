@@ -255,10 +255,10 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 	add_duration(r->gpu.report, row->group, end - begin);
 	if (gpu_is_memory(ev->aux))
 		add_memory(r, ev, row);
-	if (gpu_is_work(ev->aux))
+	if (xsp_device_is_work(ev->aux))
 		add_work(r, ev, row, begin, end);
-	if (gpu_is_work(ev->aux) || gpu_is_call(ev->aux))
-		match(r, ev, gpu_is_call(ev->aux) ? 0 : (uint32_t)(row - r->gpu.rows) + 1);
+	if (xsp_device_is_work(ev->aux) || xsp_device_is_call(ev->aux))
+		match(r, ev, xsp_device_is_call(ev->aux) ? 0 : (uint32_t)(row - r->gpu.rows) + 1);
 }
 
 static int event(void *data, const struct xsprof_event *ev)
@@ -292,7 +292,7 @@ static uint64_t busy_sum(const struct gpu_report *gpu)
 
 static int class_of(uint32_t kind)
 {
-	return gpu_is_work(kind) ? 0 : gpu_is_call(kind) ? 1 : 2;
+	return xsp_device_is_work(kind) ? 0 : xsp_device_is_call(kind) ? 1 : 2;
 }
 
 static int compare(const void *pa, const void *pb)

@@ -410,16 +410,6 @@ void gpu_json_measured(const struct gpu_report *gpu, const struct gpu_row *row);
 /* Return: an exit status. */
 int gpu_run(struct report *report);
 
-static inline bool gpu_is_call(uint32_t kind)
-{
-	return xsp_device_is_call(kind);
-}
-
-static inline bool gpu_is_work(uint32_t kind)
-{
-	return xsp_device_is_work(kind);
-}
-
 static inline bool gpu_is_memory(uint32_t kind)
 {
 	return kind == XSPROF_GPU_ALLOC || kind == XSPROF_GPU_FREE;

@@ -121,7 +121,8 @@ static void call_event(void *data, const struct xsprof_event *ev)
 	struct host *h = data;
 	uint32_t tid, category;
 
-	if (ev->type != XSPROF_REC_GPU || ev->rec_size < sizeof(*rec) || !gpu_is_call(ev->aux))
+	if (ev->type != XSPROF_REC_GPU || ev->rec_size < sizeof(*rec) ||
+	    !xsp_device_is_call(ev->aux))
 		return;
 	tid = idle_thread(ev, rec);
 	for (uint32_t d = 0; d < h->idle->gpu->nr_devices; d++) {

@@ -176,9 +176,9 @@ static void search_event(void *data, const struct xsprof_event *ev)
 	if (ev->type != XSPROF_REC_GPU || ev->rec_size < sizeof(*rec))
 		return;
 	copies_event(s->copies, ev, rec);
-	if (gpu_is_work(ev->aux))
+	if (xsp_device_is_work(ev->aux))
 		work(s, ev, rec);
-	else if (gpu_is_call(ev->aux) && ev->value)
+	else if (xsp_device_is_call(ev->aux) && ev->value)
 		call(s, ev, rec);
 }
 

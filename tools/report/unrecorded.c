@@ -85,7 +85,7 @@ static int device_event(struct gpu_unrecorded *u, const struct xsprof_event *ev)
 {
 	if (ev->aux == XSPROF_GPU_UNRECORDED)
 		return add(u, ev->begin_ns, ev->end_ns);
-	if (!gpu_is_work(ev->aux))
+	if (!xsp_device_is_work(ev->aux))
 		return 0;
 	/* Without a name, because there was no room for it, the category is unknown. */
 	if (ev->name)

@@ -367,7 +367,7 @@ static void look_at_recorder(bool full)
 	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
 	int lives;
 
-	/* No function of ours is called when a thread of the child takes the GIL. */
+	/* The hooks of the GIL are missing here, so no other event announces a new thread. */
 	if (full)
 		python_names_want();
 	if (now - looked_at < 1000000000u)
