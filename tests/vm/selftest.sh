@@ -204,6 +204,18 @@ check "gate: the flags of a task that uses a capability" 0 \
 	"$(capable ns_capable_noaudit rcu_core+0x1/0x2)"
 check "gate: written by another" 1 "$(capable f rcu_core+0x1/0x2)"
 check "gate: read by the module" 1 "$(capable ns_capable_noaudit 'g+0x1/0x2 [xsprof]')"
+# statistics WRITER READER: the same: the module frees memory, a task does too
+statistics()
+{
+	gate "$line" 'BUG: KCSAN: data-race in f / g' \
+		' write to 0x1 of 4 bytes by task 1 on cpu 0:' " $1+0x1/0x2" \
+		' kvfree_call_rcu+0x1/0x2' ' h+0x1/0x2 [xsprof]' '' \
+		' read to 0x1 of 4 bytes by task 2 on cpu 0:' " $2+0x1/0x2" "$line"
+}
+check "gate: statistics of debug objects" 0 \
+	"$(statistics debug_object_activate debug_check_no_obj_freed)"
+check "gate: written by another" 1 "$(statistics f debug_check_no_obj_freed)"
+check "gate: read by another" 1 "$(statistics debug_object_activate f)"
 
 # restartable: arm64: is there rseq, and would a broken sequence be noticed?
 restartable()
