@@ -90,6 +90,7 @@ int cupti_attach(void)
 		cupti_detach();
 		return err;
 	}
+	cupti_state_versions();
 	cupti_device_buffers_bound();
 	set_zeroed(1);
 	set_latency(1);

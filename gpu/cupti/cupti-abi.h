@@ -340,6 +340,14 @@ struct cupti_pcie {
 	} of_type;
 };
 
+enum cupti_counter {	/* of unified memory */
+	CUPTI_TO_DEVICE = 1, CUPTI_TO_HOST, CUPTI_HOST_FAULT, CUPTI_DEVICE_FAULT, CUPTI_THRASHING,
+	CUPTI_THROTTLING, CUPTI_REMOTE_MAP, CUPTI_PEER,
+};
+
+#define CUPTI_HOST	0xffffffffu	/* in place of a device */
+#define CUPTI_IN_HOST	1u		/* flag of thrashing and throttling */
+
 /* Of unified memory: what was moved, or a fault. */
 struct cupti_managed {
 	uint32_t	kind;

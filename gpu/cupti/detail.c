@@ -10,9 +10,9 @@
 
 static const char *const words[CUPTI_NR_DETAILS] = {
 	[CUPTI_DETAIL_GRAPHS] = "graphs", [CUPTI_DETAIL_MEMORY] = "memory",
-	[CUPTI_DETAIL_MANAGED] = "managed", [CUPTI_DETAIL_POOLS] = "pools",
-	[CUPTI_DETAIL_JIT] = "jit", [CUPTI_DETAIL_LINKS] = "links",
-	[CUPTI_DETAIL_SHARE] = "share",
+	[CUPTI_DETAIL_MANAGED] = "managed", [CUPTI_DETAIL_FAULTS] = "faults",
+	[CUPTI_DETAIL_POOLS] = "pools", [CUPTI_DETAIL_JIT] = "jit",
+	[CUPTI_DETAIL_LINKS] = "links", [CUPTI_DETAIL_SHARE] = "share",
 	[CUPTI_DETAIL_QUEUED] = "queued",
 };
 
@@ -26,8 +26,8 @@ static void take(const char *word, size_t len)
 			return;
 		}
 	}
-	xsprof_say("%s: '%.*s' is unknown: expected graphs, memory, managed, pools, jit, links, "
-		   "share or queued: ignored", VARIABLE, (int)len, word);
+	xsprof_say("%s: '%.*s' is unknown: expected graphs, memory, managed, faults, pools, jit, "
+		   "links, share or queued: ignored", VARIABLE, (int)len, word);
 }
 
 void cupti_detail_init(void)

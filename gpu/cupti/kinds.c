@@ -9,7 +9,7 @@ static const uint32_t kinds[] = {
 	CUPTI_EXTERNAL, CUPTI_CONTEXT, CUPTI_DEVICE, CUPTI_EVENT,
 };
 
-static bool later;	/* unified memory is wanted, and not on yet */
+static bool later;	/* CUDA was not ready for unified memory */
 static bool graphs;	/* as a whole */
 static bool no_calls;
 
@@ -43,7 +43,7 @@ static void enable_details(void)
 	if (cupti_detail(CUPTI_DETAIL_LINKS) && !enable_links())
 		xsprof_say("this CUPTI cannot report how devices are connected: it is not "
 			   "recorded");
-	later = cupti_detail(CUPTI_DETAIL_MANAGED);
+	later = true;
 	cupti_kinds_later();
 }
 
@@ -95,8 +95,7 @@ void cupti_kinds_pause(void)
 		(void)cupti.disable(CUPTI_GRAPH);
 	if (cupti_detail(CUPTI_DETAIL_MEMORY))
 		(void)cupti.disable(CUPTI_MEMORY);
-	if (cupti_detail(CUPTI_DETAIL_MANAGED))
-		(void)cupti.disable(CUPTI_MANAGED);
+	(void)cupti.disable(CUPTI_MANAGED);
 	if (cupti_detail(CUPTI_DETAIL_POOLS))
 		(void)cupti.disable(CUPTI_POOL);
 	if (cupti_detail(CUPTI_DETAIL_JIT))

@@ -105,6 +105,37 @@ int cupti_open(void)
 	return -ENOSYS;
 }
 
+/* As CUDA counts them: 13000 is 13.0.  The driver's is the newest that it can run. */
+static void state(const char *fact, const char *const *libs, size_t nr, const char *function)
+{
+	int (*get)(int *version) = NULL;
+	void *lib = NULL, *symbol;
+	char text[16];
+	int version;
+
+	for (size_t i = 0; i < nr && !lib; i++)
+		lib = dlopen(libs[i], RTLD_NOW | RTLD_NOLOAD);
+	symbol = lib ? dlsym(lib, function) : NULL;
+	memcpy(&get, &symbol, sizeof(get));
+	if (get && !get(&version)) {
+		snprintf(text, sizeof(text), "%d", version);
+		(void)xsprof_fact(fact, text);
+	}
+	if (lib)
+		(void)dlclose(lib);
+}
+
+void cupti_state_versions(void)
+{
+	static const char *const driver[] = { "libcuda.so.1" };
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", cupti_version);
+	(void)xsprof_fact("cupti_version", text);
+	state("cuda_driver_version", driver, ARRAY_SIZE(driver), "cuDriverGetVersion");
+	state("cuda_runtime_version", runtimes, ARRAY_SIZE(runtimes), "cudaRuntimeGetVersion");
+}
+
 bool cupti_functions_get(const struct gpu_function *functions, size_t nr)
 {
 	return !gpu_functions_get(library, functions, nr);

@@ -62,6 +62,8 @@ extern uint32_t cupti_version;
 
 /* Return: 0; -ENOENT or -ENOSYS after a message. */
 int cupti_open(void);
+/* States the versions of CUPTI and CUDA as facts of the process. */
+void cupti_state_versions(void);
 /* Looks up functions. Return: false: the library does not have all of them. */
 bool cupti_functions_get(const struct gpu_function *functions, size_t nr);
 /* CUPTI's text for a result. */
@@ -170,6 +172,7 @@ enum cupti_detail {
 	CUPTI_DETAIL_GRAPHS,	/* launches of graphs as a whole instead of their nodes */
 	CUPTI_DETAIL_MEMORY,	/* allocations and frees */
 	CUPTI_DETAIL_MANAGED,	/* moves of unified memory */
+	CUPTI_DETAIL_FAULTS,	/* its page faults */
 	CUPTI_DETAIL_POOLS,	/* pools of memory */
 	CUPTI_DETAIL_JIT,	/* compilations by the driver */
 	CUPTI_DETAIL_LINKS,	/* how devices are connected */

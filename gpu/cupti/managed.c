@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Unified memory: what the driver moved between a CPU and devices, and why.  It is on request, as
- * the driver then tells of each move, which slows it down.
+ * Unified memory: what the driver moved between a CPU and devices, and why; and page faults, with
+ * what the driver does about memory that several processors want.  Both are on request, as the
+ * driver then tells of each, which slows it down.
  */
 #include "gpu/cupti/local.h"
 
@@ -10,11 +11,17 @@
 #define NOT_INITIALIZED	15
 #define ARGS		4u
 
-enum counter { TO_DEVICE = 1, TO_HOST = 2, PEER = 8 };
+enum key {
+	KEY_ADDRESS, KEY_FROM, KEY_TO, KEY_CAUSE, KEY_ACCESS, KEY_GROUPS, KEY_INSTRUCTION,
+	KEY_DEVICES, NR_KEYS,
+};
 
-enum key { KEY_ADDRESS, KEY_FROM, KEY_TO, KEY_CAUSE, NR_KEYS };
+static const uint32_t moves[] = { CUPTI_TO_DEVICE, CUPTI_TO_HOST, CUPTI_PEER };
+static const uint32_t faults[] = {
+	CUPTI_HOST_FAULT, CUPTI_DEVICE_FAULT, CUPTI_THRASHING, CUPTI_THROTTLING, CUPTI_REMOTE_MAP,
+};
 
-static const uint32_t counters[] = { TO_DEVICE, TO_HOST, PEER };
+_Static_assert(CUPTI_HOST == XSPROF_DEVICE_HOST, "records have its number");
 
 static xsprof_name_t keys[NR_KEYS];
 
@@ -22,39 +29,84 @@ void cupti_managed_init(void)
 {
 	static const char *const texts[NR_KEYS] = {
 		[KEY_ADDRESS] = "address", [KEY_FROM] = "fromDevice", [KEY_TO] = "toDevice",
-		[KEY_CAUSE] = "cause",
+		[KEY_CAUSE] = "cause", [KEY_ACCESS] = "access", [KEY_GROUPS] = "fault groups",
+		[KEY_INSTRUCTION] = "instruction", [KEY_DEVICES] = "devices (mask)",
 	};
 
 	for (int i = 0; i < NR_KEYS; i++)
 		keys[i] = xsprof_name(texts[i]);
 }
 
-bool cupti_managed_on(void)
+static int configure(const uint32_t *counters, uint32_t nr)
 {
-	struct cupti_managed_config configs[ARRAY_SIZE(counters)];
-	int err = -1;
+	struct cupti_managed_config configs[ARRAY_SIZE(moves) + ARRAY_SIZE(faults)];
 
-	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
+	for (uint32_t i = 0; i < nr; i++)
 		configs[i] = (struct cupti_managed_config){
 			.scope = ALL_DEVICES, .counter = counters[i], .on = 1,
 		};
-	if (cupti.configure_managed)
-		err = cupti.configure_managed(configs, ARRAY_SIZE(counters));
-	if (!err)
+	return cupti.configure_managed ? cupti.configure_managed(configs, nr) : -1;
+}
+
+static bool not_ready(int err)
+{
+	return err == NOT_READY || err == NOT_INITIALIZED;
+}
+
+static void tell(int err, const char *what)
+{
+	xsprof_say("CUPTI: %s (%d): %s", err < 0 ? "it has no counters for it" : cupti_text(err),
+		   err, what);
+}
+
+/* One by one: a device may report what is moved, and no faults. */
+bool cupti_managed_on(void)
+{
+	bool want_moves = cupti_detail(CUPTI_DETAIL_MANAGED);
+	bool want_faults = cupti_detail(CUPTI_DETAIL_FAULTS);
+	int err_moves = want_moves ? configure(moves, ARRAY_SIZE(moves)) : 0;
+	int err_faults = want_faults ? configure(faults, ARRAY_SIZE(faults)) : 0;
+	int err = 0;
+
+	if ((want_moves && !err_moves) || (want_faults && !err_faults))
 		err = cupti.enable(CUPTI_MANAGED);
-	if (err == NOT_READY || err == NOT_INITIALIZED)
+	if (not_ready(err) || not_ready(err_moves) || not_ready(err_faults))
 		return false;
+	if (err_moves)
+		tell(err_moves, "moves of unified memory are not recorded");
+	if (err_faults)
+		tell(err_faults, "faults of unified memory are not recorded");
 	if (err)
-		xsprof_say("CUPTI: %s (%d): unified memory is not recorded",
-			   err < 0 ? "it has no counters for it" : cupti_text(err), err);
+		tell(err, "unified memory is not recorded");
 	return true;
+}
+
+static struct xsprof_kv text_of(enum key key, const char *const *texts, size_t nr, uint32_t n)
+{
+	return xsprof_str(keys[key], texts[n < nr ? n : 0]);
+}
+
+static struct xsprof_kv address_of(const struct cupti_managed *m)
+{
+	return xsprof_ptr(keys[KEY_ADDRESS], (const void *)(uintptr_t)m->address);
+}
+
+static size_t put_ends(const struct cupti_managed *m, struct xsprof_kv *kv)
+{
+	size_t n = 0;
+
+	if (m->from != CUPTI_HOST)
+		kv[n++] = xsprof_i64(keys[KEY_FROM], m->from);
+	if (m->to != CUPTI_HOST)
+		kv[n++] = xsprof_i64(keys[KEY_TO], m->to);
+	return n;
 }
 
 static void put_moved(const struct cupti_managed *m)
 {
 	static const char *const names[] = {
-		[TO_DEVICE] = "Unified Memory HtoD", [TO_HOST] = "Unified Memory DtoH",
-		[PEER] = "Unified Memory DtoD",
+		[CUPTI_TO_DEVICE] = "Unified Memory HtoD", [CUPTI_TO_HOST] = "Unified Memory DtoH",
+		[CUPTI_PEER] = "Unified Memory DtoD",
 	};
 	static const char *const causes[] = {
 		"unknown", "user", "coherence", "prefetch", "eviction", "access counters",
@@ -67,25 +119,99 @@ static void put_moved(const struct cupti_managed *m)
 			m->start, m->end, 0))
 		return;
 	/* The driver moves it for whichever context wants it, in no stream. */
-	a.device = m->counter == TO_DEVICE ? m->to : m->from;
+	a.device = m->counter == CUPTI_TO_DEVICE ? m->to : m->from;
 	a.stream = UINT32_MAX;
 	a.bytes = m->value;
-	kv[n++] = xsprof_ptr(keys[KEY_ADDRESS], (const void *)(uintptr_t)m->address);
-	kv[n++] = xsprof_str(keys[KEY_CAUSE], causes[m->flags < ARRAY_SIZE(causes) ? m->flags : 0]);
-	if (m->counter == PEER) {
-		kv[n++] = xsprof_i64(keys[KEY_FROM], m->from);
-		kv[n++] = xsprof_i64(keys[KEY_TO], m->to);
-	}
+	kv[n++] = address_of(m);
+	kv[n++] = text_of(KEY_CAUSE, causes, ARRAY_SIZE(causes), m->flags);
+	if (m->counter == CUPTI_PEER)
+		n += put_ends(m, kv + n);
 	cupti_put(&a, kv, n);
+}
+
+/* The processor that had the fault.  Of thrashing there are several: the first. */
+static uint32_t place_of(const struct cupti_managed *m)
+{
+	switch (m->counter) {
+	case CUPTI_DEVICE_FAULT:
+		return m->from;
+	case CUPTI_THRASHING:
+		return m->flags & CUPTI_IN_HOST || !m->from ? CUPTI_HOST :
+							      (uint32_t)__builtin_ctz(m->from);
+	case CUPTI_THROTTLING:
+		return m->flags & CUPTI_IN_HOST ? CUPTI_HOST : m->from;
+	case CUPTI_REMOTE_MAP:
+		return m->to;
+	default:
+		return CUPTI_HOST;
+	}
+}
+
+static size_t put_details(const struct cupti_managed *m, struct xsprof_kv *kv)
+{
+	static const char *const accesses[] = { "unknown", "read", "write", "atomic", "prefetch" };
+	static const char *const causes[] = {
+		"unknown", "coherence", "thrashing", "policy", "out of memory", "eviction",
+	};
+	size_t n = 0;
+
+	switch (m->counter) {
+	case CUPTI_HOST_FAULT:
+		kv[n++] = text_of(KEY_ACCESS, accesses, ARRAY_SIZE(accesses), m->flags);
+		kv[n++] = xsprof_ptr(keys[KEY_INSTRUCTION], (const void *)(uintptr_t)m->value);
+		break;
+	case CUPTI_DEVICE_FAULT:
+		kv[n++] = text_of(KEY_ACCESS, accesses, ARRAY_SIZE(accesses), m->flags);
+		kv[n++] = xsprof_u64(keys[KEY_GROUPS], m->value);
+		break;
+	case CUPTI_THRASHING:
+		kv[n++] = xsprof_u64(keys[KEY_DEVICES], m->from);
+		break;
+	case CUPTI_REMOTE_MAP:
+		kv[n++] = text_of(KEY_CAUSE, causes, ARRAY_SIZE(causes), m->flags);
+		n += put_ends(m, kv + n);
+		break;
+	}
+	return n;
+}
+
+/* Only faults of devices and throttling last; CUPTI leaves the ends of others undefined. */
+static void put_fault(const struct cupti_managed *m)
+{
+	static const char *const names[] = {
+		[CUPTI_HOST_FAULT] = "Unified Memory CPU Page Fault",
+		[CUPTI_DEVICE_FAULT] = "Unified Memory GPU Page Fault",
+		[CUPTI_THRASHING] = "Unified Memory Thrashing",
+		[CUPTI_THROTTLING] = "Unified Memory Throttling",
+		[CUPTI_REMOTE_MAP] = "Unified Memory Remote Mapping",
+	};
+	bool lasts = m->counter == CUPTI_DEVICE_FAULT || m->counter == CUPTI_THROTTLING;
+	struct xsprof_device_activity a;
+	struct xsprof_kv kv[ARGS];
+
+	if (!cupti_work(&a, XSPROF_GPU_FAULT, xsprof_name_in(cupti_category(), names[m->counter]),
+			m->start, lasts ? m->end : m->start, 0))
+		return;
+	a.device = place_of(m);
+	a.stream = UINT32_MAX;
+	kv[0] = address_of(m);
+	cupti_put(&a, kv, 1 + put_details(m, kv + 1));
 }
 
 void cupti_managed(const struct cupti_managed *m)
 {
 	switch (m->counter) {
-	case TO_DEVICE:
-	case TO_HOST:
-	case PEER:
+	case CUPTI_TO_DEVICE:
+	case CUPTI_TO_HOST:
+	case CUPTI_PEER:
 		put_moved(m);
+		break;
+	case CUPTI_HOST_FAULT:
+	case CUPTI_DEVICE_FAULT:
+	case CUPTI_THRASHING:
+	case CUPTI_THROTTLING:
+	case CUPTI_REMOTE_MAP:
+		put_fault(m);
 		break;
 	default:
 		cupti_miss(CUPTI_MISS_UNKNOWN, 1);

@@ -24,6 +24,7 @@ int xsr_take_gpu(struct xsr_builder *b)
 		[XSPROF_GPU_OVERHEAD] = XSPROF_EVENT_OVERHEAD,
 		[XSPROF_GPU_GRAPH] = XSPROF_EVENT_KERNEL,
 		[XSPROF_GPU_CUSTOM] = XSPROF_EVENT_KERNEL,
+		[XSPROF_GPU_FAULT] = XSPROF_EVENT_OVERHEAD,
 	};
 	const struct xsprof_event *ev = b->ev;
 	struct xsprof_profiler_event *e;

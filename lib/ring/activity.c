@@ -13,7 +13,7 @@
 static bool is_known(const struct xsprof_device_activity *a)
 {
 	return a->size >= sizeof(*a) && a->kind >= XSPROF_GPU_KERNEL &&
-	       a->kind <= XSPROF_GPU_CUSTOM;
+	       a->kind <= XSPROF_GPU_FAULT;
 }
 
 uint32_t xsprof_thread_id(void)

@@ -191,6 +191,47 @@ def check_links():
           "which is not recorded without a request")
 
 
+# Name, device (None: the host), lasts, arguments.
+FAULTS = [
+    ("CPU Page Fault", None, False, {"access": "write", "instruction": 0x401000}),
+    ("GPU Page Fault", 1, True, {"access": "read", "fault groups": 3}),
+    ("Thrashing", 1, False, {"devices (mask)": 6}),
+    ("Thrashing", None, False, {"devices (mask)": 6}),
+    ("Throttling", 1, True, {}),
+    ("Throttling", None, True, {}),
+    ("Remote Mapping", 1, False, {"cause": "out of memory", "toDevice": 1}),
+    ("Remote Mapping", None, False, {"cause": "unknown", "fromDevice": 1}),
+]
+
+
+def check_faults():
+    for version in (1108, 1208, 1305):
+        _, gpu, _ = record("--gpu=faults", what=["details"], STAND_IN_VERSION=str(version))
+        faults = [e for e in gpu if e["kind"] == "fault"]
+        equal([(e["name"], e.get("device"), e["end_ns"] > e["begin_ns"], args_of(e))
+               for e in faults],
+              [("Unified Memory " + name, device, lasts, {"address": 0x7000, **args})
+               for name, device, lasts, args in FAULTS],
+              f"CUDA {version // 100}.{version % 100}: --gpu=faults: faults of unified memory")
+        equal(kinds(gpu)["memcpy"], 0, "and not what was moved")
+    trace = json.loads(run("dump", "-f", "kineto", CAPTURE).stdout)["traceEvents"]
+    equal([(e["cat"], e["args"].get("device")) for e in trace
+           if e.get("name") == "Unified Memory Throttling"], [("overhead", 1), ("overhead", None)],
+          "Kineto's format has them as overhead, with their device")
+    names = {e["args"]["name"] for e in json.loads(run("dump", "-f", "chrome", CAPTURE).stdout)
+             ["traceEvents"] if e["name"] == "thread_name"}
+    equal([name in names for name in ("GPU 1 memory faults", "CPU faults of unified memory")],
+          [True, True], "in Chrome's they have tracks")
+    report = json.loads(run("report", "--gpu", "--json", CAPTURE).stdout)
+    equal(sorted((r["name"], r["count"]) for r in report["rows"] if r["kind"] == "fault"),
+          sorted(collections.Counter("Unified Memory " + f[0] for f in FAULTS).items()),
+          "report --gpu counts them")
+    got, gpu, _ = record("--gpu=faults,managed", what=["details"], STAND_IN_NO_FAULTS="1")
+    equal([kinds(gpu)["fault"], kinds(gpu)["memcpy"],
+           "(28): faults of unified memory are not recorded" in got.stderr], [0, 2, True],
+          "a device without: what was moved is recorded, and a line tells")
+
+
 def check_details():
     gpu = check_chain(1108)
     check_chain(1206)
@@ -204,6 +245,7 @@ def check_details():
     equal([e["name"] for e in gpu if e["name"].startswith(("JIT", "Pool"))], [],
           "nor pools of memory, nor what the driver compiles")
     check_memory()
+    check_faults()
     _, gpu, _ = record("--gpu=graphs,managed,queued", what=["details"])
     graph = [e for e in gpu if e["kind"] == "graph"]
     call = {e["value"]: e["name"] for e in gpu if e["kind"] == "runtime"}

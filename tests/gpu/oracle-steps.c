@@ -73,8 +73,15 @@ static uint64_t now(void)
 /* Return: the number of records. */
 static long fill(void *lib)
 {
+	struct cupti_managed_config moves = { .scope = 2, .counter = CUPTI_TO_DEVICE, .on = 1 };
+	int (*configure)(struct cupti_managed_config *configs, uint32_t nr);
 	long n = 0;
 
+	configure = (__typeof__(configure))function(lib,
+					"cuptiActivityConfigureUnifiedMemoryCounter");
+	/* CUDA is not ready the first time. */
+	for (int i = 0; i < 2; i++)
+		(void)configure(&moves, 1);
 	for (int i = 0; i < 100; i++) {
 		FUNCTION(lib, stand_in_device)(3);
 		FUNCTION(lib, stand_in_context)(5);

@@ -20,9 +20,9 @@ def equal(got, want, name):
     gpulib.equal(got, want, f"{name} (replay)")
 
 
-def record(*what, options=("--gpu",), version=1305):
+def record(*what, options=("--gpu",), version=1305, **more):
     got, events, _ = gpulib.record([PROGRAM, *what], options,
-                                   **{**OWN, "STAND_IN_VERSION": str(version)})
+                                   **{**OWN, "STAND_IN_VERSION": str(version), **more})
     return got, events
 
 
@@ -47,6 +47,13 @@ def check_others_session():
     equal(["resumed: 1, buffers: 32" in got.stdout, json.loads(facts["device_buffers"])],
           [True, {"at_most": 32, "bytes": 3200000}],
           "CUPTI's memory on the device is bounded, and the process states that")
+    equal([facts.get("cupti_version"), "cuda_driver_version" in facts], ["130500", False],
+          "it states the version of CUPTI, and of no driver that the program has not loaded")
+    record("pause", LD_PRELOAD=os.path.join(gpulib.BUILD, "tests", "gpu", "libcuda-stand-in.so"))
+    trace = json.loads(gpulib.run([gpulib.XSPROF, "dump", "-f", "kineto", gpulib.CAPTURE]).stdout)
+    equal([trace.get("cupti_version"), trace.get("cuda_driver_version"),
+           "cuda_runtime_version" in trace], [130500, 13010, False],
+          "Kineto's format has the versions, the driver's too if the program has loaded it")
 
 
 def check_driver():

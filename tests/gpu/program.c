@@ -175,6 +175,14 @@ static void details(void)
 	stand_in_jit(0, 2, 3);
 	stand_in_managed(1, 65536);
 	stand_in_managed(2, 4096);
+	stand_in_managed_with(3, 0x401000, 7, 7, 2);
+	stand_in_managed_with(4, 3, 1, 7, 1);
+	stand_in_managed_with(5, 0, 6, 7, 0);
+	stand_in_managed_with(5, 0, 6, 7, 1);
+	stand_in_managed_with(6, 0, 1, 7, 0);
+	stand_in_managed_with(6, 0, UINT32_MAX, 7, 1);
+	stand_in_managed_with(7, 0, UINT32_MAX, 1, 4);
+	stand_in_managed_with(7, 0, 1, UINT32_MAX, 99);
 	printf("recordings: %u %u\n", first, second);
 }
 

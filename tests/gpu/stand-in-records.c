@@ -233,12 +233,23 @@ EXPORT void stand_in_links(void)
 
 EXPORT void stand_in_managed(uint32_t counter, uint64_t bytes)
 {
+	stand_in_managed_with(counter, bytes, counter == 1 ? 0 : 1, counter == 1 ? 1 : 0, 2);
+}
+
+EXPORT void stand_in_managed_with(uint32_t counter, uint64_t value, uint32_t from, uint32_t to,
+				  uint32_t flags)
+{
 	struct cupti_managed m = {
-		.kind = CUPTI_MANAGED, .counter = counter, .value = bytes, .address = 0x7000,
-		.from = counter == 1 ? 0 : 1, .to = counter == 1 ? 1 : 0, .flags = 2,
+		.kind = CUPTI_MANAGED, .counter = counter, .value = value, .address = 0x7000,
+		.from = from, .to = to, .flags = flags,
 	};
 
+	if (!stand_in_counts(counter))
+		return;
 	set_times(&m.start, &m.end);
+	/* Undefined, so it is not to be read. */
+	if (counter == 3 || counter == 5 || counter == 7)
+		m.end = 1;
 	(void)stand_in_put(&m, sizeof(m));
 }
 

@@ -28,6 +28,7 @@ static bool nodes_called[32];	/* callbacks enabled, by resource */
 static bool called[2];		/* callbacks for launches: driver, runtime */
 static uint32_t timed[2];	/* timed launches: without records, with */
 static uint32_t managed_asked;
+static uint32_t counters;	/* of unified memory: those collected */
 static bool ours;		/* the collector subscribes */
 
 EXPORT void stand_in_behave(const char *what)
@@ -312,13 +313,28 @@ int cuptiActivityEnableLatencyTimestamps(uint8_t on)
 	return 0;
 }
 
-/* Fails while CUDA is being initialised. */
+/* Fails while CUDA is being initialised; old devices have no faults. */
 int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_managed_config *v, uint32_t nr)
 {
+	uint32_t wanted = 0;
+
 	if (stand_in_mixes())
 		return NOT_COMPATIBLE;
-	(void)v;
-	return !nr ? 7 : managed_asked++ ? 0 : 13;
+	if (!nr)
+		return 7;
+	if (!managed_asked++)
+		return 13;
+	for (uint32_t i = 0; i < nr; i++)
+		wanted |= (uint32_t)(v[i].scope == 2 && v[i].on) << v[i].counter;
+	if (wanted >> CUPTI_DEVICE_FAULT & 1 && getenv("STAND_IN_NO_FAULTS"))
+		return 28;
+	counters |= wanted;
+	return 0;
+}
+
+bool stand_in_counts(uint32_t counter)
+{
+	return counters >> counter & 1;
 }
 
 /* Counts the timing as complete if there were enough launches with and without records. */

@@ -66,6 +66,8 @@ extern uint32_t stand_in_meddled;
 extern uint8_t stand_in_zeroed;
 extern size_t stand_in_buffers;	/* at most, on the device */
 extern uint8_t stand_in_all_waits;	/* also queries of work that is not over */
+/* Is the counter of unified memory collected? */
+bool stand_in_counts(uint32_t counter);
 /* Is the timestamp callback CLOCK_REALTIME, which is CUPTI's own clock? */
 bool stand_in_is_realtime(void);
 /* How often the collector has timed enough launches, and finished with that. */
@@ -111,6 +113,8 @@ void stand_in_jit(uint32_t correlation, uint32_t entry, uint32_t operation);
 void stand_in_links(void);
 /* Unified memory: one of CUPTI's counters, and bytes. */
 void stand_in_managed(uint32_t counter, uint64_t bytes);
+void stand_in_managed_with(uint32_t counter, uint64_t value, uint32_t from, uint32_t to,
+			   uint32_t flags);
 void stand_in_overhead(uint32_t type);
 /* The same with details that the reader has to free, in versions that have them. */
 void stand_in_overhead_with(uint32_t type, uint64_t ns, void *details);

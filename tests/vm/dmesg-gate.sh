@@ -57,10 +57,10 @@ words=(
 # A KCSAN report counts only if one of the accesses is in the module or in a function that it calls:
 # the kernel has races of its own, for example in its page allocator.
 #
-# Three known races have the module in a trace all the same. A worker, or the caller that queues it,
-# reads the flags of a work while any other caller may set the "queued" bit by a marked access. Using
-# a capability writes to the task's own flags, which interrupts on that CPU read. And debug objects
-# keep statistics without a lock: both accesses are in functions of theirs.
+# Three known races have the module in a trace all the same. A worker, or the caller that queues
+# it, reads the flags of a work while any other caller may set the "queued" bit by a marked access.
+# Using a capability writes to the task's own flags, which interrupts on that CPU read. And debug
+# objects keep statistics without a lock: both accesses are in functions of theirs.
 #
 # A stack trace that the test asked for is no complaint: an injected failure, a process killed at
 # its cgroup's limit.

@@ -184,7 +184,7 @@ static int take_categories(const char *list, const char **categories)
 static int take_gpu(struct record_options *opts, const char *words)
 {
 	static const char *const known[] = {
-		"graphs", "memory", "managed", "pools", "jit", "links", "queued",
+		"graphs", "memory", "managed", "faults", "pools", "jit", "links", "queued",
 	};
 	size_t n, i;
 
@@ -196,8 +196,8 @@ static int take_gpu(struct record_options *opts, const char *words)
 				break;
 		if (i == sizeof(known) / sizeof(known[0]))
 			return tool_usage("record", "--gpu: '%.*s' is invalid: expected graphs, "
-					  "memory, managed, pools, jit, links, queued, or a "
-					  "comma-separated list of them",
+					  "memory, managed, faults, pools, jit, links, queued, "
+					  "or a comma-separated list of them",
 					  (int)n, p);
 	}
 	opts->gpu_what = words;

@@ -244,7 +244,8 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 	uint64_t end = ev->end_ns < filter->to_ns ? ev->end_ns : filter->to_ns;
 	struct gpu_row *row;
 
-	if ((ev->aux > XSPROF_GPU_FREE && ev->aux != XSPROF_GPU_CUSTOM) || !is_wanted(r, ev))
+	if ((ev->aux > XSPROF_GPU_FREE && ev->aux != XSPROF_GPU_CUSTOM &&
+	     ev->aux != XSPROF_GPU_FAULT) || !is_wanted(r, ev))
 		return;
 	row = row_of(r, ev, ev->aux);
 	if (!row)

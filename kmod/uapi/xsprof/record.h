@@ -335,7 +335,10 @@ enum xsprof_gpu_kind {
 	XSPROF_GPU_NODE		= 12,	/* a node of a graph was made: likewise one time */
 	XSPROF_GPU_METRICS	= 13,	/* means over this time of counters: args */
 	XSPROF_GPU_CUSTOM	= 14,	/* work of another kind on a stream */
+	XSPROF_GPU_FAULT	= 15,	/* of memory that host and devices share */
 };
+
+#define XSPROF_DEVICE_HOST	0xffffffffu	/* of a FAULT: the host's, in place of a device */
 
 /**
  * struct xsprof_rec_gpu - an activity of a GPU or of its runtime, 3 slots; args may follow

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Events of a device that are neither work nor calls, in a Kineto trace: allocations and frees of
- * its memory, and overhead of tracing it.
+ * its memory, and overhead: of tracing it, and of faults of unified memory.
  */
 #include "export/kineto/local.h"
 
@@ -72,6 +72,17 @@ void xsr_kineto_device_memory(struct xsr_kineto *k, const struct xsprof_event *e
 	put_in_use(k, args, rec->device, ns);
 }
 
+/* A fault is a device's or the host's; other overhead is the host's. */
+static char *put_device(const struct xsprof_event *ev, char *p, bool *any)
+{
+	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
+
+	if (ev->aux != XSPROF_GPU_FAULT || rec->device == XSPROF_DEVICE_HOST)
+		return p;
+	*any = true;
+	return put_u32(put_lit(p, "\"device\":"), rec->device);
+}
+
 void xsr_kineto_overhead(struct xsr_kineto *k, const struct xsprof_event *ev,
 			 const struct xsr_walk *args, uint64_t begin, uint64_t end)
 {
@@ -88,7 +99,8 @@ void xsr_kineto_overhead(struct xsr_kineto *k, const struct xsprof_event *ev,
 	p = xsr_kineto_dur(k, xsr_kineto_ts(k, p, begin), begin, end);
 	if (xsr_walk_next(&walk, &arg)) {
 		walk = *args;
-		p = xsr_kineto_args(k, &walk, true, 0, put_lit(p, ",\"args\":{"), &any);
+		p = put_device(ev, put_lit(p, ",\"args\":{"), &any);
+		p = xsr_kineto_args(k, &walk, true, 0, p, &any);
 		*p++ = '}';
 	}
 	k->w.buf->p = put_lit(p, "}");

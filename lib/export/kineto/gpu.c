@@ -335,6 +335,7 @@ static void put_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct 
 		break;
 	case XSPROF_GPU_OVERHEAD:
 	case XSPROF_GPU_UNRECORDED:
+	case XSPROF_GPU_FAULT:
 		xsr_kineto_overhead(k, ev, walk, g.begin, g.end);
 		break;
 	case XSPROF_GPU_ALLOC:

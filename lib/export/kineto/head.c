@@ -183,6 +183,29 @@ static void put_trace_id(struct xsr_kineto *k)
 	put_text(k, "trace_id", text);
 }
 
+static bool is_number(const char *s)
+{
+	return *s && !s[strspn(s, "0123456789")];
+}
+
+/* Of CUDA, as the collector found them. */
+static void put_versions(struct xsr_kineto *k)
+{
+	static const char *const names[] = {
+		"cupti_version", "cuda_runtime_version", "cuda_driver_version",
+	};
+	const char *value;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		value = fact(k, names[i]);
+		if (!value || !is_number(value) || given(k, names[i]))
+			continue;
+		key(k, names[i]);
+		xsp_buf_puts(k->w.buf, value);
+		xsp_buf_puts(k->w.buf, ",\n");
+	}
+}
+
 static void put_environment(struct xsr_kineto *k)
 {
 	static const char *const names[] = {
@@ -266,6 +289,7 @@ void xsr_kineto_head(struct xsr_kineto *k)
 		put_wants(k);
 	put_trace_id(k);
 	put_environment(k);
+	put_versions(k);
 	put_metadata(k);
 	/* Catapult takes it for the precision of times: with "ms" ranges would seem nested. */
 	put_text(k, "displayTimeUnit", "ns");

@@ -61,7 +61,8 @@ static void add_gpu(struct list *l, struct xsp_out *out, const struct xsprof_eve
 	add(l, "start", NULL, FMT_U64, gpu->start);
 	add(l, "end", NULL, FMT_U64, gpu->end);
 	add(l, "clock", NULL, FMT_U64, gpu->clock);
-	add(l, "device", "device", FMT_U64, gpu->device);
+	if (gpu->device != XSPROF_DEVICE_HOST)
+		add(l, "device", "device", FMT_U64, gpu->device);
 	add(l, "context", "context", FMT_U64, gpu->context);
 	add(l, "stream", "stream", FMT_U64, gpu->stream);
 	add_some(l, "bytes", "bytes", gpu->bytes);

@@ -77,6 +77,8 @@ void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *threa
 			place->key |= 1ull << 59;
 		if (ev->aux == XSPROF_GPU_ALLOC || ev->aux == XSPROF_GPU_FREE)
 			place->key = 1ull << 57 | gpu->device;
+		if (ev->aux == XSPROF_GPU_FAULT)
+			place->key = 1ull << 56 | gpu->device;
 		/* Overhead is time of the host. */
 		if (ev->aux == XSPROF_GPU_OVERHEAD || ev->aux == XSPROF_GPU_UNRECORDED)
 			place->key = 1ull << 58;
@@ -130,6 +132,17 @@ static char *put_context(const struct xsp_out *out, const struct xsprof_event *e
 					       gpu->context), CONTEXT_BYTES, p) : p;
 }
 
+static char *put_faults(const struct xsprof_rec_gpu *gpu, const struct xsp_track *lane, char *p)
+{
+	if (gpu && gpu->device == XSPROF_DEVICE_HOST)
+		p = put_lit(p, "CPU faults of unified memory");
+	else
+		p = put_lit(put_u32(put_lit(p, "GPU "), gpu ? gpu->device : 0), " memory faults");
+	if (lane->tid % XSP_LANES)
+		p = put_u64(put_lit(p, ", track "), lane->tid % XSP_LANES + 1);
+	return p;
+}
+
 char *xsp_lane_name(const struct xsp_out *out, const struct xsprof_event *ev,
 		    const struct xsp_track *lane, char *p)
 {
@@ -150,6 +163,8 @@ char *xsp_lane_name(const struct xsp_out *out, const struct xsprof_event *ev,
 			p = put_lit(p, "overhead of tracing GPUs");
 			break;
 		}
+		if (ev->aux == XSPROF_GPU_FAULT)
+			return put_faults(gpu, lane, p);
 		p = put_u32(put_lit(p, "GPU "), gpu ? gpu->device : 0);
 		if (ev->aux == XSPROF_GPU_ALLOC || ev->aux == XSPROF_GPU_FREE) {
 			p = put_lit(p, " memory");

@@ -112,6 +112,7 @@ const char *xsp_word_gpu(uint32_t kind)
 	static const char *const words[] = {
 		NULL, "kernel", "memcpy", "memset", "sync", "runtime", "driver", "overhead",
 		"graph", "unrecorded", "alloc", "free", "node", "metrics", "custom",
+		"fault",
 	};
 
 	return WORD(words, kind);

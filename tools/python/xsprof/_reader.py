@@ -14,7 +14,7 @@ _SCOPES = ("thread", "process", "global")
 _KINDS = {_trace.BEGIN: "begin", _trace.COMPLETE: "complete", _trace.SPAN: "span",
           _trace.ASYNC_BEGIN: "async", _trace.GPU: "gpu", _trace.OP: "begin"}
 _GPU_KINDS = ("unknown", "kernel", "memcpy", "memset", "sync", "runtime", "driver", "overhead",
-              "graph", "unrecorded", "alloc", "free", "node", "metrics", "custom")
+              "graph", "unrecorded", "alloc", "free", "node", "metrics", "custom", "fault")
 _HOWS = ("missed", "runs", "native", "lock", "off")
 _FLOWS = {_trace.FLOW_START: "begin", _trace.FLOW_STEP: "step", _trace.FLOW_END: "end"}
 
