@@ -35,6 +35,7 @@ static inline void gpu_started(int category, const char *text, uint64_t begin)
 {
 	const struct xsprof_device_activity a = {
 		.size = sizeof(a), .kind = XSPROF_GPU_OVERHEAD, .begin = begin, .end = xsprof_now(),
+		.device = XSPROF_NO_DEVICE, .stream = XSPROF_NO_STREAM,
 		.name = xsprof_name_in(category, text),
 	};
 

@@ -24,7 +24,9 @@ bool cupti_work(struct xsprof_device_activity *a, uint32_t kind, xsprof_name_t n
 	a->begin = xsprof_ns_ticks(start);
 	a->end = xsprof_ns_ticks(end);
 	a->correlation = correlation;
-	a->device = a->context = a->stream = a->reserved = 0;
+	a->device = XSPROF_NO_DEVICE;
+	a->stream = XSPROF_NO_STREAM;
+	a->context = a->reserved = 0;
 	a->bytes = a->graph = a->graph_node = a->thread = 0;
 	return true;
 }

@@ -156,7 +156,7 @@ static void tell_unrecorded(uint64_t end)
 {
 	const struct xsprof_device_activity a = {
 		.size = sizeof(a), .kind = XSPROF_GPU_UNRECORDED, .begin = budget.rest,
-		.end = end,
+		.end = end, .device = XSPROF_NO_DEVICE, .stream = XSPROF_NO_STREAM,
 		.name = xsprof_name_in(cupti_category(), budget.refused ?
 				       "GPU not recorded: CUPTI refused" :
 				       budget.state == STOPPED ?

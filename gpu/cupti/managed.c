@@ -21,7 +21,7 @@ static const uint32_t faults[] = {
 	CUPTI_HOST_FAULT, CUPTI_DEVICE_FAULT, CUPTI_THRASHING, CUPTI_THROTTLING, CUPTI_REMOTE_MAP,
 };
 
-_Static_assert(CUPTI_HOST == XSPROF_DEVICE_HOST, "records have its number");
+_Static_assert(CUPTI_HOST == XSPROF_NO_DEVICE, "records have its number");
 
 static xsprof_name_t keys[NR_KEYS];
 
@@ -120,7 +120,6 @@ static void put_moved(const struct cupti_managed *m)
 		return;
 	/* The driver moves it for whichever context wants it, in no stream. */
 	a.device = m->counter == CUPTI_TO_DEVICE ? m->to : m->from;
-	a.stream = UINT32_MAX;
 	a.bytes = m->value;
 	kv[n++] = address_of(m);
 	kv[n++] = text_of(KEY_CAUSE, causes, ARRAY_SIZE(causes), m->flags);
@@ -193,7 +192,6 @@ static void put_fault(const struct cupti_managed *m)
 			m->start, lasts ? m->end : m->start, 0))
 		return;
 	a.device = place_of(m);
-	a.stream = UINT32_MAX;
 	kv[0] = address_of(m);
 	cupti_put(&a, kv, 1 + put_details(m, kv + 1));
 }

@@ -11,7 +11,6 @@
 
 #define KEPT		4096u
 #define FREED		2u
-#define NOT_A_STREAM	UINT32_MAX
 
 enum key { KEY_ADDRESS, KEY_IN_USE, KEY_ASYNC, NR_KEYS };
 
@@ -55,7 +54,8 @@ static void put(const struct cupti_memory *m)
 		return;
 	a.device = m->device;
 	a.context = m->context;
-	a.stream = m->async ? m->stream : NOT_A_STREAM;
+	if (m->async)
+		a.stream = m->stream;
 	a.bytes = m->bytes;
 	kv[n++] = xsprof_ptr(keys[KEY_ADDRESS], (const void *)(uintptr_t)m->address);
 	use = cupti_in_use(m, &in_use);

@@ -9,7 +9,6 @@
 #define DESTROYED	2u
 #define TRIMMED		3u
 #define LOCAL		1u	/* an imported one is of another process, which has the numbers */
-#define NOT_A_STREAM	UINT32_MAX
 
 enum key { KEY_ADDRESS, KEY_USED, KEY_THRESHOLD, KEY_KEEP, NR_KEYS };
 
@@ -47,7 +46,6 @@ void cupti_pools(const struct cupti_pool_change *c)
 			c->timestamp, c->correlation))
 		return;
 	a.device = c->device;
-	a.stream = NOT_A_STREAM;
 	a.bytes = local ? c->size : 0;
 	kv[n++] = xsprof_ptr(keys[KEY_ADDRESS], (const void *)(uintptr_t)c->address);
 	if (local) {

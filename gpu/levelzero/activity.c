@@ -25,7 +25,8 @@ bool levelzero_work(struct xsprof_device_activity *a, uint32_t kind, xsprof_name
 	}
 	*a = (struct xsprof_device_activity){
 		.size = sizeof(*a), .name = name, .kind = kind, .begin = xsprof_ns_ticks(start),
-		.end = xsprof_ns_ticks(end),
+		.end = xsprof_ns_ticks(end), .device = XSPROF_NO_DEVICE,
+		.stream = XSPROF_NO_STREAM,
 		.correlation = correlation ? FIRST + correlation % FIRST : 0,
 	};
 	return true;

@@ -158,8 +158,9 @@ void opencl_fill_call(struct xsprof_device_activity *a, enum opencl_call call, u
 	*a = (struct xsprof_device_activity){
 		.size = sizeof(*a), .name = opencl_call_name(call), .kind = XSPROF_GPU_RUNTIME,
 		.begin = begin, .end = end,
-		.device = queue ? queue->device->number : 0,
-		.context = queue ? queue->context : 0, .stream = queue ? queue->number : 0,
+		.device = queue ? queue->device->number : XSPROF_NO_DEVICE,
+		.context = queue ? queue->context : 0,
+		.stream = queue ? queue->number : XSPROF_NO_STREAM,
 	};
 }
 

@@ -5,7 +5,6 @@
 #include "gpu/rocm/local.h"
 
 #define ARGS		4u
-#define NOT_A_STREAM	UINT32_MAX
 
 enum key {
 	KEY_GRID, KEY_BLOCK, KEY_SHARED, KEY_LOCAL, KEY_FROM, KEY_TO, KEY_ADDRESS, NR_KEYS,
@@ -109,7 +108,7 @@ static void put_memory(const struct rocp_record *r)
 		       r->call))
 		return;
 	a.device = device;
-	a.stream = NOT_A_STREAM;
+	a.stream = XSPROF_NO_STREAM;
 	a.bytes = m.bytes;
 	kv = xsprof_ptr(keys[KEY_ADDRESS], (const void *)(uintptr_t)m.address);
 	rocm_put(&a, &kv, 1);
@@ -125,6 +124,8 @@ static void put_call(const struct rocp_record *r)
 	if (!rocm_work(&a, XSPROF_GPU_RUNTIME, rocm_call_name(r->operation),
 		       newer ? c->start : old->start, newer ? c->end : old->end, r->call))
 		return;
+	a.device = XSPROF_NO_DEVICE;
+	a.stream = XSPROF_NO_STREAM;
 	a.thread = newer ? c->thread : old->thread;
 	rocm_put(&a, NULL, 0);
 }

@@ -21,8 +21,9 @@ void vulkan_end(const struct vulkan_device *device, const struct vulkan_queue *q
 	const struct xsprof_device_activity a = {
 		.size = sizeof(a), .name = vulkan_call_name(call), .kind = XSPROF_GPU_RUNTIME,
 		.begin = begin, .end = end, .correlation = correlation,
-		.device = device->gpu ? device->gpu->number : 0, .context = device->number,
-		.stream = queue ? queue->number : 0, .thread = xsprof_thread_id(),
+		.device = device->gpu ? device->gpu->number : XSPROF_NO_DEVICE,
+		.context = device->number,
+		.stream = queue ? queue->number : XSPROF_NO_STREAM, .thread = xsprof_thread_id(),
 	};
 
 	xsprof_device_activity(&a, NULL, 0);

@@ -120,7 +120,7 @@ static void print_stream(const struct gpu_report *gpu, const struct gpu_stream *
 	char text[32];
 
 	/* Activities of the driver itself have no stream. */
-	if (s->stream == UINT32_MAX) {
+	if (s->stream == XSPROF_NO_STREAM) {
 		fputs("#   in no stream", stdout);
 	} else {
 		printf("#   stream %u", s->stream);

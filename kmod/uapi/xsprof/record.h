@@ -338,7 +338,9 @@ enum xsprof_gpu_kind {
 	XSPROF_GPU_FAULT	= 15,	/* of memory that host and devices share */
 };
 
-#define XSPROF_DEVICE_HOST	0xffffffffu	/* of a FAULT: the host's, in place of a device */
+/* In place of the device and the stream of what is of none, as calls of CUDA and host's faults. */
+#define XSPROF_NO_DEVICE	0xffffffffu
+#define XSPROF_NO_STREAM	0xffffffffu
 
 /**
  * struct xsprof_rec_gpu - an activity of a GPU or of its runtime, 3 slots; args may follow

@@ -77,7 +77,7 @@ static char *put_device(const struct xsprof_event *ev, char *p, bool *any)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
 
-	if (ev->aux != XSPROF_GPU_FAULT || rec->device == XSPROF_DEVICE_HOST)
+	if (ev->aux != XSPROF_GPU_FAULT || rec->device == XSPROF_NO_DEVICE)
 		return p;
 	*any = true;
 	return put_u32(put_lit(p, "\"device\":"), rec->device);

@@ -261,7 +261,7 @@ void xsr_kineto_overhead(struct xsr_kineto *k, const struct xsprof_event *ev,
 /* -1: none. */
 static inline int64_t xsr_kineto_stream_number(const struct xsprof_rec_gpu *rec)
 {
-	return rec->stream == UINT32_MAX ? -1 : (int64_t)rec->stream;
+	return rec->stream == XSPROF_NO_STREAM ? -1 : (int64_t)rec->stream;
 }
 
 /* track.c */

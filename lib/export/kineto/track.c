@@ -163,7 +163,7 @@ static void stream_name(struct xsr_kineto *k, struct xsp_track *track)
 	const char *name;
 
 	p = put_lit(p, "\"name\":\"stream ");
-	p = stream == UINT32_MAX ? put_lit(p, "-1") : put_u32(p, stream);
+	p = stream == XSPROF_NO_STREAM ? put_lit(p, "-1") : put_u32(p, stream);
 	if (is_others(k, track) &&
 	    !xsprof_trace_get_producer(k->w.trace, track->producer, &producer))
 		p = put_u32(put_lit(p, " of process "), producer.pid);
@@ -173,7 +173,7 @@ static void stream_name(struct xsr_kineto *k, struct xsp_track *track)
 	if (name)
 		p = xsp_escape_json(p, name, strnlen(name, 256), NULL);
 	k->w.buf->p = put_lit(p, "\"}}");
-	sort_index(k, "thread_sort_index", NULL, track, stream == UINT32_MAX ? 0 : stream);
+	sort_index(k, "thread_sort_index", NULL, track, stream == XSPROF_NO_STREAM ? 0 : stream);
 }
 
 void xsr_kineto_name_track(struct xsr_kineto *k, struct xsp_track *thread)

@@ -204,9 +204,12 @@ static char *put_gpu(struct xsp_out *out, const struct xsprof_event *ev, char *p
 		p = put_early(ev, early, json_comma(p, any));
 	if (!gpu)
 		return p;
-	p = ARG(p, any, "device", put_u32, gpu->device);
-	p = ARG(p, any, "context", put_u32, gpu->context);
-	p = ARG(p, any, "stream", put_u32, gpu->stream);
+	if (gpu->device != XSPROF_NO_DEVICE) {
+		p = ARG(p, any, "device", put_u32, gpu->device);
+		p = ARG(p, any, "context", put_u32, gpu->context);
+	}
+	if (gpu->stream != XSPROF_NO_STREAM)
+		p = ARG(p, any, "stream", put_u32, gpu->stream);
 	if (gpu->bytes)
 		p = ARG(p, any, "bytes", xsp_json_safe_u64, gpu->bytes);
 	if (gpu->graph)

@@ -61,10 +61,12 @@ static void add_gpu(struct list *l, struct xsp_out *out, const struct xsprof_eve
 	add(l, "start", NULL, FMT_U64, gpu->start);
 	add(l, "end", NULL, FMT_U64, gpu->end);
 	add(l, "clock", NULL, FMT_U64, gpu->clock);
-	if (gpu->device != XSPROF_DEVICE_HOST)
+	if (gpu->device != XSPROF_NO_DEVICE) {
 		add(l, "device", "device", FMT_U64, gpu->device);
-	add(l, "context", "context", FMT_U64, gpu->context);
-	add(l, "stream", "stream", FMT_U64, gpu->stream);
+		add(l, "context", "context", FMT_U64, gpu->context);
+	}
+	if (gpu->stream != XSPROF_NO_STREAM)
+		add(l, "stream", "stream", FMT_U64, gpu->stream);
 	add_some(l, "bytes", "bytes", gpu->bytes);
 	add_some(l, "graph", "graph", gpu->graph);
 	add_some(l, "graph_node", "node", gpu->graph_node);

@@ -134,7 +134,7 @@ static char *put_context(const struct xsp_out *out, const struct xsprof_event *e
 
 static char *put_faults(const struct xsprof_rec_gpu *gpu, const struct xsp_track *lane, char *p)
 {
-	if (gpu && gpu->device == XSPROF_DEVICE_HOST)
+	if (gpu && gpu->device == XSPROF_NO_DEVICE)
 		p = put_lit(p, "CPU faults of unified memory");
 	else
 		p = put_lit(put_u32(put_lit(p, "GPU "), gpu ? gpu->device : 0), " memory faults");
@@ -171,7 +171,7 @@ char *xsp_lane_name(const struct xsp_out *out, const struct xsprof_event *ev,
 			break;
 		}
 		/* A wait for a whole context has no stream. */
-		if (gpu && gpu->stream != UINT32_MAX)
+		if (gpu && gpu->stream != XSPROF_NO_STREAM)
 			p = put_stream(out, ev, gpu, p);
 		if (ev->aux == XSPROF_GPU_SYNC)
 			p = put_lit(p, " waits");

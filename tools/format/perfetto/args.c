@@ -221,9 +221,12 @@ static char *put_gpu(struct xsp_out *out, const struct xsprof_event *ev, char *p
 		p = pf_arg_u64(out, p, xsp_early_key(ev), early);
 	if (!gpu)
 		return p;
-	p = pf_arg_u64(out, p, "device", gpu->device);
-	p = pf_arg_u64(out, p, "context", gpu->context);
-	p = pf_arg_u64(out, p, "stream", gpu->stream);
+	if (gpu->device != XSPROF_NO_DEVICE) {
+		p = pf_arg_u64(out, p, "device", gpu->device);
+		p = pf_arg_u64(out, p, "context", gpu->context);
+	}
+	if (gpu->stream != XSPROF_NO_STREAM)
+		p = pf_arg_u64(out, p, "stream", gpu->stream);
 	if (gpu->bytes)
 		p = pf_arg_u64(out, p, "bytes", gpu->bytes);
 	if (gpu->graph)

@@ -19,6 +19,11 @@ _HOWS = ("missed", "runs", "native", "lock", "off")
 _FLOWS = {_trace.FLOW_START: "begin", _trace.FLOW_STEP: "step", _trace.FLOW_END: "end"}
 
 
+def _known(number: int) -> int:
+    """A device or a stream; -1: none."""
+    return -1 if number == 0xffffffff else number
+
+
 class Tables:
     """What one pass over the events has found."""
 
@@ -190,8 +195,8 @@ class Reader:
         gpu = _trace.GpuRecord.from_address(ev.rec + 32)
         self.tables.gpu.append((
             ev.producer, ev.name, kind, ev.begin_ns, ev.end_ns,
-            max(0, ev.end_ns - ev.begin_ns), gpu.device, gpu.context, gpu.stream, gpu.bytes,
-            ev.value, gpu.graph, gpu.graph_node, ev.pid, gpu.thread or ev.tid, args))
+            max(0, ev.end_ns - ev.begin_ns), _known(gpu.device), gpu.context, _known(gpu.stream),
+            gpu.bytes, ev.value, gpu.graph, gpu.graph_node, ev.pid, gpu.thread or ev.tid, args))
 
     def _sample(self, ev: Any, args: Dict[str, Any]) -> None:
         sample = _trace.SampleRecord()

@@ -164,9 +164,9 @@ class Gpu(NamedTuple):
     begin_ns: int
     end_ns: int
     duration_ns: int
-    device: int
+    device: int         #: -1: none, as of CUDA's calls
     context: int
-    stream: int
+    stream: int         #: -1: none
     bytes: int          #: of copies and sets
     correlation: int    #: the same for a call and for what it started
     graph: int
