@@ -59,7 +59,8 @@ static ssize_t whole_entries(const uint8_t *buf, size_t len, struct xsp_store *s
 			return at ? (ssize_t)at : -1;
 		if (entry.size > len - at)
 			break;
-		st->devices += states(&entry, buf + at + sizeof(entry), "device.");
+		st->devices += states(&entry, buf + at + sizeof(entry), "device.") ||
+			       states(&entry, buf + at + sizeof(entry), "gpu.refused.");
 		st->sampled |= states(&entry, buf + at + sizeof(entry), "python.hz=");
 		st->modules |= states_module(&entry, buf + at + sizeof(entry));
 		at += entry.size;

@@ -110,6 +110,38 @@ grep -q 'busy for 40.000 us of 80.000 us of recorded time (50.0 %)' "$dir/log" &
 	! grep -q 'to reduce overhead' "$dir/log"
 result "the same as text" $?
 
+"$make_capture" launched "$dir/idle.data" || exit 1
+check "work by the op or range that launched it" "
+got = [(r['range'] or r['launched_in'], r['count'], r['total_ns'], r['self_ns'])
+       for r in report['launchers']]
+want = [('step', 1, 15000, 8000), ('relu', 1, 4000, 4000), ('mm', 2, 3000, 3000),
+        ('no_call', 1, 512, 512), ('unknown', 1, 256, 256), ('open', 1, 128, 128),
+        ('whole', 1, 64, 64), ('loop', 1, 32, 32), ('no_range', 1, 16, 16)]
+assert got == want, got
+got = {(r['name'], r['range'] or r['launched_in']): (r['count'], r['total_ns'])
+       for r in report['launched']}
+assert len(got) == 9 and got['kernel', 'mm'] == (2, 3000), got
+assert got['copy', 'step'] == (1, 8000) and report['launched_unlisted'] == 0, got"
+check "metrics of a kernel whose own record was lost" "
+row = next(r for r in report['rows'] if r['name'] == 'metric')
+assert row['count'] == 0 and 'mean_ns' not in row, row"
+"$xsprof" report --gpu "$dir/idle.data" >"$dir/log" 2>&1 &&
+	grep -q '^       1   15.000 us .*  8.000 us  step$' "$dir/log" &&
+	grep -q '^ *0  *-  .*  metric$' "$dir/log" &&
+	"$xsprof" report --gpu --by op "$dir/idle.data" >"$dir/out" 2>>"$dir/log" &&
+	grep -q '(the call that launched it is not in the capture)$' "$dir/out" &&
+	! grep -q '^# GPU' "$dir/out" &&
+	"$xsprof" report --by op,kernel "$dir/idle.data" 2>&1 | tee -a "$dir/log" |
+	grep -q '^ *2 *3.000 us .* 1.500 us  kernel, mm$'
+result "the same as text, and alone" $?
+for options in "--by op,kernel,thread" "--gpu --by module" "--gpu --by function" \
+	"--gpu --by op --name mm" "--gpu --sort mean"; do
+	# shellcheck disable=SC2086 # several words
+	"$xsprof" report $options "$dir/idle.data" >"$dir/log" 2>&1
+	[ $? = 2 ]
+	result "report $options is refused" $?
+done
+
 "$make_capture" clocks "$dir/clocks.data" || exit 1
 "$xsprof" info "$dir/clocks.data" >"$dir/log" 2>&1 &&
 	grep -q '^clocks  *markers and device 64 (process 100) up to 50.000 us apart: ' \

@@ -35,6 +35,7 @@
  *	make-capture launches FILE	calls, and what they started on a device
  *	make-capture idle FILE		a device that is idle, for several reasons
  *	make-capture hogs FILE		... because its thread waits behind many tasks
+ *	make-capture launched FILE	work of a device, launched in ranges and elsewhere
  *	make-capture clocks FILE	clocks of devices, and their errors
  *	make-capture unrecorded FILE	a device that is not recorded all of the time
  *	make-capture paused FILE	... because of pauses, and of records that were lost
@@ -273,6 +274,7 @@ static const struct kind {
 	{ "launches", .plain = cap_make_launches },
 	{ "idle", .plain = cap_make_idle },
 	{ "hogs", .plain = cap_make_hogs },
+	{ "launched", .plain = cap_make_launched },
 	{ "clocks", .plain = cap_make_clocks },
 	{ "unrecorded", .plain = cap_make_unrecorded },
 	{ "paused", .plain = cap_make_paused },

@@ -11,9 +11,24 @@
 static const char counter[] = "not recorded: ";
 static const char fact[] = "not recorded (";
 
+/* Return: a new row; NULL: the process has too many, or all have. */
+static struct missed *new_row(struct missed_list *list, uint32_t producer)
+{
+	uint32_t own = 0;
+
+	for (uint32_t i = 0; i < list->nr; i++)
+		own += list->v[i].producer == producer;
+	if (own == MISSED_OF_ONE || list->nr == MISSED_ROWS) {
+		list->full = true;
+		return NULL;
+	}
+	return &list->v[list->nr++];
+}
+
 void missed_event(struct missed_list *list, const struct xsprof_trace *trace,
 		  const struct xsprof_event *ev)
 {
+	struct missed *row;
 	const char *text;
 	uint32_t i = 0;
 
@@ -21,19 +36,22 @@ void missed_event(struct missed_list *list, const struct xsprof_trace *trace,
 		return;
 	while (i < list->nr && (list->v[i].producer != ev->producer || list->v[i].name != ev->name))
 		i++;
+	row = &list->v[i];
 	if (i == list->nr) {
 		text = xsprof_trace_name(trace, ev->producer, ev->name);
-		if (i == MISSED_ROWS || strncmp(text, counter, strlen(counter)))
+		if (strncmp(text, counter, strlen(counter)))
 			return;
-		list->v[i] = (struct missed){
+		row = new_row(list, ev->producer);
+		if (!row)
+			return;
+		*row = (struct missed){
 			.text = text + strlen(counter), .producer = ev->producer,
 			.category = xsprof_trace_category(trace, ev->producer, ev->name),
 			.name = ev->name,
 		};
-		list->nr++;
 	}
 	/* The latest value is the sum. */
-	list->v[i].n = ev->value;
+	row->n = ev->value;
 }
 
 /* "not recorded (CATEGORY): TEXT". Return: false: it is another fact. */
@@ -54,6 +72,7 @@ static bool is_missed(const char *key, size_t *category, const char **text)
 static void take(struct missed_list *list, uint32_t producer, const char *key, const char *value)
 {
 	uint64_t n = strtoull(value, NULL, 10);
+	struct missed *row;
 	const char *text;
 	uint32_t i = 0;
 	size_t len;
@@ -64,14 +83,15 @@ static void take(struct missed_list *list, uint32_t producer, const char *key, c
 				strncmp(list->v[i].category, key + strlen(fact), len) ||
 				list->v[i].category[len]))
 		i++;
-	if (i == MISSED_ROWS)
-		return;
+	row = &list->v[i];
 	if (i == list->nr) {
+		row = new_row(list, producer);
+		if (!row)
+			return;
 		/* Its category is compared with those of counters alone, of which there is none. */
-		list->v[i] = (struct missed){ .text = text, .category = "", .producer = producer };
-		list->nr++;
+		*row = (struct missed){ .text = text, .category = "", .producer = producer };
 	}
-	list->v[i].n = n > list->v[i].n ? n : list->v[i].n;
+	row->n = n > row->n ? n : row->n;
 }
 
 void missed_facts(struct missed_list *list, struct xsprof_trace *trace)

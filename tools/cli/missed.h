@@ -6,11 +6,13 @@
 #ifndef XSPROF_CLI_MISSED_H
 #define XSPROF_CLI_MISSED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <xsprof/trace.h>
 
-#define MISSED_ROWS	64u
+#define MISSED_ROWS	256u
+#define MISSED_OF_ONE	32u	/* of a process */
 
 /**
  * struct missed - a count of a collector in a process
@@ -31,9 +33,10 @@ struct missed {
 struct missed_list {
 	struct missed	v[MISSED_ROWS];
 	uint32_t	nr;
+	bool		full;	/* some found no place */
 };
 
-/* Takes a counter, of all events. Beyond the limit one is left out, as there are few. */
+/* Takes a counter, of all events. */
 void missed_event(struct missed_list *list, const struct xsprof_trace *trace,
 		  const struct xsprof_event *ev);
 /* Takes the facts, once the trace was read to its end. */

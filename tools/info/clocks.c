@@ -104,6 +104,7 @@ static void print_least(const char *word, const struct clock_bound *b)
 static void print_device(const struct device_clock *clock)
 {
 	const struct clock_bound *within = &clock->bounds[CLOCK_WITHIN];
+	int64_t most = device_clock_most(clock);
 	const struct clock_bound *late = &clock->bounds[CLOCK_LATE];
 	const struct clock_bound *early = &clock->bounds[CLOCK_EARLY];
 	char text[32];
@@ -112,13 +113,14 @@ static void print_device(const struct device_clock *clock)
 	if (!within->known)
 		fputs("unknown how far apart", stdout);
 	else if (is_far(clock))
-		print_far((uint64_t)within->most);
+		print_far((uint64_t)most);
 	else
 		printf("at most %s apart",
-		       tool_format_time(text, sizeof(text), (uint64_t)within->most));
-	if (within->known && late->known && within->least < within->most)
+		       tool_format_time(text, sizeof(text), (uint64_t)most));
+	if (within->known && within->least < most)
 		printf(", %s in the best second",
-		       tool_format_time(text, sizeof(text), (uint64_t)within->least));
+		       tool_format_time(text, sizeof(text),
+					within->least > 0 ? (uint64_t)within->least : 0));
 	putchar('\n');
 	if (clock->early)
 		printf("%-16s%" PRIu64 " activit%s of device %u (process %u) began before %s "
@@ -173,7 +175,7 @@ void info_clocks_json(const struct info *info)
 
 		printf("%s{\"device\":%u,\"pid\":%u", i ? "," : "", clock->device, clock->pid);
 		json_number("last_error_ns", within->known, within->last);
-		json_number("worst_error_ns", within->known, within->most);
+		json_number("worst_error_ns", within->known, device_clock_most(clock));
 		json_number("best_error_ns", within->known, within->least);
 		printf(",\"far\":%s", is_far(clock) ? "true" : "false");
 		json_number("late_at_most_ns", late->known, late->most);

@@ -56,6 +56,17 @@ struct device_clocks {
 	uint32_t		nr;
 };
 
+/* The largest known bound, ns; of a second in which only one side has one, that. */
+static inline int64_t device_clock_most(const struct device_clock *clock)
+{
+	int64_t most = 0;
+
+	for (uint32_t e = 0; e < CLOCK_ERRORS; e++)
+		if (clock->bounds[e].known && clock->bounds[e].most > most)
+			most = clock->bounds[e].most;
+	return most;
+}
+
 /* Adds it if it is new.  Return: NULL: there are too many; it is left out. */
 struct device_clock *device_clocks_get(struct device_clocks *clocks, const struct xsprof_event *ev,
 				       uint32_t device);

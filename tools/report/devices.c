@@ -118,7 +118,7 @@ bool gpu_clock(const struct gpu_report *gpu, uint32_t device, int64_t *worst, in
 {
 	const struct device_clock *clock = NULL;
 	const struct clock_bound *within;
-	bool bounded = true;
+	int64_t most;
 
 	*worst = 0;
 	*best = INT64_MAX;
@@ -131,13 +131,10 @@ bool gpu_clock(const struct gpu_report *gpu, uint32_t device, int64_t *worst, in
 		within = clock ? &clock->bounds[CLOCK_WITHIN] : NULL;
 		if (!within || !within->known)
 			return false;
-		*worst = within->most > *worst ? within->most : *worst;
+		most = device_clock_most(clock);
+		*worst = most > *worst ? most : *worst;
 		*best = within->least < *best ? within->least : *best;
-		bounded &= clock->bounds[CLOCK_LATE].known;
 	}
-	/* Without a bound on one side the error is read, not bounded by what a second had. */
-	if (!bounded)
-		*best = *worst;
 	*best = *best > 0 ? *best : 0;
 	return clock;
 }

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/refused.h"
 #include "cli/tool.h"
 #include "format/common/out.h"
 #include "report/gpu.h"
+#include "report/launched.h"
 #include "text/json.h"
 
 static void print_text(const char *text)
@@ -31,7 +33,11 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	print_text(d->uuid);
 	fputs(",\"name\":", stdout);
 	print_text(d->name);
-	printf(",\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64 ",\"busy_ns\":%" PRIu64
+	if (d->first <= d->last)
+		printf(",\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64, d->first, d->last);
+	else
+		fputs(",\"first_ns\":null,\"last_ns\":null", stdout);
+	printf(",\"busy_ns\":%" PRIu64
 	       ",\"kernels_ns\":%" PRIu64 ",\"copies_ns\":%" PRIu64 ",\"sets_ns\":%" PRIu64
 	       ",\"others_ns\":%" PRIu64 ",\"copies_beside_kernels_ns\":%" PRIu64
 	       ",\"copied_bytes\":%" PRIu64
@@ -41,7 +47,7 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	       ",\"kernels\":%" PRIu64 ",\"measured_alone\":%" PRIu64
 	       ",\"measured_in_passes\":%" PRIu64 ",\"before_their_call\":%" PRIu64
 	       ",\"before_their_call_ns\":%" PRIu64,
-	       d->first, d->last, all, kernels, copies, d->sets, d->others,
+	       all, kernels, copies, d->sets, d->others,
 	       kernels + copies > all ? kernels + copies - all : 0, d->bytes,
 	       gpu_busy_late(d->busy[GPU_BUSY_ALL]), d->unrecorded, d->in_use,
 	       gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]), gpu_overlap(d), d->kernels,
@@ -68,10 +74,12 @@ static void print_row(const struct gpu_report *gpu, const struct gpu_row *row)
 		fputs("null", stdout);
 	else
 		xsp_json_print(stdout, s, len);
-	printf(",\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"mean_ns\":%" PRIu64
-	       ",\"min_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64, g->count, g->total,
-	       g->sum / g->timed, g->min, g->max);
-	if (!g->no_hist)
+	printf(",\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64, g->count, g->total);
+	/* Without times: metrics of a kernel whose own record was lost. */
+	if (g->timed)
+		printf(",\"mean_ns\":%" PRIu64 ",\"min_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64,
+		       g->sum / g->timed, g->min, g->max);
+	if (g->timed && !g->no_hist)
 		printf(",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64,
 		       xsp_group_quantile(g, 0.5), xsp_group_quantile(g, 0.99));
 	if (row->delays)
@@ -88,6 +96,8 @@ static void print_row(const struct gpu_report *gpu, const struct gpu_row *row)
 void gpu_print_json(const struct gpu_report *gpu)
 {
 	const char *sep = "", *name;
+	struct refused at = { 0 };
+	uint32_t pid;
 
 	fputs("{\"devices\":[", stdout);
 	for (uint32_t i = 0; i < gpu->nr_devices; i++) {
@@ -115,11 +125,18 @@ void gpu_print_json(const struct gpu_report *gpu)
 	putchar(']');
 	gpu_json_copies(gpu);
 	gpu_json_captured(gpu);
+	gpu_json_launched(gpu);
 	fputs(",\"not_recorded\":[", stdout);
 	for (uint32_t i = 0; i < gpu->missed.nr; i++) {
 		printf("%s{\"what\":", i ? "," : "");
 		print_text(gpu->missed.v[i].text);
 		printf(",\"count\":%" PRIu64 "}", gpu->missed.v[i].n);
+	}
+	printf("],\"not_recorded_more\":%s,\"refused\":[", gpu->missed.full ? "true" : "false");
+	for (sep = ""; (name = refused_next(&at, gpu->report->source.trace, &pid)); sep = ",") {
+		printf("%s{\"pid\":%u,\"why\":", sep, pid);
+		print_text(name);
+		putchar('}');
 	}
 	printf("],\"before_their_call\":%" PRIu64 ",\"rows\":[", gpu->early);
 	for (uint32_t i = 0; i < gpu->nr && i < gpu->report->reading.limit; i++) {

@@ -6,9 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/refused.h"
 #include "cli/tool.h"
 #include "format/common/out.h"
 #include "report/gpu.h"
+#include "report/launched.h"
+
+#define LAUNCHERS	10u	/* of ops, where that was not asked for */
 
 enum column {
 	COUNT, TOTAL, SHARE, MEAN, MIN, P50, P99, MAX, DELAY, RATE, OCCUPANCY, COLUMNS,
@@ -32,6 +36,9 @@ static void cells(const struct gpu_row *row, uint64_t busy, char cell[COLUMNS][3
 	for (int c = 0; c < COLUMNS; c++)
 		strcpy(cell[c], "-");
 	snprintf(cell[COUNT], 32, "%" PRIu64, g->count);
+	/* Metrics of a kernel whose own record was lost. */
+	if (!g->timed)
+		return;
 	tool_format_time(cell[TOTAL], 32, g->total);
 	tool_format_time(cell[MEAN], 32, g->sum / g->timed);
 	tool_format_time(cell[MIN], 32, g->min);
@@ -240,11 +247,23 @@ static void print_unrecorded(const struct gpu_report *gpu)
 	putchar('\n');
 }
 
-void gpu_print(const struct gpu_report *gpu)
+static void print_refused(const struct gpu_report *gpu)
 {
-	struct report *report = gpu->report;
+	struct refused at = { 0 };
+	const char *text;
+	uint32_t pid;
+
+	while ((text = refused_next(&at, gpu->report->source.trace, &pid))) {
+		printf("# process %u: ", pid);
+		report_print_text(text, strlen(text), 0);
+		putchar('\n');
+	}
+}
+
+static void print_head(const struct gpu_report *gpu)
+{
+	const struct report *report = gpu->report;
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
-	uint32_t work = 0, calls;
 
 	if (xsprof_trace_get_info(report->source.trace, &info) < 0)
 		memset(&info, 0, sizeof(info));
@@ -264,7 +283,26 @@ void gpu_print(const struct gpu_report *gpu)
 		report_print_text(gpu->missed.v[i].text, strlen(gpu->missed.v[i].text), 0);
 		putchar('\n');
 	}
+	if (gpu->missed.full)
+		puts("# not recorded: more than is listed here: there are too many counts");
+	print_refused(gpu);
 	print_unrecorded(gpu);
+}
+
+void gpu_print(const struct gpu_report *gpu)
+{
+	uint64_t limit = gpu->report->reading.limit;
+	uint32_t work = 0, calls;
+
+	print_head(gpu);
+	if (gpu->report->by == REPORT_BY_NAME) {
+		gpu_print_launchers(gpu, limit);
+		return;
+	}
+	if (gpu->report->by & REPORT_BY_NAME) {
+		gpu_print_launched(gpu);
+		return;
+	}
 	for (uint32_t i = 0; i < gpu->nr_devices; i++)
 		print_device(gpu, i);
 	while (work < gpu->nr && xsp_device_is_work(gpu->rows[work].kind))
@@ -273,6 +311,9 @@ void gpu_print(const struct gpu_report *gpu)
 		;
 	print_rows(gpu, 0, work, "Activity");
 	gpu_print_measured(gpu, 0, work);
+	/* A program without ranges launches all in none. */
+	if (gpu->nr_launchers > 1 || (gpu->nr_launchers && gpu->launchers->in == GPU_IN_RANGE))
+		gpu_print_launchers(gpu, limit < LAUNCHERS ? limit : LAUNCHERS);
 	print_rows(gpu, work, calls, "Call");
 	print_rows(gpu, calls, gpu->nr, "Wait, overhead or memory");
 	gpu_print_copies(gpu);

@@ -7,16 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "cli/refused.h"
 #include "cli/tool.h"
 #include "format/common/out.h"
+#include "report/calls.h"
 #include "report/gpu.h"
-
-#define BITS	16u	/* of calls, and of activities whose call is not yet known */
+#include "report/launched.h"
 
 /* A call or an activity whose counterpart has not been read yet. */
 struct waiting {
-	uint64_t	key;
 	uint64_t	begin;
 	uint32_t	row;	/* + 1 of an activity, 0: a call */
 	uint32_t	device;	/* of an activity, as its process calls it */
@@ -26,7 +25,8 @@ struct waiting {
 struct reader {
 	struct gpu_report	gpu;
 	struct xsp_map		rows;	/* + 1, by the row's group */
-	struct waiting		waiting[1u << BITS];
+	struct call_places	places;
+	struct waiting		waiting[CALL_PLACES];	/* by place */
 };
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -125,20 +125,20 @@ static void add_delay(struct gpu_report *gpu, uint32_t row, uint64_t call, uint6
 static void match(struct reader *r, const struct xsprof_event *ev, uint32_t row)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
-	uint64_t key = xsp_hash_pair(ev->producer + 1ull, ev->value);
-	struct waiting *w = &r->waiting[key >> (64 - BITS)];
+	struct waiting *w;
+	bool known;
 
 	if (!ev->value)
 		return;
-	if (w->key != key) {
+	w = &r->waiting[call_place(&r->places, call_key(ev), &known)];
+	if (!known) {
 		*w = (struct waiting){
-			.key = key, .begin = ev->begin_ns, .row = row, .device = rec->device,
+			.begin = ev->begin_ns, .row = row, .device = rec->device,
 		};
 	} else if (row && w->row) {
 		if (ev->begin_ns < w->begin)
 			*w = (struct waiting){
-				.key = key, .begin = ev->begin_ns, .row = row,
-				.device = rec->device,
+				.begin = ev->begin_ns, .row = row, .device = rec->device,
 			};
 	} else if (row && !w->done) {
 		add_delay(&r->gpu, row - 1, w->begin, ev->begin_ns);
@@ -149,7 +149,7 @@ static void match(struct reader *r, const struct xsprof_event *ev, uint32_t row)
 		add_delay(&r->gpu, w->row - 1, ev->begin_ns, w->begin);
 		if (w->begin < ev->begin_ns)
 			add_early(&r->gpu, ev->producer, w->device, ev->begin_ns - w->begin);
-		*w = (struct waiting){ .key = key, .begin = ev->begin_ns, .done = true };
+		*w = (struct waiting){ .begin = ev->begin_ns, .done = true };
 	}
 }
 
@@ -325,13 +325,17 @@ static void done(struct reader *r)
 		free(r->gpu.rows[i].measured);
 	free(r->gpu.rows);
 	free(r->gpu.captured);
+	free(r->gpu.launchers);
+	free(r->gpu.launched);
 	free(r);
 }
 
 int gpu_run(struct report *report)
 {
 	struct reader *r = calloc(1, sizeof(*r));
+	struct refused refused = { 0 };
 	int status, ret;
+	uint32_t pid;
 
 	if (!r || xsp_groups_new(report->source.trace, report->by & REPORT_BY_PATTERN, false,
 				 &report->groups)) {
@@ -341,7 +345,10 @@ int gpu_run(struct report *report)
 	r->gpu.report = report;
 	status = report_read(report, true, event, r);
 	missed_facts(&r->gpu.missed, report->source.trace);
-	if (!status && !r->gpu.events && !xsp_filter_given(&report->filter))
+	if (!status && !r->gpu.events && refused_next(&refused, report->source.trace, &pid))
+		status = tool_error("%s: has no GPU events: process %u could not record them: "
+				    "'xsprof info' says why", report->source.path, pid);
+	else if (!status && !r->gpu.events && !xsp_filter_given(&report->filter))
 		status = tool_error("%s: has no GPU events: it was not recorded with --gpu, or no "
 				    "process used CUDA (a CPU build of PyTorch, no driver), "
 				    "OpenCL, Vulkan, Level Zero or ROCm", report->source.path);
@@ -356,6 +363,8 @@ int gpu_run(struct report *report)
 			ret = gpu_idle(&r->gpu);
 		if (!ret && !report->filter.any && r->gpu.graphs)
 			ret = gpu_captured(&r->gpu);
+		if (!ret && !report->filter.any)
+			ret = gpu_launched(&r->gpu);
 		if (!ret && !report->filter.any && r->gpu.sampled)
 			ret = gpu_metrics(&r->gpu);
 		if (ret)

@@ -158,6 +158,7 @@ struct gpu_row {
  * @GPU_IDLE_OFF_CPU: ... was off the CPU
  * @GPU_IDLE_RANGE: ... was in a range
  * @GPU_IDLE_NO_RANGE: ... was in no range
+ * @GPU_IDLE_NO_CALL: the next activity has no call
  * @GPU_IDLE_UNKNOWN: the call of the next activity is unknown
  * @GPU_IDLE_UNRECORDED: devices were not recorded in another part of it
  * @GPU_IDLE_OTHER: any of these, in rows that did not fit
@@ -165,7 +166,8 @@ struct gpu_row {
  */
 enum gpu_idle_why {
 	GPU_IDLE_LAUNCHED, GPU_IDLE_CALL, GPU_IDLE_OFF_CPU, GPU_IDLE_RANGE, GPU_IDLE_NO_RANGE,
-	GPU_IDLE_UNKNOWN, GPU_IDLE_UNRECORDED, GPU_IDLE_OTHER, GPU_IDLE_SHORT,
+	GPU_IDLE_NO_CALL, GPU_IDLE_UNKNOWN, GPU_IDLE_UNRECORDED, GPU_IDLE_OTHER,
+	GPU_IDLE_SHORT,
 };
 
 #define GPU_IDLE_ROWS	1024u
@@ -301,6 +303,11 @@ struct gpu_metric {
  * @captured: these, by the capturing range; NULL: not read
  * @nr_captured: number of @captured
  * @unlisted_captured: activities that did not fit
+ * @launchers: ranges that launched work
+ * @nr_launchers: number of @launchers
+ * @launched: work, by the range that launched it
+ * @nr_launched: number of @launched
+ * @unlisted_launched: work for whose range or name there was no place
  * @metrics: by device, in the order of appearance
  * @nr_metrics: number of @metrics
  * @sampled: there are samples
@@ -334,6 +341,11 @@ struct gpu_report {
 	uint32_t		nr_captured;
 	uint64_t		unlisted_captured;
 	uint64_t		unknown_nodes;
+	struct gpu_launcher	*launchers;
+	uint32_t		nr_launchers;
+	struct gpu_launched_row	*launched;
+	uint32_t		nr_launched;
+	uint64_t		unlisted_launched;
 	struct gpu_metric	metrics[GPU_METRICS];
 	uint32_t		nr_metrics;
 	bool			sampled;

@@ -89,6 +89,7 @@ static void put_why(const struct gpu_report *gpu, const struct gpu_idle_row *row
 {
 	static const char *const texts[] = {
 		[GPU_IDLE_LAUNCHED] = "the next activity was launched, but had not started",
+		[GPU_IDLE_NO_CALL] = "no call started the next activity",
 		[GPU_IDLE_UNKNOWN] = "unknown: the call that launched the next activity is unknown",
 		[GPU_IDLE_UNRECORDED] = "unknown: next to time that was not recorded",
 		[GPU_IDLE_OTHER] = "other reasons",
@@ -197,7 +198,8 @@ void gpu_json_idle(const struct gpu_report *gpu, uint32_t device)
 	static const char *const words[] = {
 		[GPU_IDLE_LAUNCHED] = "launched", [GPU_IDLE_CALL] = "call",
 		[GPU_IDLE_OFF_CPU] = "off_cpu", [GPU_IDLE_RANGE] = "range",
-		[GPU_IDLE_NO_RANGE] = "no_range", [GPU_IDLE_UNKNOWN] = "unknown",
+		[GPU_IDLE_NO_RANGE] = "no_range", [GPU_IDLE_NO_CALL] = "no_call",
+		[GPU_IDLE_UNKNOWN] = "unknown",
 		[GPU_IDLE_UNRECORDED] = "unrecorded", [GPU_IDLE_OTHER] = "other",
 		[GPU_IDLE_SHORT] = "not_examined",
 	};

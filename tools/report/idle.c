@@ -8,13 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "report/calls.h"
 #include "report/idle.h"
 
-#define BITS	16u	/* calls that wait for their activity */
-
 struct launch {
-	uint64_t	key;
 	uint64_t	begin;
 	uint32_t	pid;
 	uint32_t	tid;
@@ -26,14 +23,16 @@ struct launch {
  * @copies: copies and their calls
  * @first: by device: index of its first idle time; the last element is the end
  * @keys: by producer and correlation: index + 1 of an idle time
- * @launches: the latest calls
+ * @places: of the latest calls
+ * @launches: these, by place
  */
 struct search {
 	struct idle	idle;
 	struct copies	*copies;
 	uint32_t	first[GPU_DEVICES + 1];
 	struct xsp_map	keys;
-	struct launch	launches[1u << BITS];
+	struct call_places	places;
+	struct launch	launches[CALL_PLACES];
 };
 
 /* ---- the longest ----------------------------------------------------------------------------- */
@@ -132,17 +131,19 @@ static void work(struct search *s, const struct xsprof_event *ev, const struct x
 	int device = gpu_device_find(s->idle.gpu, ev->producer, rec->device);
 	uint32_t i = device < 0 ? 0 : ends_from(s, (uint32_t)device, ev->begin_ns);
 	struct idle_time *t = &s->idle.v[i];
-	const struct launch *launch;
+	uint32_t place;
 	uint64_t *same;
 
-	if (device < 0 || i == s->first[device + 1] || t->end != ev->begin_ns || t->key ||
-	    !ev->value)
+	if (device < 0 || i == s->first[device + 1] || t->end != ev->begin_ns || t->key)
+		return;
+	t->no_call = !ev->value;
+	if (t->no_call)
 		return;
 	t->producer = ev->producer;
-	t->key = xsp_hash_pair(ev->producer + 1ull, ev->value);
-	launch = &s->launches[t->key >> (64 - BITS)];
-	if (launch->key == t->key) {
-		is_launched(t, launch);
+	t->key = call_key(ev);
+	place = call_find(&s->places, t->key);
+	if (place < CALL_PLACES) {
+		is_launched(t, &s->launches[place]);
 		return;
 	}
 	same = xsp_map_get(&s->keys, t->key);
@@ -154,12 +155,12 @@ static void work(struct search *s, const struct xsprof_event *ev, const struct x
 static void call(struct search *s, const struct xsprof_event *ev, const struct xsprof_rec_gpu *rec)
 {
 	const struct launch launch = {
-		.key = xsp_hash_pair(ev->producer + 1ull, ev->value), .begin = ev->begin_ns,
-		.pid = ev->pid, .tid = idle_thread(ev, rec),
+		.begin = ev->begin_ns, .pid = ev->pid, .tid = idle_thread(ev, rec),
 	};
-	uint64_t *waiting = xsp_map_get(&s->keys, launch.key);
+	uint64_t key = call_key(ev), *waiting = xsp_map_get(&s->keys, key);
+	bool known;
 
-	s->launches[launch.key >> (64 - BITS)] = launch;
+	s->launches[call_place(&s->places, key, &known)] = launch;
 	if (!waiting)
 		return;
 	for (uint32_t i = (uint32_t)*waiting; i; i = s->idle.v[i - 1].same)
@@ -194,7 +195,9 @@ static void add_device_part(struct idle *idle)
 			idle_add(idle, t, &(struct idle_reason){ .why = GPU_IDLE_UNRECORDED },
 				 length(t));
 		else if (!t->known)
-			idle_add(idle, t, &(struct idle_reason){ .why = GPU_IDLE_UNKNOWN },
+			idle_add(idle, t, &(struct idle_reason){
+					 .why = t->no_call ? GPU_IDLE_NO_CALL : GPU_IDLE_UNKNOWN,
+				 },
 				 t->end - t->begin);
 		/* An activity that begins before its call: the clocks differ. */
 		else if (launched < t->end)

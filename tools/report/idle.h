@@ -41,6 +41,7 @@ struct idle_call {
  * @unrecorded: ns of it in which the device was not recorded
  * @partial: some calls of the thread were not stored, for lack of memory
  * @key: hash of producer and correlation; 0: not known
+ * @no_call: the activity that ends it has none
  * @same: index + 1 of another idle time with that key
  * @launched: begin of the call
  * @calls: index + 1 of the thread's first call in this time
@@ -58,6 +59,7 @@ struct idle_time {
 	bool		known;
 	bool		partial;
 	uint64_t	key;
+	bool		no_call;
 	uint32_t	same;
 	uint64_t	launched;
 	uint32_t	calls;

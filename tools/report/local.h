@@ -26,8 +26,8 @@ enum report_by {
 	REPORT_BY_SHAPE		= 0x20,	/* by name and inputs */
 	REPORT_BY_MODULE	= 0x40,	/* the module of the program that called the op */
 	REPORT_BY_LINE		= 0x80,	/* the line of the program that called the op */
-	/* A backward op takes it from its forward op; one of these at most. */
-	REPORT_BY_PLACE		= REPORT_BY_MODULE | REPORT_BY_LINE,
+	REPORT_BY_KERNEL	= 0x100,	/* of devices; may be combined with the name */
+	REPORT_BY_PLACE		= REPORT_BY_MODULE | REPORT_BY_LINE,	/* at most one of them */
 };
 
 enum report_sort {

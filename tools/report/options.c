@@ -10,6 +10,8 @@
 #include "cli/tool.h"
 #include "report/local.h"
 
+#define GPU_ROWS	(REPORT_BY_NAME | REPORT_BY_KERNEL)
+
 void report_help(void)
 {
 	fputs("usage: xsprof report [options] [FILE]\n\n"
@@ -21,7 +23,8 @@ void report_help(void)
 	      "                        programs, recorded with --torch all), or several:\n"
 	      "                        module,name; or by function or function,thread, of\n"
 	      "                        stack samples (recorded with --python); or by kernel,\n"
-	      "                        same as --gpu\n"
+	      "                        same as --gpu; or by op,kernel: kernels and the op\n"
+	      "                        that launched them\n"
 	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
 	      "                        memory, flops, name; with --gil waited or held\n"
 	      "  -n, --limit N         only the first N rows\n"
@@ -33,7 +36,9 @@ void report_help(void)
 	      "      --gaps            the longest gaps between ranges of a thread, or between\n"
 	      "                        activities of a GPU stream, and why; -n: how many (5)\n"
 	      "      --gpu             GPUs: how busy they were; kernels and copies, and their\n"
-	      "                        delay since the launch; calls (recorded with --gpu)\n"
+	      "                        delay since the launch; calls (recorded with --gpu);\n"
+	      "                        with --by op: the device's time by the op or range\n"
+	      "                        that launched the work\n"
 	      "      --gil             threads that waited for the GIL, the threads that held it\n"
 	      "                        meanwhile, and the threads that got it\n"
 	      "      --include-uncertain\n"
@@ -55,17 +60,13 @@ void report_help(void)
 static int parse_by(struct report *report, char *text)
 {
 	static const char *const words[] = { "name", "thread", "process", "category", "pattern",
-					     "shape", "module", "line" };
+					     "shape", "module", "line", "kernel" };
 	const size_t n = sizeof(words) / sizeof(words[0]);
 	char *word;
 	size_t i;
 
 	report->by = 0;
 	report->functions = false;
-	if (!strcmp(text, "kernel")) {
-		report->gpu = true;
-		return -1;
-	}
 	while ((word = strsep(&text, ","))) {
 		if (!strcmp(word, "op"))
 			word = (char *)words[0];
@@ -78,9 +79,12 @@ static int parse_by(struct report *report, char *text)
 		if (i == n)
 			return tool_usage("report", "--by: '%s' is not one of name, thread, "
 					  "process, category, pattern, shape, module, line, "
-					  "function; or kernel alone", word);
+					  "function, kernel", word);
 		report->by |= 1u << i;
 	}
+	if (report->by & REPORT_BY_KERNEL && (report->by & ~GPU_ROWS || report->functions))
+		return tool_usage("report", "--by: kernel can be combined with op only");
+	report->gpu |= (report->by & REPORT_BY_KERNEL) != 0;
 	if (report->functions && report->by & ~REPORT_BY_THREAD)
 		return tool_usage("report", "--by: function can be combined with thread only");
 	if ((report->by & REPORT_BY_PLACE) == REPORT_BY_PLACE)
@@ -162,7 +166,7 @@ int report_options(struct report *report, int argc, char **argv)
 		ret = -1;
 		switch (c) {
 		case OPT_BY:
-			rows |= strcmp(optarg, "kernel") != 0;
+			rows = true;
 			ret = parse_by(report, optarg);
 			break;
 		case 's':
@@ -219,9 +223,17 @@ int report_options(struct report *report, int argc, char **argv)
 	if (!!report->why + report->gaps + report->by_step + report->gpu + report->gil > 1)
 		return tool_usage("report", "--why, --gaps, --steps, --gpu and --gil: cannot be "
 				  "combined");
-	if (report->gpu && (rows || sorted || report->uncertain))
-		return tool_usage("report", "--gpu: cannot be used with --by, --sort or "
-				  "--include-uncertain");
+	if (report->gpu && !rows)
+		report->by = REPORT_BY_KERNEL;
+	if (report->gpu && (report->by & ~GPU_ROWS || report->functions))
+		return tool_usage("report", "--gpu: --by can be op, kernel, or op,kernel only");
+	if (report->gpu && (sorted || report->uncertain))
+		return tool_usage("report", "--gpu: cannot be used with %s",
+				  sorted ? "--sort: its tables are sorted by total time" :
+					   "--include-uncertain");
+	if (report->gpu && report->by & REPORT_BY_NAME && xsp_filter_given(&report->filter))
+		return tool_usage("report", "--gpu --by op: cannot be used with --name, "
+				  "--category, --pid, --tid, --from or --to: it needs all threads");
 	if (report->gil && (rows || report->uncertain))
 		return tool_usage("report", "--gil: cannot be used with --by or "
 				  "--include-uncertain");

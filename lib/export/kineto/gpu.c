@@ -76,10 +76,10 @@ static void find_then(struct xsr_kineto *k, struct gpu *g)
 	struct xsp_track *thread = xsp_tracks_get(k->tracks, g->ev->producer, g->ev->pid,
 						  XSR_THREAD, (uint32_t)g->rec->thread, g->ev->ns);
 	const struct xsr_host *host = thread ? thread->priv : NULL;
-	struct xsr_past *past = host ? host->past : NULL;
-	struct xsr_past_range *r = xsr_past_find(past, g->ev->begin_ns);
+	struct xsp_past *past = host ? host->past : NULL;
+	struct xsp_past_range *r = xsp_past_find(past, g->ev->begin_ns);
 
-	for (; r && !(g->has_external && g->tag); r = xsr_past_around(past, r))
+	for (; r && !(g->has_external && g->tag); r = xsp_past_around(past, r))
 		take_around(k, g, r->kind, r->id, r->name, &r->tag);
 	for (uint32_t i = thread ? thread->opens.stack.n : 0; i; i--) {
 		struct xsp_range *range = &thread->opens.stack.v[i - 1];

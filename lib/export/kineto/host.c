@@ -155,7 +155,7 @@ static void keep_past(struct xsr_kineto *k, struct xsp_track *thread,
 		      const struct xsp_range *range, uint64_t end)
 {
 	struct xsr_host *host;
-	struct xsr_past_range past = {
+	struct xsp_past_range past = {
 		.begin = range->begin, .end = end, .name = range->name, .tag = range->tag,
 		.kind = range->kind,
 	};
@@ -165,7 +165,7 @@ static void keep_past(struct xsr_kineto *k, struct xsp_track *thread,
 	host = xsr_kineto_state(thread);
 	past.id = xsr_kineto_range_id(range);
 	if (host)
-		xsr_past_add(&host->past, &k->past, &past);
+		xsp_past_add(&host->past, &k->past, &past);
 }
 
 void xsr_kineto_closed(void *data, struct xsp_track *thread, struct xsp_range *range,

@@ -28,7 +28,7 @@
 
 #include "export/kineto/handle.h"
 #include "export/kineto/kineto.h"
-#include "export/kineto/past.h"
+#include "ranges/past.h"
 #include "export/kineto/wait.h"
 
 /* kineto.c */
@@ -67,7 +67,7 @@ struct xsr_host {
 	struct xsprof_event	ev;
 	bool			used;
 	struct xsr_pushes	pushes[2];
-	struct xsr_past		*past;
+	struct xsp_past		*past;
 };
 
 /* thread.c */

@@ -22,7 +22,7 @@ void xsr_host_free(struct xsr_kineto *k, struct xsp_track *thread)
 	thread->priv = NULL;
 	if (!host)
 		return;
-	xsr_past_free(host->past, &k->past);
+	xsp_past_free(host->past, &k->past);
 	for (uint32_t i = 0; i < 2; i++) {
 		k->pushed -= host->pushes[i].room;
 		free(host->pushes[i].v);

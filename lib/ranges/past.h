@@ -2,22 +2,22 @@
 /*
  * Finished ranges of a thread.
  */
-#ifndef XSR_PAST_H
-#define XSR_PAST_H
+#ifndef XSP_PAST_H
+#define XSP_PAST_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 /**
- * struct xsr_past_range - a finished range
+ * struct xsp_past_range - a finished range
  * @begin: ns
  * @end: ns
- * @around: number of the enclosing range; set by xsr_past_add()
+ * @around: number of the enclosing range; set by xsp_past_add()
  * @id: free for the caller, like those that follow
  * @tag: may be changed in place
  */
-struct xsr_past_range {
+struct xsp_past_range {
 	uint64_t	begin;
 	uint64_t	end;
 	uint64_t	around;
@@ -27,16 +27,16 @@ struct xsr_past_range {
 	uint32_t	kind;
 };
 
-struct xsr_past;
+struct xsp_past;
 
 /*
  * Adds a range that has just ended, the latest of its thread. @past: NULL at first; @budget: number
  * of ranges that may still be stored for all threads.
  */
-void xsr_past_add(struct xsr_past **past, uint32_t *budget, const struct xsr_past_range *range);
-void xsr_past_free(struct xsr_past *past, uint32_t *budget);
+void xsp_past_add(struct xsp_past **past, uint32_t *budget, const struct xsp_past_range *range);
+void xsp_past_free(struct xsp_past *past, uint32_t *budget);
 /* The innermost range open at @ns, and the range around one; NULL for none. */
-struct xsr_past_range *xsr_past_find(struct xsr_past *past, uint64_t ns);
-struct xsr_past_range *xsr_past_around(struct xsr_past *past, const struct xsr_past_range *range);
+struct xsp_past_range *xsp_past_find(struct xsp_past *past, uint64_t ns);
+struct xsp_past_range *xsp_past_around(struct xsp_past *past, const struct xsp_past_range *range);
 
-#endif /* XSR_PAST_H */
+#endif /* XSP_PAST_H */

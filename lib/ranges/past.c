@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Finished ranges of a thread in a Kineto trace: runtime calls of a GPU are recorded up to a second
- * later, and belong to the ranges that were open at their time. Memory is bounded: the latest
- * ranges of a thread are kept.
+ * Finished ranges of a thread: runtime calls of a GPU are recorded up to a second later, and belong
+ * to the ranges that were open at their time. Memory is bounded: the latest ranges of a thread are
+ * kept.
  *
  * Ranges are in the order of their ends. The innermost range at a time is found by its end, and
  * from there through the enclosing range of each, which becomes known when that one ends.
  */
 #include <stdlib.h>
 
-#include "export/kineto/past.h"
+#include "ranges/past.h"
 
 #define ROOM_MIN	16u
 #define ROOM_MAX	(1u << 15)		/* per thread; a power of two */
@@ -17,35 +17,35 @@
 #define NONE		UINT64_MAX
 
 /**
- * struct xsr_past - finished ranges of a thread
+ * struct xsp_past - finished ranges of a thread
  * @v: range number n is at index n modulo @room
  * @loose: numbers of ranges without an enclosing one so far, the latest last
  * @nr: number of ranges so far
  * @nr_loose: number of entries in @loose
  */
-struct xsr_past {
-	struct xsr_past_range	*v;
+struct xsp_past {
+	struct xsp_past_range	*v;
 	uint64_t		*loose;
 	uint64_t		nr;
 	uint32_t		nr_loose;
 	uint32_t		room;
 };
 
-static struct xsr_past_range *at(const struct xsr_past *p, uint64_t n)
+static struct xsp_past_range *at(const struct xsp_past *p, uint64_t n)
 {
 	return &p->v[n & (p->room - 1)];
 }
 
-static uint64_t first(const struct xsr_past *p)
+static uint64_t first(const struct xsp_past *p)
 {
 	return p->nr > p->room ? p->nr - p->room : 0;
 }
 
 /* Only before anything is overwritten: numbers keep their index. */
-static bool grow(struct xsr_past *p, uint32_t *budget)
+static bool grow(struct xsp_past *p, uint32_t *budget)
 {
 	uint32_t room = p->room ? 2 * p->room : ROOM_MIN;
-	struct xsr_past_range *v;
+	struct xsp_past_range *v;
 	uint64_t *loose;
 
 	if (p->nr < p->room)
@@ -66,7 +66,7 @@ static bool grow(struct xsr_past *p, uint32_t *budget)
 }
 
 /* Range number @n encloses ranges that began inside it. */
-static void adopt(struct xsr_past *p, uint64_t n)
+static void adopt(struct xsp_past *p, uint64_t n)
 {
 	while (p->nr_loose) {
 		uint64_t last = p->loose[p->nr_loose - 1];
@@ -86,9 +86,9 @@ static void adopt(struct xsr_past *p, uint64_t n)
 	p->loose[p->nr_loose++] = n;
 }
 
-void xsr_past_add(struct xsr_past **past, uint32_t *budget, const struct xsr_past_range *range)
+void xsp_past_add(struct xsp_past **past, uint32_t *budget, const struct xsp_past_range *range)
 {
-	struct xsr_past *p = *past ? *past : calloc(1, sizeof(*p));
+	struct xsp_past *p = *past ? *past : calloc(1, sizeof(*p));
 
 	*past = p;
 	if (!p || !grow(p, budget))
@@ -98,7 +98,7 @@ void xsr_past_add(struct xsr_past **past, uint32_t *budget, const struct xsr_pas
 	adopt(p, p->nr++);
 }
 
-void xsr_past_free(struct xsr_past *past, uint32_t *budget)
+void xsp_past_free(struct xsp_past *past, uint32_t *budget)
 {
 	if (!past)
 		return;
@@ -108,14 +108,14 @@ void xsr_past_free(struct xsr_past *past, uint32_t *budget)
 	free(past);
 }
 
-static struct xsr_past_range *inside(struct xsr_past *p, uint64_t n, uint64_t ns)
+static struct xsp_past_range *inside(struct xsp_past *p, uint64_t n, uint64_t ns)
 {
 	while (n < p->nr && at(p, n)->begin > ns)
 		n = at(p, n)->around;
 	return n < p->nr ? at(p, n) : NULL;
 }
 
-struct xsr_past_range *xsr_past_find(struct xsr_past *past, uint64_t ns)
+struct xsp_past_range *xsp_past_find(struct xsp_past *past, uint64_t ns)
 {
 	uint64_t low = past ? first(past) : 0, high = past ? past->nr : 0;
 
@@ -131,7 +131,7 @@ struct xsr_past_range *xsr_past_find(struct xsr_past *past, uint64_t ns)
 	return past ? inside(past, low, ns) : NULL;
 }
 
-struct xsr_past_range *xsr_past_around(struct xsr_past *past, const struct xsr_past_range *range)
+struct xsp_past_range *xsp_past_around(struct xsp_past *past, const struct xsp_past_range *range)
 {
 	return range->around < past->nr ? at(past, range->around) : NULL;
 }
