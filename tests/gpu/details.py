@@ -310,6 +310,11 @@ def check_budget():
     equal([e.get("name") for e in events if str(e.get("name")).startswith("GPU budget")],
           ["GPU budget: calls are not recorded from here",
            "GPU budget: devices are not recorded from here"], "calls were left out first")
+    report = run("report", "--gpu", CAPTURE).stdout
+    steps = json.loads(run("report", "--gpu", "--json", CAPTURE).stdout)["budget_steps"]
+    equal([[s["what"] for s in steps], report.count("after the begin, process")],
+          [["GPU budget: calls are not recorded from here",
+            "GPU budget: devices are not recorded from here"], 2], "report --gpu has the steps")
     equal([len(said), said[0]["cost (% of a CPU)"] > 0.1, said[0]["budget (% of a CPU)"]],
           [1, True, 0.1], "the step is in the trace, with its reason")
     report = json.loads(run("report", "--gpu", "--json", CAPTURE).stdout)

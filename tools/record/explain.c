@@ -77,8 +77,8 @@ void record_explain_python(const struct recording *r)
 void record_explain_gpu(const struct recording *r)
 {
 	if (r->opts.gpu && !r->stats.devices && !r->file_error)
-		tool_note("--gpu: %s describes no device: no recorded process used CUDA, OpenCL, "
-			  "Vulkan, Level Zero or ROCm, or it ended before its device was named",
+		tool_note("--gpu: no recorded process used CUDA, OpenCL, Vulkan, Level Zero or "
+			  "ROCm, or it ended before its device was named: %s describes none",
 			  r->opts.output);
 }
 

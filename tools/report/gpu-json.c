@@ -126,6 +126,7 @@ void gpu_print_json(const struct gpu_report *gpu)
 	gpu_json_copies(gpu);
 	gpu_json_captured(gpu);
 	gpu_json_launched(gpu);
+	gpu_json_budget(gpu);
 	fputs(",\"not_recorded\":[", stdout);
 	for (uint32_t i = 0; i < gpu->missed.nr; i++) {
 		printf("%s{\"what\":", i ? "," : "");

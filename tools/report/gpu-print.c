@@ -205,7 +205,8 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 		printf("; memory at most %s", tool_format_bytes((char[32]){ 0 }, 32, d->in_use));
 	putchar('\n');
 	if (d->unrecorded)
-		printf("#   not recorded for %s more: whether it was busy then is unknown\n",
+		printf("#   not recorded for %s between its first and last activity: whether it "
+		       "was busy then is unknown\n",
 		       tool_format_time(a, sizeof(a), d->unrecorded));
 	if (late)
 		printf("#   up to %s more may be busy time: their activities were reported too "
@@ -286,6 +287,7 @@ static void print_head(const struct gpu_report *gpu)
 	if (gpu->missed.full)
 		puts("# not recorded: more than is listed here: there are too many counts");
 	print_refused(gpu);
+	gpu_print_budget(gpu);
 	print_unrecorded(gpu);
 }
 

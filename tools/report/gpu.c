@@ -269,6 +269,7 @@ static int event(void *data, const struct xsprof_event *ev)
 
 	if (ret)
 		return ret;
+	gpu_budget_event(&r->gpu, ev);
 	device_clocks_event(&r->gpu.clocks, r->gpu.report->source.trace, ev);
 	if (ev->type != XSPROF_REC_GPU)
 		missed_event(&r->gpu.missed, r->gpu.report->source.trace, ev);

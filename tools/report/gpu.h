@@ -11,6 +11,7 @@
 #include "cli/missed.h"
 #include "ranges/device-names.h"
 #include "ranges/device-work.h"
+#include "report/budget.h"
 #include "report/comms.h"
 #include "report/device-clocks.h"
 #include "report/local.h"
@@ -308,6 +309,8 @@ struct gpu_metric {
  * @launched: work, by the range that launched it
  * @nr_launched: number of @launched
  * @unlisted_launched: work for whose range or name there was no place
+ * @steps: of budgets, the first ones
+ * @nr_steps: how many there are
  * @metrics: by device, in the order of appearance
  * @nr_metrics: number of @metrics
  * @sampled: there are samples
@@ -346,6 +349,8 @@ struct gpu_report {
 	struct gpu_launched_row	*launched;
 	uint32_t		nr_launched;
 	uint64_t		unlisted_launched;
+	struct gpu_budget_step	steps[GPU_BUDGET_STEPS];
+	uint32_t		nr_steps;
 	struct gpu_metric	metrics[GPU_METRICS];
 	uint32_t		nr_metrics;
 	bool			sampled;
