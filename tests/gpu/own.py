@@ -69,6 +69,11 @@ def check_details():
         got, events = record("overheads", version=version)
         equal(["freed: 100" in got.stdout, kinds(events)["overhead"]], [True, 100],
               f"CUDA {version // 100}.{version % 100}: details of overheads are freed")
+    trace = json.loads(gpulib.run([gpulib.XSPROF, "dump", "-f", "kineto", gpulib.CAPTURE]).stdout)
+    overheads = [e for e in trace["traceEvents"] if e.get("cat") == "overhead"]
+    equal([gpulib.overlaps(overheads), min(e["tid"] for e in overheads),
+           {e["pid"] for e in overheads}, len(overheads)], [[], 0, {-1}, 101],
+          "in Kineto's format, those that overlap are on several tracks")
 
 
 def check_queries():
