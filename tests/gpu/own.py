@@ -54,6 +54,9 @@ def check_others_session():
     equal([trace.get("cupti_version"), trace.get("cuda_driver_version"),
            "cuda_runtime_version" in trace], [130500, 13010, False],
           "Kineto's format has the versions, the driver's too if the program has loaded it")
+    gpulib.record(["sh", "-c", f"XSPROF_CUPTI=/nowhere {PROGRAM} each; {PROGRAM} each"], **OWN)
+    trace = json.loads(gpulib.run([gpulib.XSPROF, "dump", "-f", "kineto", gpulib.CAPTURE]).stdout)
+    equal(trace.get("cupti_version"), 130000, "also if the first process has no CUPTI")
 
 
 def check_driver():
