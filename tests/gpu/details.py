@@ -215,9 +215,11 @@ def check_faults():
               f"CUDA {version // 100}.{version % 100}: --gpu=faults: faults of unified memory")
         equal(kinds(gpu)["memcpy"], 0, "and not what was moved")
     trace = json.loads(run("dump", "-f", "kineto", CAPTURE).stdout)["traceEvents"]
-    equal([(e["cat"], e["args"].get("device")) for e in trace
-           if e.get("name") == "Unified Memory Throttling"], [("overhead", 1), ("overhead", None)],
-          "Kineto's format has them as overhead, with their device")
+    own, = {e["pid"] for e in trace if e.get("cat") == "cuda_runtime"}
+    got = [(e["cat"], e["pid"] == own or e["pid"], e["args"].get("device")) for e in trace
+           if e.get("name") == "Unified Memory Throttling"]
+    equal(got, [("gpu_fault", 1, 1), ("gpu_fault", True, None)],
+          "Kineto's format has them in the process of their device, or of the host")
     names = {e["args"]["name"] for e in json.loads(run("dump", "-f", "chrome", CAPTURE).stdout)
              ["traceEvents"] if e["name"] == "thread_name"}
     equal([name in names for name in ("GPU 1 memory faults", "CPU faults of unified memory")],
@@ -230,6 +232,31 @@ def check_faults():
     equal([kinds(gpu)["fault"], kinds(gpu)["memcpy"],
            "(28): faults of unified memory are not recorded" in got.stderr], [0, 2, True],
           "a device without: what was moved is recorded, and a line tells")
+
+
+def check_tracks():
+    """What overlaps is on tracks of its own in Kineto's format."""
+    record("--gpu=faults,managed,jit", what=["details"])
+    trace = json.loads(run("dump", "-f", "kineto", CAPTURE).stdout)["traceEvents"]
+    tids = {key: {e["tid"] for e in trace if e.get("ph") == "X" and e["cat"] == cat and
+                  (e.get("args") or {}).get(arg) == value}
+            for key, cat, arg, value in (
+                ("copies", "gpu_memcpy", "stream", -1), ("kernels", "kernel", "stream", 7),
+                ("waits", "cuda_sync", "stream", 8), ("faults", "gpu_fault", "device", 1),
+                ("jit", "overhead", "device", 1))}
+    equal([gpulib.overlaps(trace), {key: (min(v), len(v) > 1) for key, v in tids.items()}],
+          [[], {"copies": (8000000, True), "kernels": (7, True), "waits": (1000008, True),
+                "faults": (7000000, True), "jit": (0, True)}],
+          "no two events of a track overlap, and the first track has the tid of its stream")
+    names = {(e["pid"], e["tid"]): e["args"]["name"] for e in trace if e["name"] == "thread_name"}
+    equal([names[1, 8000000], names[1, 7000000], names.get((-1, 0)),
+           sorted({names[1, tid] for tid in tids["waits"]})[:2]],
+          ["stream -1 ", "faults of unified memory", None,
+           ["stream 8 (sync)", "stream 8 (sync) (track 2)"]], "tracks have names")
+    calls = {e["args"]["correlation"]: e["name"] for e in trace if e.get("cat") == "cuda_runtime"}
+    equal([(e["args"]["device"], calls.get(e["args"].get("call correlation"))) for e in trace
+           if e.get("name") == "JIT Compile (NVVM IR to PTX)"], [(1, "cudaLaunchKernel")],
+          "what the driver compiles has its device and its call")
 
 
 def check_details():
@@ -246,6 +273,7 @@ def check_details():
           "nor pools of memory, nor what the driver compiles")
     check_memory()
     check_faults()
+    check_tracks()
     _, gpu, _ = record("--gpu=graphs,managed,queued", what=["details"])
     graph = [e for e in gpu if e["kind"] == "graph"]
     call = {e["value"]: e["name"] for e in gpu if e["kind"] == "runtime"}

@@ -92,6 +92,24 @@ def missed(events):
             if e["type"] == "counter" and e["name"].startswith("not recorded")}
 
 
+def overlaps(events):
+    """The X events of a Kineto trace that overlap another of their track, neither inside the
+    other: viewers leave them out or draw them wrong."""
+    tracks, wrong = collections.defaultdict(list), []
+    for e in events:
+        if e.get("ph") == "X":
+            tracks[e["pid"], e["tid"]].append((e["ts"], -e["dur"], e["name"]))
+    for track, ranges in tracks.items():
+        around = []
+        for begin, minus, name in sorted(ranges):
+            while around and around[-1] <= begin:
+                around.pop()
+            if around and begin - minus > around[-1]:
+                wrong.append((track, name))
+            around.append(begin - minus)
+    return wrong
+
+
 def check_calls(events, name):
     """Checks that each work item has one call, begins after it and is in the same queue."""
     calls = {e["value"]: e for e in of(events, "runtime") if e["value"]}

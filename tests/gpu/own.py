@@ -54,6 +54,9 @@ def check_others_session():
     equal([trace.get("cupti_version"), trace.get("cuda_driver_version"),
            "cuda_runtime_version" in trace], [130500, 13010, False],
           "Kineto's format has the versions, the driver's too if the program has loaded it")
+    gpulib.record(["sh", "-c", f"XSPROF_CUPTI=/nowhere {PROGRAM} each; {PROGRAM} each"], **OWN)
+    trace = json.loads(gpulib.run([gpulib.XSPROF, "dump", "-f", "kineto", gpulib.CAPTURE]).stdout)
+    equal(trace.get("cupti_version"), 130000, "also if the first process has no CUPTI")
 
 
 def check_driver():
@@ -69,6 +72,11 @@ def check_details():
         got, events = record("overheads", version=version)
         equal(["freed: 100" in got.stdout, kinds(events)["overhead"]], [True, 100],
               f"CUDA {version // 100}.{version % 100}: details of overheads are freed")
+    trace = json.loads(gpulib.run([gpulib.XSPROF, "dump", "-f", "kineto", gpulib.CAPTURE]).stdout)
+    overheads = [e for e in trace["traceEvents"] if e.get("cat") == "overhead"]
+    equal([gpulib.overlaps(overheads), min(e["tid"] for e in overheads),
+           {e["pid"] for e in overheads}, len(overheads)], [[], 0, {-1}, 101],
+          "in Kineto's format, those that overlap are on several tracks")
 
 
 def check_queries():

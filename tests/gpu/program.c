@@ -172,7 +172,7 @@ static void details(void)
 		stand_in_jit(0, 1, i);
 	}
 	stand_in_pool(stand_in_call(false, 1), 1, 2);
-	stand_in_jit(0, 2, 3);
+	stand_in_jit(stand_in_call(false, 1), 2, 3);
 	stand_in_managed(1, 65536);
 	stand_in_managed(2, 4096);
 	stand_in_managed_with(3, 0x401000, 7, 7, 2);

@@ -123,6 +123,7 @@ void make_rank(uint32_t rank, uint32_t world)
 		work(&g, &n, XSPROF_GPU_SYNC, 7, c + 15, c + 2, at + 130, at + 130, at + 520);
 	}
 	gpu(&w, T(4000), XSPROF_GPU_OVERHEAD, n.overhead, 0, T(3990), T(4000), 0);
+	w.u.gpu.device = XSPROF_NO_DEVICE;
 	cap_wide_put(&g, &w, false);
 	cap_event(&r, T(4000), XSPROF_REC_STEP, MAIN, step, 0, 3);
 	cap_ring_close(&r, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Events of a device that are neither work nor calls, in a Kineto trace: allocations and frees of
- * its memory, and overhead: of tracing it, and of faults of unified memory.
+ * its memory, the overhead of tracing it, and faults of unified memory.
  */
 #include "export/kineto/local.h"
 
@@ -72,36 +72,71 @@ void xsr_kineto_device_memory(struct xsr_kineto *k, const struct xsprof_event *e
 	put_in_use(k, args, rec->device, ns);
 }
 
-/* A fault is a device's or the host's; other overhead is the host's. */
-static char *put_device(const struct xsprof_event *ev, char *p, bool *any)
+/*
+ * Writes the device and the call that it is of, where there are such. Not as "correlation": what
+ * the driver compiles for a launch would be taken for the launch of the kernel.
+ */
+static char *put_origin(const struct xsprof_event *ev, uint64_t correlation, char *p, bool *any)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
 
-	if (ev->aux != XSPROF_GPU_FAULT || rec->device == XSPROF_NO_DEVICE)
-		return p;
-	*any = true;
-	return put_u32(put_lit(p, "\"device\":"), rec->device);
+	if (rec->device != XSPROF_NO_DEVICE) {
+		p = put_u32(put_lit(p, "\"device\":"), rec->device);
+		*any = true;
+	}
+	if (correlation) {
+		if (*any)
+			*p++ = ',';
+		p = put_u64(put_lit(p, "\"call correlation\":"), correlation);
+		*any = true;
+	}
+	return p;
 }
 
-void xsr_kineto_overhead(struct xsr_kineto *k, const struct xsprof_event *ev,
-			 const struct xsr_walk *args, uint64_t begin, uint64_t end)
+static void put_args(struct xsr_kineto *k, const struct xsprof_event *ev,
+		     const struct xsr_walk *args, uint64_t correlation)
 {
-	struct xsr_walk walk = *args;
+	char *p = put_lit(k->w.buf->p, ",\"args\":{");
+	struct xsr_walk walk = *args, first = *args;
 	struct xsprof_trace_arg arg;
 	bool any = false;
+
+	p = put_origin(ev, correlation, p, &any);
+	if (!any && !xsr_walk_next(&first, &arg))
+		return;
+	p = xsr_kineto_args(k, &walk, true, any ? XSR_OWN_PLACE : 0, p, &any);
+	k->w.buf->p = put_lit(p, "}");
+}
+
+/*
+ * Faults have a category of their own: tools take overhead for the cost of the profiler. Those that
+ * do not know it leave them out or only draw them.
+ */
+void xsr_kineto_overhead(struct xsr_kineto *k, const struct xsprof_event *ev,
+			 const struct xsr_walk *args, uint64_t begin, uint64_t end,
+			 uint64_t correlation)
+{
+	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
+	bool fault = ev->aux == XSPROF_GPU_FAULT;
+	struct xsp_track *track;
 	char *p;
 
-	k->overhead = true;
+	if (fault)
+		track = xsr_kineto_faults(k, ev, rec->device);
+	else
+		track = xsp_tracks_get(k->tracks, ev->producer, ev->pid, XSR_OVERHEAD, 0, ev->ns);
+	if (track)
+		track = xsr_kineto_beside(k, ev, track, begin, end);
+	if (!track)
+		return;
+	k->overhead |= !fault;
 	k->events++;
-	p = put_lit(xsr_writer_open(&k->w),
-		    "{\"ph\":\"X\",\"cat\":\"overhead\",\"name\":");
-	p = put_lit(xsr_writer_name(&k->w, ev->producer, ev->name, p), ",\"pid\":-1,\"tid\":0,");
-	p = xsr_kineto_dur(k, xsr_kineto_ts(k, p, begin), begin, end);
-	if (xsr_walk_next(&walk, &arg)) {
-		walk = *args;
-		p = put_device(ev, put_lit(p, ",\"args\":{"), &any);
-		p = xsr_kineto_args(k, &walk, true, 0, p, &any);
-		*p++ = '}';
-	}
-	k->w.buf->p = put_lit(p, "}");
+	p = put_lit(xsr_writer_open(&k->w), "{\"ph\":\"X\",\"cat\":\"");
+	p = fault ? put_lit(p, "gpu_fault\",\"name\":") : put_lit(p, "overhead\",\"name\":");
+	p = xsr_writer_name(&k->w, ev->producer, ev->name, p);
+	*p++ = ',';
+	p = xsr_kineto_ts(k, xsr_kineto_track(k, track, p), begin);
+	k->w.buf->p = xsr_kineto_dur(k, p, begin, end);
+	put_args(k, ev, args, correlation);
+	k->w.buf->p = put_lit(k->w.buf->p, "}");
 }

@@ -213,6 +213,14 @@ static void put_collective(struct xsr_kineto *k, const struct gpu *g)
 		xsr_kineto_more(k, text, len);
 }
 
+static struct xsp_track *stream_of(struct xsr_kineto *k, const struct gpu *g, bool sync)
+{
+	struct xsp_track *track = xsr_kineto_stream(k, g->ev->producer, g->rec->device,
+						    g->rec->stream, sync);
+
+	return track ? xsr_kineto_beside(k, g->ev, track, g->begin, g->end) : NULL;
+}
+
 static void put_work(struct xsr_kineto *k, struct gpu *g)
 {
 	static const char *const cats[] = {
@@ -229,7 +237,7 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 	char *p;
 
 	link_work(k, g);
-	track = xsr_kineto_stream(k, g->ev->producer, g->rec->device, g->rec->stream, false);
+	track = stream_of(k, g, false);
 	if (!track)
 		return;
 	p = put_external(g, put_head(k, g, cats[g->ev->aux], track), &any);
@@ -290,7 +298,7 @@ static void put_sync(struct xsr_kineto *k, struct gpu *g)
 
 	link_work(k, g);
 	/* On a track beside the stream's work, which waits overlap. */
-	track = xsr_kineto_stream(k, g->ev->producer, g->rec->device, g->rec->stream, true);
+	track = stream_of(k, g, true);
 	if (!track)
 		return;
 	p = put_external(g, put_head(k, g, "cuda_sync", track), &any);
@@ -336,7 +344,7 @@ static void put_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct 
 	case XSPROF_GPU_OVERHEAD:
 	case XSPROF_GPU_UNRECORDED:
 	case XSPROF_GPU_FAULT:
-		xsr_kineto_overhead(k, ev, walk, g.begin, g.end);
+		xsr_kineto_overhead(k, ev, walk, g.begin, g.end, g.correlation);
 		break;
 	case XSPROF_GPU_ALLOC:
 	case XSPROF_GPU_FREE:

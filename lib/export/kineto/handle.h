@@ -22,6 +22,9 @@ enum xsr_kineto_track {
 	XSR_SPANS	= 2,	/* ranges without a thread */
 	XSR_STREAM	= 3,	/* GPU stream; tid: device << 32 | stream */
 	XSR_STREAM_SYNC	= 4,	/* waits for a stream */
+	XSR_FAULTS	= 5,	/* faults of unified memory; tid: device << 32 */
+	XSR_OVERHEAD	= 6,	/* of GPU tracing */
+	XSR_BESIDE	= 8,	/* added to a kind from XSR_STREAM on: ranges that overlap there */
 };
 
 #define XSR_LANES	4096u	/* tracks per kind and key; a tid is key * XSR_LANES + number */
@@ -58,6 +61,7 @@ enum xsr_own {
 
 struct xsr_link;
 struct xsr_stacks;
+struct xsr_recent;
 struct xsr_users;
 struct xsr_post;
 
@@ -104,6 +108,8 @@ struct xsr_step {
  * @early: activities that began before their call
  * @pushed: number of pushed ids of all threads that may still be stored
  * @past: number of finished ranges of all threads that may still be stored
+ * @recents: latest ranges of tracks of devices
+ * @nr_recent: number of ranges for which these have room
  * @left_out: number of ranges without a track
  * @lanes: by kind and key: when each lane is free
  * @nr_lanes: number of these
@@ -154,10 +160,12 @@ struct xsr_kineto {
 	uint64_t			no_stack;
 	uint64_t			devices[XSP_DEVICE_NUMBERS / 64];
 	uint64_t			left_out;
+	struct xsr_recent		*recents;
 	struct xsp_map			lanes;
 	uint32_t			nr_lanes;
 	uint32_t			pushed;
 	uint32_t			past;
+	uint32_t			nr_recent;
 	uint32_t			next_tid;
 	uint32_t			main;
 	bool				over;

@@ -188,6 +188,22 @@ static bool is_number(const char *s)
 	return *s && !s[strspn(s, "0123456789")];
 }
 
+/* Of the first process that states it: the main one need not be the one that uses the device. */
+static const char *fact_of_any(const struct xsr_kineto *k, const char *name)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	struct xsprof_trace_producer producer;
+	const char *value = fact(k, name);
+
+	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
+		return value;
+	for (uint32_t i = 0; !value && i < info.producers; i++)
+		if (!xsprof_trace_get_producer(k->w.trace, i, &producer) &&
+		    (!k->opts.pid || producer.pid == k->opts.pid))
+			value = xsprof_trace_fact(k->w.trace, i, name);
+	return value;
+}
+
 /* Of CUDA, as the collector found them. */
 static void put_versions(struct xsr_kineto *k)
 {
@@ -197,7 +213,7 @@ static void put_versions(struct xsr_kineto *k)
 	const char *value;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		value = fact(k, names[i]);
+		value = fact_of_any(k, names[i]);
 		if (!value || !is_number(value) || given(k, names[i]))
 			continue;
 		key(k, names[i]);

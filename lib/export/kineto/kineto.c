@@ -75,9 +75,15 @@ static void gone(void *data, struct xsp_track *thread)
 {
 	struct xsr_kineto *k = data;
 
-	xsr_kineto_flush(k, thread);
+	bool device = thread->kind >= XSR_STREAM;
+
+	if (!device)
+		xsr_kineto_flush(k, thread);
 	xsr_kineto_name_track(k, thread);
-	xsr_host_free(k, thread);
+	if (device)
+		xsr_recent_free(k, thread);
+	else
+		xsr_host_free(k, thread);
 }
 
 int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
@@ -133,6 +139,7 @@ void xsr_kineto_free(struct xsr_kineto *k)
 	xsp_map_free(&k->limit_of);
 	free(k->limits);
 	xsr_lanes_free(k);
+	xsr_recents_free(k);
 	free(k);
 }
 

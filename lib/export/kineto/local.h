@@ -21,6 +21,7 @@
  *	note.c		annotations on streams
  *	head.c		top-level keys, and marks at the end
  *	track.c lane.c	tracks
+ *	recent.c	latest ranges of a device's track
  *	thread.c	state of threads
  */
 #ifndef XSR_KINETO_H
@@ -243,6 +244,13 @@ struct xsp_track *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_even
 				  uint32_t kind, uint64_t key, uint64_t begin, uint64_t end);
 void xsr_lanes_free(struct xsr_kineto *k);
 
+/* recent.c */
+/* Adds a range. Return: false if it overlaps with a recent one, neither inside the other. */
+bool xsr_recent_add(struct xsr_kineto *k, struct xsp_track *track, uint64_t begin, uint64_t end);
+void xsr_recent_free(struct xsr_kineto *k, struct xsp_track *track);
+/* Those of tracks that are forgotten without a call: the trace was not finished. */
+void xsr_recents_free(struct xsr_kineto *k);
+
 /* call.c */
 /* Does a call with this name have a flow arrow: does it submit work to a device, or wait for it? */
 bool xsr_call_launches(const char *name);
@@ -255,8 +263,10 @@ bool xsr_kineto_number(const struct xsr_kineto *k, const struct xsr_walk *from, 
 		       uint64_t *value);
 void xsr_kineto_device_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
 			      const struct xsr_walk *args, uint64_t ns, uint64_t correlation);
+/* Overhead, a time without recording, or a fault. */
 void xsr_kineto_overhead(struct xsr_kineto *k, const struct xsprof_event *ev,
-			 const struct xsr_walk *args, uint64_t begin, uint64_t end);
+			 const struct xsr_walk *args, uint64_t begin, uint64_t end,
+			 uint64_t correlation);
 
 /* -1: none. */
 static inline int64_t xsr_kineto_stream_number(const struct xsprof_rec_gpu *rec)
@@ -271,6 +281,15 @@ char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_track *thread, char *p);
 void xsr_kineto_device(struct xsr_kineto *k, uint32_t device);
 struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uint32_t device,
 				    uint64_t stream, bool sync);
+/* The track of faults of a device, or with XSPROF_NO_DEVICE of the process of @ev. */
+struct xsp_track *xsr_kineto_faults(struct xsr_kineto *k, const struct xsprof_event *ev,
+				    uint32_t device);
+/*
+ * The track for a range of a device's: @track, or if it does not nest there, one beside it. NULL
+ * without memory.
+ */
+struct xsp_track *xsr_kineto_beside(struct xsr_kineto *k, const struct xsprof_event *ev,
+				    struct xsp_track *track, uint64_t begin, uint64_t end);
 /* Writes the track's name, if it has events. */
 void xsr_kineto_name_track(struct xsr_kineto *k, struct xsp_track *thread);
 /* Writes an event with a name id from "ph" to "ts"; @kind is the text after "ph". */

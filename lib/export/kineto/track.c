@@ -9,7 +9,10 @@
 #include "ranges/device-names.h"
 #include "ranges/program.h"
 
+/* Programs count streams from small numbers: these tids are above them, below those of others. */
 #define SYNC_TID	1000000u	/* Kineto's offset for tracks that wait for a stream */
+#define FAULTS_TID	7000000u	/* Linux has 2^22 threads */
+#define NO_STREAM_TID	8000000u	/* what is in no stream */
 #define OTHER_TID	10000000u	/* offset for streams of other processes */
 #define GPU_SORT	5000000u
 #define OVERHEAD_SORT	16777226u
@@ -20,31 +23,53 @@ static bool is_others(const struct xsr_kineto *k, const struct xsp_track *stream
 	return k->main != XSPROF_NO_PRODUCER && stream->producer != k->main;
 }
 
+static bool is_beside(const struct xsp_track *track)
+{
+	return track->kind >= XSR_STREAM + XSR_BESIDE;
+}
+
+/* The kind without XSR_BESIDE. */
+static uint32_t kind_of(const struct xsp_track *track)
+{
+	return is_beside(track) ? track->kind - XSR_BESIDE : track->kind;
+}
+
+static uint32_t stream_of(const struct xsp_track *track)
+{
+	return (uint32_t)(is_beside(track) ? track->tid / XSR_LANES : track->tid);
+}
+
+/* The tid of a track of a device's, other than those beside it. */
+static uint64_t device_tid(const struct xsr_kineto *k, const struct xsp_track *track)
+{
+	uint64_t tid = (uint32_t)track->tid;
+
+	if (track->kind == XSR_FAULTS)
+		tid = FAULTS_TID;
+	else if (track->kind != XSR_OVERHEAD && tid == XSPROF_NO_STREAM)
+		tid = NO_STREAM_TID;
+	if (track->kind == XSR_STREAM_SYNC)
+		tid += SYNC_TID;
+	/*
+	 * Each process numbers its streams: only those of the trace's process keep their numbers.
+	 */
+	return is_others(k, track) ? tid + (track->producer + 1ull) * OTHER_TID : tid;
+}
+
 static char *put_ids(struct xsr_kineto *k, struct xsp_track *thread, char *p)
 {
-	uint64_t tid = thread->tid & UINT32_MAX;
+	uint64_t tid;
 
-	switch (thread->kind) {
-	case XSR_STREAM:
-	case XSR_STREAM_SYNC:
-		p = put_u64(put_lit(p, "\"pid\":"), thread->tid >> 32);
-		tid = tid == UINT32_MAX ? 1 : tid;
-		tid += thread->kind == XSR_STREAM_SYNC ? SYNC_TID : 0;
-		/*
-		 * Each process numbers its streams: only those of the trace's process keep their
-		 * numbers.
-		 */
-		if (is_others(k, thread))
-			tid += (thread->producer + 1ull) * OTHER_TID;
-		break;
-	case XSR_THREAD:
-		tid = xsp_track_tid(k->w.trace, thread);
-		/* fallthrough */
-	default:
+	if (kind_of(thread) == XSR_OVERHEAD)
+		p = put_lit(p, "\"pid\":-1");
+	else
 		p = put_u32(put_lit(p, "\"pid\":"), thread->pid);
-		if (thread->kind != XSR_THREAD)
-			tid = thread->shown >> 32;
-	}
+	if (thread->kind == XSR_THREAD)
+		tid = xsp_track_tid(k->w.trace, thread);
+	else if (thread->kind < XSR_STREAM || is_beside(thread))
+		tid = thread->shown >> 32;
+	else
+		tid = device_tid(k, thread);
 	p = put_u64(put_lit(p, ",\"tid\":"), tid);
 	*p++ = ',';
 	return p;
@@ -94,6 +119,33 @@ struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uin
 	return xsp_tracks_get(k->tracks, producer, device,
 			      sync ? XSR_STREAM_SYNC : XSR_STREAM,
 			      (uint64_t)device << 32 | (uint32_t)stream, 0);
+}
+
+struct xsp_track *xsr_kineto_faults(struct xsr_kineto *k, const struct xsprof_event *ev,
+				    uint32_t device)
+{
+	bool host = device == XSPROF_NO_DEVICE;
+
+	if (!host)
+		xsr_kineto_device(k, device);
+	return xsp_tracks_get(k->tracks, ev->producer, host ? ev->pid : device, XSR_FAULTS,
+			      (uint64_t)device << 32, 0);
+}
+
+struct xsp_track *xsr_kineto_beside(struct xsr_kineto *k, const struct xsprof_event *ev,
+				    struct xsp_track *track, uint64_t begin, uint64_t end)
+{
+	struct xsprof_event there = *ev;
+	uint32_t kind = track->kind;
+	uint64_t tid = track->tid;
+	struct xsp_track *lane;
+
+	if (xsr_recent_add(k, track, begin, end))
+		return track;
+	there.pid = track->pid;
+	lane = xsr_kineto_lane(k, &there, kind + XSR_BESIDE, tid, begin, end);
+	/* Readers find work by its stream: a range that overlaps is better than none. */
+	return lane ? lane : xsp_tracks_get(k->tracks, ev->producer, there.pid, kind, tid, 0);
 }
 
 /*
@@ -155,23 +207,50 @@ static void lane_name(struct xsr_kineto *k, struct xsp_track *lane)
 	sort_index(k, "thread_sort_index", NULL, lane, lane->shown >> 32);
 }
 
+/* What a track of a device is for. */
+static char *put_stream(const struct xsp_track *track, char *p)
+{
+	uint32_t stream = stream_of(track);
+
+	if (kind_of(track) == XSR_OVERHEAD)
+		return put_lit(p, "overhead");
+	if (kind_of(track) == XSR_FAULTS)
+		return put_lit(p, "faults of unified memory");
+	p = put_lit(p, "stream ");
+	return stream == XSPROF_NO_STREAM ? put_lit(p, "-1") : put_u32(p, stream);
+}
+
+/* The name that the program gave to a stream; NULL: none. */
+static const char *given_name(const struct xsr_kineto *k, const struct xsp_track *track)
+{
+	if (kind_of(track) > XSR_STREAM_SYNC)
+		return NULL;
+	return xsp_stream_name_of_any(k->w.trace, track->producer, track->pid, stream_of(track));
+}
+
 static void stream_name(struct xsr_kineto *k, struct xsp_track *track)
 {
-	uint32_t stream = (uint32_t)track->tid;
 	struct xsprof_trace_producer producer = { 0 };
-	char *p = put_meta(k, "thread_name", NULL, track);
-	const char *name;
+	const char *name = given_name(k, track);
+	uint32_t stream = stream_of(track);
+	char *p;
 
-	p = put_lit(p, "\"name\":\"stream ");
-	p = stream == XSPROF_NO_STREAM ? put_lit(p, "-1") : put_u32(p, stream);
+	/* The process "Overhead" says it already. */
+	if (track->kind == XSR_OVERHEAD && !is_others(k, track))
+		return;
+	p = put_stream(track, put_lit(put_meta(k, "thread_name", NULL, track), "\"name\":\""));
 	if (is_others(k, track) &&
 	    !xsprof_trace_get_producer(k->w.trace, track->producer, &producer))
 		p = put_u32(put_lit(p, " of process "), producer.pid);
-	p = track->kind == XSR_STREAM_SYNC ? put_lit(p, " (sync)") : put_lit(p, " ");
-	name = xsp_stream_name_of_any(k->w.trace, track->producer, (uint32_t)(track->tid >> 32),
-				      stream);
+	if (kind_of(track) == XSR_STREAM_SYNC)
+		p = put_lit(p, " (sync)");
+	/* Kineto writes the blank. */
+	else if (kind_of(track) == XSR_STREAM && (name || !is_beside(track)))
+		*p++ = ' ';
 	if (name)
 		p = xsp_escape_json(p, name, strnlen(name, 256), NULL);
+	if (is_beside(track))
+		p = put_lit(put_u64(put_lit(p, " (track "), track->tid % XSR_LANES + 2), ")");
 	k->w.buf->p = put_lit(p, "\"}}");
 	sort_index(k, "thread_sort_index", NULL, track, stream == XSPROF_NO_STREAM ? 0 : stream);
 }
