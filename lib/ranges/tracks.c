@@ -315,10 +315,11 @@ void xsp_tracks_finish(struct xsp_tracks *tracks, uint64_t ns)
 
 void xsp_tracks_free(struct xsp_tracks *tracks)
 {
-	static const struct xsp_tracks_ops silent;
+	struct xsp_tracks_ops silent = { 0 };
 
 	if (!tracks)
 		return;
+	silent.gone = tracks->ops->gone;
 	tracks->ops = &silent;
 	xsp_tracks_finish(tracks, 0);
 	for (uint32_t i = 0; i < tracks->nr_owners; i++) {

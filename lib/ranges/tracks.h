@@ -88,7 +88,7 @@ enum xsp_why {
  * @closed: a range ended without an event; NULL if not needed
  * @async_closed: an async range ended without an event; @thread is that of its begin. NULL if not
  *	needed
- * @gone: a thread is about to be forgotten; NULL if not needed
+ * @gone: a thread is about to be forgotten, also by xsp_tracks_free(); NULL if not needed
  */
 struct xsp_tracks_ops {
 	void	(*closed)(void *data, struct xsp_track *thread, struct xsp_range *range,

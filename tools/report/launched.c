@@ -109,8 +109,9 @@ static uint32_t path_of(struct reader *r, const struct xsprof_event *ev,
 						  idle_thread(ev, rec), ev->ns);
 	uint32_t path = GPU_IN_NO_RANGE, word, category;
 
+	/* Too many threads. */
 	if (!thread) {
-		r->err = -ENOMEM;
+		r->gpu->unlisted_launched++;
 		return GPU_IN_NO_RANGE;
 	}
 	for (uint32_t n = find_chain(r, thread, ev->begin_ns); n; n--) {
@@ -235,7 +236,8 @@ static void keep(struct reader *r, struct xsp_track *thread, uint32_t name, uint
 	const struct xsp_past_range range = { .begin = begin, .end = end, .name = name };
 	struct thread *t = thread ? thread->priv : NULL;
 
-	if (!thread)
+	/* A stand-in for threads without memory keeps no state. */
+	if (!thread || thread->opens.stack.floor == UINT64_MAX)
 		return;
 	if (!t)
 		t = thread->priv = calloc(1, sizeof(*t));
@@ -263,6 +265,7 @@ static void gone(void *data, struct xsp_track *thread)
 
 	if (t)
 		xsp_past_free(t->past, &r->kept);
+	free(t);
 }
 
 static void range_event(struct reader *r, const struct xsprof_event *ev)

@@ -117,6 +117,7 @@ struct xsr_step {
  * @main: producer whose process the trace is of, XSPROF_NO_PRODUCER if unknown
  * @devices: bitmap of devices seen
  * @overhead: the overhead track exists
+ * @freed: nothing is written any more
  * @host: write host events
  * @gpu: write GPU events
  * @late: the trace has late records: finished ranges are kept
@@ -170,6 +171,7 @@ struct xsr_kineto {
 	uint32_t			main;
 	bool				over;
 	bool				overhead;
+	bool				freed;
 	bool				host;
 	bool				gpu;
 	bool				late;

@@ -124,7 +124,29 @@ static uint32_t device_of(const char *name)
 	return strcmp(name, text) ? XSP_DEVICE_NUMBERS : (uint32_t)number;
 }
 
+/* A process may state anything. */
+static bool is_object(const char *json)
+{
+	return json[strspn(json, " \t\r\n")] == '{' && xsp_json_valid(json);
+}
+
+/* On one line: HolisticTraceAnalysis looks for words in lines. */
+static void put_line(struct xsr_kineto *k, const char *json)
+{
+	for (const char *p = json; *p;) {
+		size_t n = strcspn(p, "\r\n");
+
+		xsp_buf_put(k->w.buf, p, n);
+		p += n;
+		if (*p) {
+			xsp_buf_puts(k->w.buf, " ");
+			p++;
+		}
+	}
+}
+
 /* Collects the first process' description of each device in one iteration over the facts. */
+
 static void find_devices(const struct xsr_kineto *k, const char *said[XSP_DEVICE_NUMBERS])
 {
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
@@ -136,8 +158,11 @@ static void find_devices(const struct xsr_kineto *k, const char *said[XSP_DEVICE
 	for (uint32_t n = 0; n < info.producers; n++) {
 		for (uint32_t i = 0; !xsprof_trace_fact_at(k->w.trace, n, i, &name, &value); i++) {
 			device = device_of(name);
-			if (device < XSP_DEVICE_NUMBERS && !said[device])
-				said[device] = xsprof_trace_fact(k->w.trace, n, name);
+			if (device == XSP_DEVICE_NUMBERS || said[device])
+				continue;
+			value = xsprof_trace_fact(k->w.trace, n, name);
+			if (value && is_object(value))
+				said[device] = value;
 		}
 	}
 }
@@ -154,10 +179,10 @@ static void put_devices(struct xsr_kineto *k)
 	key(k, "deviceProperties");
 	xsp_buf_puts(k->w.buf, own ? own : "[");
 	for (uint32_t i = 0; i < XSP_DEVICE_NUMBERS; i++) {
-		if (!said[i] || !xsp_json_valid(said[i]))
+		if (!said[i])
 			continue;
 		xsp_buf_puts(k->w.buf, sep);
-		xsp_buf_puts(k->w.buf, said[i]);
+		put_line(k, said[i]);
 		sep = ", ";
 	}
 	xsp_buf_puts(k->w.buf, own ? ",\n" : "],\n");
@@ -183,9 +208,13 @@ static void put_trace_id(struct xsr_kineto *k)
 	put_text(k, "trace_id", text);
 }
 
-static bool is_number(const char *s)
+/* Of at most nine digits: JSON has no leading zeros, and readers have no long integers. */
+static bool is_number(const char *s, uint64_t *value)
 {
-	return *s && !s[strspn(s, "0123456789")];
+	size_t n = strspn(s, "0123456789");
+
+	*value = strtoull(s, NULL, 10);
+	return n && n < 10 && !s[n];
 }
 
 /* Of the first process that states it: the main one need not be the one that uses the device. */
@@ -210,15 +239,13 @@ static void put_versions(struct xsr_kineto *k)
 	static const char *const names[] = {
 		"cupti_version", "cuda_runtime_version", "cuda_driver_version",
 	};
-	const char *value;
+	uint64_t version;
+	const char *said;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		value = fact_of_any(k, names[i]);
-		if (!value || !is_number(value) || given(k, names[i]))
-			continue;
-		key(k, names[i]);
-		xsp_buf_puts(k->w.buf, value);
-		xsp_buf_puts(k->w.buf, ",\n");
+		said = fact_of_any(k, names[i]);
+		if (said && is_number(said, &version) && !given(k, names[i]))
+			put_number(k, names[i], version);
 	}
 }
 

@@ -77,9 +77,10 @@ static void gone(void *data, struct xsp_track *thread)
 
 	bool device = thread->kind >= XSR_STREAM;
 
-	if (!device)
+	if (!device && !k->freed)
 		xsr_kineto_flush(k, thread);
-	xsr_kineto_name_track(k, thread);
+	if (!k->freed)
+		xsr_kineto_name_track(k, thread);
 	if (device)
 		xsr_recent_free(k, thread);
 	else
@@ -127,6 +128,7 @@ void xsr_kineto_free(struct xsr_kineto *k)
 {
 	if (!k)
 		return;
+	k->freed = true;
 	xsp_tracks_free(k->tracks);
 	xsp_captured_free(&k->captured);
 	xsp_early_free(&k->early);
