@@ -9,7 +9,7 @@
  */
 #include <time.h>
 
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/managed.h"
 
 static void *subscriber;
 
@@ -39,6 +39,8 @@ static void call(void *unused, uint32_t domain, uint32_t id, const void *info)
 		cupti_probe_call(unused, domain, id, info);
 	else if (id == CUPTI_NODE_CREATED || id == CUPTI_NODE_CLONED)
 		cupti_nodes_call(id, info);
+	else if (id == CUPTI_INIT_FINISHED)
+		cupti_managed_ready();
 }
 
 /* Are the pool's buffers zero? Others' are not. */
@@ -99,6 +101,7 @@ int cupti_attach(void)
 		(void)cupti.enable_all_waits(0);
 	cupti_wait_anew();
 	cupti_nodes_on(subscriber);
+	cupti_managed_attach(subscriber);
 	cupti_ranges_attach(subscriber);
 	return 0;
 }

@@ -58,6 +58,8 @@
 
 /* Callbacks of resources: a context is destroyed. */
 #define CUPTI_CONTEXT_ENDS	2u
+/* cuInit() has finished. */
+#define CUPTI_INIT_FINISHED	5u
 /* A node of a graph was made, or is made as a copy of another. */
 #define CUPTI_NODE_CREATED	13u
 #define CUPTI_NODE_CLONED	20u

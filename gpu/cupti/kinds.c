@@ -2,22 +2,15 @@
 /*
  * Which kinds of records CUPTI collects.
  */
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/managed.h"
 
 static const uint32_t kinds[] = {
 	CUPTI_KERNEL, CUPTI_MEMCPY, CUPTI_MEMCPY_PEER, CUPTI_MEMSET, CUPTI_SYNC, CUPTI_OVERHEAD,
 	CUPTI_EXTERNAL, CUPTI_CONTEXT, CUPTI_DEVICE, CUPTI_EVENT,
 };
 
-static bool later;	/* CUDA was not ready for unified memory */
 static bool graphs;	/* as a whole */
 static bool no_calls;
-
-void cupti_kinds_later(void)
-{
-	if (later)
-		later = !cupti_managed_on();
-}
 
 /* A machine may have one of the two.  Return: there is any. */
 static bool enable_links(void)
@@ -43,8 +36,7 @@ static void enable_details(void)
 	if (cupti_detail(CUPTI_DETAIL_LINKS) && !enable_links())
 		xsprof_say("this CUPTI cannot report how devices are connected: it is not "
 			   "recorded");
-	later = true;
-	cupti_kinds_later();
+	cupti_managed_on();
 }
 
 /*
@@ -95,7 +87,7 @@ void cupti_kinds_pause(void)
 		(void)cupti.disable(CUPTI_GRAPH);
 	if (cupti_detail(CUPTI_DETAIL_MEMORY))
 		(void)cupti.disable(CUPTI_MEMORY);
-	(void)cupti.disable(CUPTI_MANAGED);
+	cupti_managed_off();
 	if (cupti_detail(CUPTI_DETAIL_POOLS))
 		(void)cupti.disable(CUPTI_POOL);
 	if (cupti_detail(CUPTI_DETAIL_JIT))
@@ -104,7 +96,6 @@ void cupti_kinds_pause(void)
 		(void)cupti.disable(CUPTI_NVLINK);
 		(void)cupti.disable(CUPTI_PCIE);
 	}
-	later = false;
 	(void)cupti.disable(CUPTI_DRIVER);
 	(void)cupti.disable(CUPTI_RUNTIME);
 }

@@ -3,8 +3,14 @@
  * Unified memory: what the driver moved between a CPU and devices, and why; and page faults, with
  * what the driver does about memory that several processors want.  Both are on request, as the
  * driver then tells of each, which slows it down.
+ *
+ * CUPTI refuses the counters while cuInit() runs, in which the collector is loaded.  So they are
+ * configured in CUPTI's callback at the end of cuInit(), before the program can use the memory, and
+ * where that does not come, by the collector's thread a moment later.
  */
-#include "gpu/cupti/local.h"
+#include <pthread.h>
+
+#include "gpu/cupti/managed.h"
 
 #define ALL_DEVICES	2u
 #define NOT_READY	13	/* these two: CUDA is being initialised */
@@ -24,6 +30,14 @@ static const uint32_t faults[] = {
 _Static_assert(CUPTI_HOST == XSPROF_NO_DEVICE, "records have its number");
 
 static xsprof_name_t keys[NR_KEYS];
+
+/*
+ * Held while counters are configured: by the collector's thread, and by the program's in the
+ * callback, which only tries: CUPTI may hold locks of its own there that the collector's thread
+ * waits for.  That thread holds none of CUPTI's when it takes this one.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool later;	/* CUDA was not ready */
 
 void cupti_managed_init(void)
 {
@@ -59,8 +73,8 @@ static void tell(int err, const char *what)
 		   err, what);
 }
 
-/* One by one: a device may report what is moved, and no faults. */
-bool cupti_managed_on(void)
+/* Return: false: CUDA is not ready: try again. */
+static bool enable(void)
 {
 	bool want_moves = cupti_detail(CUPTI_DETAIL_MANAGED);
 	bool want_faults = cupti_detail(CUPTI_DETAIL_FAULTS);
@@ -79,6 +93,61 @@ bool cupti_managed_on(void)
 	if (err)
 		tell(err, "unified memory is not recorded");
 	return true;
+}
+
+static bool wanted(void)
+{
+	return cupti_detail(CUPTI_DETAIL_MANAGED) || cupti_detail(CUPTI_DETAIL_FAULTS);
+}
+
+void cupti_managed_attach(void *subscriber)
+{
+	if (wanted() && cupti.enable_callback)
+		(void)cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
+					    CUPTI_INIT_FINISHED);
+}
+
+void cupti_managed_on(void)
+{
+	pthread_mutex_lock(&lock);
+	later = wanted() && !enable();
+	pthread_mutex_unlock(&lock);
+}
+
+void cupti_managed_later(void)
+{
+	pthread_mutex_lock(&lock);
+	if (later)
+		later = !enable();
+	pthread_mutex_unlock(&lock);
+}
+
+/* Where the collector's thread has the lock, it tries itself, now or after its next period. */
+void cupti_managed_ready(void)
+{
+	if (pthread_mutex_trylock(&lock))
+		return;
+	if (later)
+		later = !enable();
+	pthread_mutex_unlock(&lock);
+}
+
+void cupti_managed_off(void)
+{
+	pthread_mutex_lock(&lock);
+	later = false;
+	if (wanted())
+		(void)cupti.disable(CUPTI_MANAGED);
+	pthread_mutex_unlock(&lock);
+}
+
+void cupti_managed_end(void)
+{
+	pthread_mutex_lock(&lock);
+	if (later)
+		xsprof_say("CUDA was not ready for it until recording stopped: unified memory is "
+			   "not recorded");
+	pthread_mutex_unlock(&lock);
 }
 
 static struct xsprof_kv text_of(enum key key, const char *const *texts, size_t nr, uint32_t n)

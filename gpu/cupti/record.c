@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/managed.h"
 
 #define ARGS		9u
 #define METRICS		10u	/* arguments of a record of metrics */

@@ -232,7 +232,18 @@ def check_faults():
           "a device without: what was moved is recorded, and a line tells")
 
 
+def check_ready():
+    """Counters are refused while cuInit() runs."""
+    for what, moved in (("unified", 2), ("unified-late", 2), ("unified-never", 0)):
+        got, gpu, _ = record("--gpu=managed", what=[what])
+        equal([kinds(gpu)["memcpy"], "until recording stopped" in got.stderr], [moved, not moved],
+              {"unified": "all that is moved after cuInit() is recorded",
+               "unified-late": "without its callback, what is moved a moment later",
+               "unified-never": "where CUDA is never ready, a line tells"}[what])
+
+
 def check_details():
+    check_ready()
     gpu = check_chain(1108)
     check_chain(1206)
     check_chain(1208)

@@ -23,6 +23,8 @@ struct stand_in {
 	bool		shared;		/* there is another tool, which allows others */
 	bool		alone;		/* there cannot be several users */
 	bool		queries;	/* are reported whatever was asked for */
+	bool		silent;		/* no callback at the end of cuInit() */
+	bool		never;		/* cuInit() does not end */
 	int		privilege;	/* result of cuptiActivityEnable() */
 	bool		no_time;	/* every eighth activity has no time */
 	bool		strange;	/* every eighth record is of an unknown kind */
@@ -70,6 +72,8 @@ extern uint8_t stand_in_all_waits;	/* also queries of work that is not over */
 bool stand_in_counts(uint32_t counter);
 /* Is the timestamp callback CLOCK_REALTIME, which is CUPTI's own clock? */
 bool stand_in_is_realtime(void);
+/* cuInit() has finished: counters of unified memory can be configured from here. */
+void stand_in_initialised(void);
 /* How often the collector has timed enough launches, and finished with that. */
 extern uint32_t stand_in_probed;
 
