@@ -15,11 +15,13 @@
 #define ALL_DEVICES	2u
 #define NOT_READY	13	/* these two: CUDA is being initialised */
 #define NOT_INITIALIZED	15
-#define ARGS		4u
+#define ARGS		8u
+#define MASKS		ARRAY_SIZE(((struct cupti_managed_masks *)0)->processors)
+#define MASK_BITS	64u
 
 enum key {
 	KEY_ADDRESS, KEY_FROM, KEY_TO, KEY_CAUSE, KEY_ACCESS, KEY_GROUPS, KEY_INSTRUCTION,
-	KEY_DEVICES, NR_KEYS,
+	KEY_DEVICES, KEY_LAST_DEVICES = KEY_DEVICES + MASKS - 1, NR_KEYS,
 };
 
 static const uint32_t moves[] = { CUPTI_TO_DEVICE, CUPTI_TO_HOST, CUPTI_PEER };
@@ -45,6 +47,8 @@ void cupti_managed_init(void)
 		[KEY_ADDRESS] = "address", [KEY_FROM] = "fromDevice", [KEY_TO] = "toDevice",
 		[KEY_CAUSE] = "cause", [KEY_ACCESS] = "access", [KEY_GROUPS] = "fault groups",
 		[KEY_INSTRUCTION] = "instruction", [KEY_DEVICES] = "devices (mask)",
+		"devices 64 to 127 (mask)", "devices 128 to 191 (mask)",
+		"devices 192 to 255 (mask)", "devices 256 to 319 (mask)",
 	};
 
 	for (int i = 0; i < NR_KEYS; i++)
@@ -197,22 +201,68 @@ static void put_moved(const struct cupti_managed *m)
 	cupti_put(&a, kv, n);
 }
 
-/* The processor that had the fault.  Of thrashing there are several: the first. */
-static uint32_t place_of(const struct cupti_managed *m)
+/*
+ * The devices that want the memory.  With older versions they are known where there are fewer than
+ * 32, which the record does not tell.
+ */
+static void get_masks(const struct cupti_managed *m, uint64_t masks[MASKS])
+{
+	memset(masks, 0, MASKS * sizeof(*masks));
+	if (cupti_version < CUPTI_PROCESSORS)
+		masks[0] = m->from;
+	else
+		memcpy(masks, ((const struct cupti_managed_masks *)m)->processors,
+		       MASKS * sizeof(*masks));
+}
+
+/* Thrashing is told once: of the host if it takes part, else of the first device. */
+static bool first_of(const struct cupti_managed *m, uint32_t *device)
+{
+	uint64_t masks[MASKS];
+	uint32_t i = 0;
+
+	*device = CUPTI_HOST;
+	if (m->flags & CUPTI_IN_HOST)
+		return true;
+	get_masks(m, masks);
+	while (i < MASKS && !masks[i])
+		i++;
+	if (i < MASKS)
+		*device = i * MASK_BITS + (uint32_t)__builtin_ctzll(masks[i]);
+	return i < MASKS;
+}
+
+/* The processor that had the fault.  Return: false: the record does not tell. */
+static bool place_of(const struct cupti_managed *m, uint32_t *device)
 {
 	switch (m->counter) {
-	case CUPTI_DEVICE_FAULT:
-		return m->from;
 	case CUPTI_THRASHING:
-		return m->flags & CUPTI_IN_HOST || !m->from ? CUPTI_HOST :
-							      (uint32_t)__builtin_ctz(m->from);
+		return first_of(m, device);
+	case CUPTI_DEVICE_FAULT:
+		*device = m->from;
+		break;
 	case CUPTI_THROTTLING:
-		return m->flags & CUPTI_IN_HOST ? CUPTI_HOST : m->from;
+		*device = m->flags & CUPTI_IN_HOST ? CUPTI_HOST : m->from;
+		break;
 	case CUPTI_REMOTE_MAP:
-		return m->to;
+		*device = m->to;
+		break;
 	default:
-		return CUPTI_HOST;
+		*device = CUPTI_HOST;
 	}
+	return true;
+}
+
+static size_t put_masks(const struct cupti_managed *m, struct xsprof_kv *kv)
+{
+	uint64_t masks[MASKS];
+	size_t n = 0;
+
+	get_masks(m, masks);
+	for (uint32_t i = 0; i < MASKS; i++)
+		if (masks[i])
+			kv[n++] = xsprof_u64(keys[KEY_DEVICES + i], masks[i]);
+	return n;
 }
 
 static size_t put_details(const struct cupti_managed *m, struct xsprof_kv *kv)
@@ -233,7 +283,7 @@ static size_t put_details(const struct cupti_managed *m, struct xsprof_kv *kv)
 		kv[n++] = xsprof_u64(keys[KEY_GROUPS], m->value);
 		break;
 	case CUPTI_THRASHING:
-		kv[n++] = xsprof_u64(keys[KEY_DEVICES], m->from);
+		n += put_masks(m, kv + n);
 		break;
 	case CUPTI_REMOTE_MAP:
 		kv[n++] = text_of(KEY_CAUSE, causes, ARRAY_SIZE(causes), m->flags);
@@ -256,11 +306,18 @@ static void put_fault(const struct cupti_managed *m)
 	bool lasts = m->counter == CUPTI_DEVICE_FAULT || m->counter == CUPTI_THROTTLING;
 	struct xsprof_device_activity a;
 	struct xsprof_kv kv[ARGS];
+	uint32_t device;
 
+	if (!place_of(m, &device)) {
+		cupti_miss(CUPTI_MISS_UNKNOWN, 1);
+		return;
+	}
 	if (!cupti_work(&a, XSPROF_GPU_FAULT, xsprof_name_in(cupti_category(), names[m->counter]),
 			m->start, lasts ? m->end : m->start, 0))
 		return;
-	a.device = place_of(m);
+	a.device = device;
+	if (m->counter == CUPTI_THRASHING || m->counter == CUPTI_REMOTE_MAP)
+		a.bytes = m->value;
 	kv[0] = address_of(m);
 	cupti_put(&a, kv, 1 + put_details(m, kv + 1));
 }

@@ -193,6 +193,13 @@ SAME(cupti_managed, address, managed_t, address);
 SAME(cupti_managed, from, managed_t, srcId);
 SAME(cupti_managed, to, managed_t, dstId);
 SAME(cupti_managed, flags, managed_t, flags);
+#if VERSION >= 1208
+SAME(cupti_managed_masks, processors, managed_t, processors);
+_Static_assert(sizeof(struct cupti_managed_masks) == sizeof(managed_t), "managed");
+_Static_assert(CUPTI_PROCESSORS <= CUPTI_API_VERSION, "version");
+#else
+_Static_assert(CUPTI_PROCESSORS > CUPTI_API_VERSION, "version");
+#endif
 SAME(cupti_managed_config, scope, config_t, scope);
 SAME(cupti_managed_config, counter, config_t, kind);
 SAME(cupti_managed_config, device, config_t, deviceId);

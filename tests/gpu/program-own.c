@@ -107,12 +107,15 @@ void unified(const char *what)
 	stand_in_managed(2, 4096);
 	stand_in_managed_with(3, 0x401000, 7, 7, 2);
 	stand_in_managed_with(4, 3, 1, 7, 1);
-	stand_in_managed_with(5, 0, 6, 7, 0);
-	stand_in_managed_with(5, 0, 6, 7, 1);
+	stand_in_thrashing(0, 6, 0);
+	stand_in_thrashing(0, 6, 1);
 	stand_in_managed_with(6, 0, 1, 7, 0);
 	stand_in_managed_with(6, 0, UINT32_MAX, 7, 1);
-	stand_in_managed_with(7, 0, UINT32_MAX, 1, 4);
-	stand_in_managed_with(7, 0, 1, UINT32_MAX, 99);
+	stand_in_managed_with(7, 4096, UINT32_MAX, 1, 4);
+	stand_in_managed_with(7, 4096, 1, UINT32_MAX, 99);
+	/* By no device; and by devices of which only newer versions tell. */
+	stand_in_thrashing(0, 0, 0);
+	stand_in_thrashing(70, 3, 0);
 }
 
 static void allocate(uint64_t address, uint64_t bytes, uint64_t when)

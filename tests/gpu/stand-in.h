@@ -119,6 +119,8 @@ void stand_in_links(void);
 void stand_in_managed(uint32_t counter, uint64_t bytes);
 void stand_in_managed_with(uint32_t counter, uint64_t value, uint32_t from, uint32_t to,
 			   uint32_t flags);
+/* Thrashing of 8 KiB by devices that are bits of @mask, from device @first on. */
+void stand_in_thrashing(uint32_t first, uint32_t mask, uint32_t flags);
 void stand_in_overhead(uint32_t type);
 /* The same with details that the reader has to free, in versions that have them. */
 void stand_in_overhead_with(uint32_t type, uint64_t ns, void *details);
