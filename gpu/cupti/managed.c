@@ -18,6 +18,7 @@
 #define ARGS		8u
 #define MASKS		ARRAY_SIZE(((struct cupti_managed_masks *)0)->processors)
 #define MASK_BITS	64u
+#define LIST		200u	/* has room for the names of all counters */
 
 enum key {
 	KEY_ADDRESS, KEY_FROM, KEY_TO, KEY_CAUSE, KEY_ACCESS, KEY_GROUPS, KEY_INSTRUCTION,
@@ -71,32 +72,97 @@ static bool not_ready(int err)
 	return err == NOT_READY || err == NOT_INITIALIZED;
 }
 
+/* A group of counters that the user asks for by one word. */
+struct group {
+	enum cupti_detail	word;
+	const uint32_t		*counters;
+	uint32_t		nr;
+	const char		*what;
+};
+
+static const struct group groups[] = {
+	{ CUPTI_DETAIL_MANAGED, moves, ARRAY_SIZE(moves), "moves of unified memory" },
+	{ CUPTI_DETAIL_FAULTS, faults, ARRAY_SIZE(faults), "faults of unified memory" },
+};
+
 static void tell(int err, const char *what)
 {
-	xsprof_say("CUPTI: %s (%d): %s", err < 0 ? "it has no counters for it" : cupti_text(err),
-		   err, what);
+	if (err >= 0)
+		xsprof_say("CUPTI: %s (%d): not recorded: %s", cupti_text(err), err, what);
+	else if (cupti_sharing())
+		xsprof_say("not recorded with --gpu-share: %s", what);
+	else
+		xsprof_say("this CUPTI has no counters of unified memory: not recorded: %s", what);
+}
+
+/* Sets @text to the names of the counters of @mask. */
+static void list(char *text, uint32_t mask)
+{
+	static const char *const names[] = {
+		[CUPTI_TO_DEVICE] = "moves to devices", [CUPTI_TO_HOST] = "moves to the host",
+		[CUPTI_HOST_FAULT] = "page faults of CPUs",
+		[CUPTI_DEVICE_FAULT] = "page faults of devices", [CUPTI_THRASHING] = "thrashing",
+		[CUPTI_THROTTLING] = "throttling", [CUPTI_REMOTE_MAP] = "remote mapping",
+		[CUPTI_PEER] = "moves between devices",
+	};
+
+	for (uint32_t i = 1; i < ARRAY_SIZE(names); i++) {
+		if (!(mask >> i & 1))
+			continue;
+		text = stpcpy(text, names[i]);
+		mask &= ~(1u << i);
+		if (mask)
+			text = stpcpy(text, ", ");
+	}
+}
+
+/*
+ * A device may have some counters of a group and not others, and CUPTI configures all or none:
+ * where it refuses, each alone.  Return: 0: some are on; else CUPTI's error, or -1.
+ */
+static int enable_group(const struct group *g)
+{
+	int err = configure(g->counters, g->nr), first = err, each;
+	uint32_t left_out = 0, on = 0;
+	char text[LIST];
+
+	if (err <= 0 || not_ready(err))
+		return err;
+	for (uint32_t i = 0; i < g->nr; i++) {
+		each = configure(&g->counters[i], 1);
+		if (each)
+			left_out |= 1u << g->counters[i];
+		else
+			on++;
+	}
+	if (!on)
+		return first;
+	list(text, left_out);
+	if (left_out)
+		tell(first, text);
+	return 0;
 }
 
 /* Return: false: CUDA is not ready: try again. */
 static bool enable(void)
 {
-	bool want_moves = cupti_detail(CUPTI_DETAIL_MANAGED);
-	bool want_faults = cupti_detail(CUPTI_DETAIL_FAULTS);
-	int err_moves = want_moves ? configure(moves, ARRAY_SIZE(moves)) : 0;
-	int err_faults = want_faults ? configure(faults, ARRAY_SIZE(faults)) : 0;
-	int err = 0;
+	bool any = false;
+	int err;
 
-	if ((want_moves && !err_moves) || (want_faults && !err_faults))
-		err = cupti.enable(CUPTI_MANAGED);
-	if (not_ready(err) || not_ready(err_moves) || not_ready(err_faults))
-		return false;
-	if (err_moves)
-		tell(err_moves, "moves of unified memory are not recorded");
-	if (err_faults)
-		tell(err_faults, "faults of unified memory are not recorded");
-	if (err)
-		tell(err, "unified memory is not recorded");
-	return true;
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		if (!cupti_detail(groups[i].word))
+			continue;
+		err = enable_group(&groups[i]);
+		if (not_ready(err))
+			return false;
+		if (err)
+			tell(err, groups[i].what);
+		any |= !err;
+	}
+	err = any ? cupti.enable(CUPTI_MANAGED) : 0;
+	if (err && !not_ready(err))
+		tell(err, "unified memory");
+	return !not_ready(err);
 }
 
 static bool wanted(void)

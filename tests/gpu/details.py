@@ -232,10 +232,19 @@ def check_faults():
     equal(sorted((r["name"], r["count"]) for r in report["rows"] if r["kind"] == "fault"),
           sorted(collections.Counter("Unified Memory " + f[0] for f in FAULTS).items()),
           "report --gpu counts them")
-    got, gpu, _ = record("--gpu=faults,managed", what=["details"], STAND_IN_NO_FAULTS="1")
+    got, gpu, _ = record("--gpu=faults,managed", what=["unified"],
+                         STAND_IN_WITHOUT_COUNTERS="0xf8")
     equal([kinds(gpu)["fault"], kinds(gpu)["memcpy"],
-           "(28): faults of unified memory are not recorded" in got.stderr], [0, 2, True],
-          "a device without: what was moved is recorded, and a line tells")
+           "(28): not recorded: faults of unified memory" in got.stderr], [0, 2, True],
+          "a device without faults: what was moved is recorded, and a line tells")
+    got, gpu, _ = record("--gpu=faults,managed", what=["unified"],
+                         STAND_IN_WITHOUT_COUNTERS="0x150")
+    equal([len([e for e in gpu if e["kind"] == "fault" and "GPU Page Fault" not in e["name"]]),
+           kinds(gpu)["fault"], kinds(gpu)["memcpy"], got.stderr.count("not recorded:"),
+           "(28): not recorded: moves between devices\n" in got.stderr,
+           "(28): not recorded: page faults of devices, throttling\n" in got.stderr],
+          [6, 6, 2, 2, True, True],
+          "a device without some counters: the others are recorded, and a line for each word tells")
 
 
 def check_ready():
