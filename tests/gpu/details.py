@@ -247,6 +247,15 @@ def check_faults():
           "a device without some counters: the others are recorded, and a line for each word tells")
 
 
+def check_peer():
+    _, gpu, events = record("--gpu", what=["peer"])
+    copy = next(e for e in gpu if e["kind"] == "memcpy")
+    equal([args_of(copy), [e.get("device") for e in gpu if e["kind"] == "sync"],
+           gpulib.missed(events)],
+          [{"fromDevice": 1, "toDevice": 2, "channel": 4}, [1], {}],
+          "a copy between devices has its channel, and tells which device its context is on")
+
+
 def check_ready():
     """Counters are refused while cuInit() runs."""
     for what, moved in (("unified", 2), ("unified-late", 2), ("unified-never", 0)):
@@ -259,6 +268,7 @@ def check_ready():
 
 def check_details():
     check_ready()
+    check_peer()
     gpu = check_chain(1108)
     check_chain(1206)
     check_chain(1208)

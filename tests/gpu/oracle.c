@@ -71,6 +71,7 @@ SAME(cupti_memcpy_peer, to_device, peer_t, dstDeviceId);
 SAME(cupti_memcpy_peer, correlation, peer_t, correlationId);
 SAME(cupti_memcpy_peer, graph_node, peer_t, graphNodeId);
 SAME(cupti_memcpy_peer, graph, peer_t, graphId);
+SAME(cupti_memcpy_peer, channel, peer_t, channelID);
 
 SAME(cupti_memset, value, memset_t, value);
 SAME(cupti_memset, bytes, memset_t, bytes);

@@ -98,6 +98,12 @@ void recordings(long n)
 	}
 }
 
+void peer(void)
+{
+	stand_in_peer(stand_in_call(false, 2), 8, 4096);
+	stand_in_sync_in(stand_in_call(false, 4), 3);
+}
+
 void unified(const char *what)
 {
 	stand_in_device(3);

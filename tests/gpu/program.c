@@ -345,6 +345,8 @@ int main(int argc, char **argv)
 		capture(n);
 	} else if (!strcmp(what, "details")) {
 		details();
+	} else if (!strcmp(what, "peer")) {
+		peer();
 	} else if (!strncmp(what, "unified", 7)) {
 		unified(what);
 	} else if (!strcmp(what, "driver")) {

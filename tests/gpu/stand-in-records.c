@@ -73,7 +73,7 @@ EXPORT void stand_in_peer(uint32_t corr, uint32_t stream, uint64_t bytes)
 	struct cupti_memcpy_peer m = {
 		.kind = CUPTI_MEMCPY_PEER, .copy_kind = 10, .from = 3, .to = 3, .bytes = bytes,
 		.device = 1, .context = 3, .stream = stream, .from_device = 1, .to_device = 2,
-		.correlation = corr,
+		.correlation = corr, .channel = 4,
 	};
 
 	set_times(&m.start, &m.end);
