@@ -40,6 +40,7 @@ static struct {
 	int		error;		/* that the user is told */
 	char		named[200];
 	char		told[200];	/* by an instant */
+	uint32_t	said;		/* lines on standard error */
 } seen;
 
 static uint64_t now, cpu;
@@ -152,6 +153,11 @@ xsprof_name_t xsprof_name_in(int category, const char *text)
 xsprof_name_t xsprof_name(const char *text)
 {
 	return text ? 1 : 0;
+}
+
+void xsprof_say(const char *fmt, ...)
+{
+	seen.said += fmt != NULL;
 }
 
 static uint32_t instants;
@@ -290,6 +296,24 @@ static void check_never(void)
 	run(200);
 	CHECK(seen.attached && seen.recording && seen.times_paused == 8);
 	tap_result("where they never can be timed it is tried eight times");
+	CHECK(seen.said == 1 && instants == 1);
+	CHECK(!strcmp(seen.told, "GPU budget: the cost of a launch is unknown"));
+	tap_result("then an instant and a line tell that their cost is unknown");
+}
+
+/* Warms up without graphs, then replays them. */
+static void check_later(void)
+{
+	begin(10000, 0, 1000);
+	run(20);
+	CHECK(seen.recording && seen.times_paused == 1);
+	program.kernels = 10;
+	program.graphs = 2000;
+	program.with = 25000;
+	run(4);
+	CHECK(seen.attached && seen.whole && instants == 1 && seen.recording && !seen.said);
+	CHECK(!strcmp(seen.told, "GPU budget: graphs as a whole from here"));
+	tap_result("graphs that are launched after kernels were measured are measured too, 4 %%");
 }
 
 static void check_refused(void)
@@ -307,7 +331,7 @@ int main(void)
 {
 	void (*const checks[])(void) = {
 		check_within, check_graphs, check_calls, check_thread, check_few, check_never,
-		check_refused,
+		check_later, check_refused,
 	};
 
 	setenv("XSPROF_GPU_BUDGET", "2%", 1);
