@@ -5,7 +5,9 @@
  * Its cost is what records add to a launch, times launches; what CUPTI itself says that it took in
  * the program's threads; and the time of the collector's thread.  The first is measured once there
  * are launches, of kernels and of graphs: with records for a moment, and without them for another.
- * When the cost of a second is more than the budget, graphs are recorded as a whole where most
+ * When the cost of a second is more than the budget, unified memory is not recorded any more: what
+ * that costs is the driver's, which slows down most of it and which nothing measures.  Where that
+ * is not enough, graphs are recorded as a whole where most
  * kernels are of graphs; where that is not enough, calls are not recorded any more; then CUPTI is
  * given back.  To record a part of the time only would be of little use: a launch stays slower once
  * CUPTI was taken again (see attach.c).  Each step is in the trace, and each time in which devices
@@ -14,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/managed.h"
 
 #define VARIABLE	"XSPROF_GPU_BUDGET"
 #define SECOND		1000000000u
@@ -40,6 +42,7 @@ static struct {
 	double		cost;		/* of 1, of what was last counted */
 	bool		in_graphs;	/* most kernels of that */
 	uint64_t	rest;		/* ticks when devices were no longer recorded */
+	bool		no_managed;	/* unified memory */
 	bool		graphs;		/* as a whole */
 	bool		no_calls;
 	bool		refused;	/* CUPTI did not record again after a pause */
@@ -235,8 +238,11 @@ static void step(bool *left_out, const char *what)
 /* Devices are not recorded now.  Is there a way to record them, or is it over? */
 static void choose(uint64_t now)
 {
+	if (budget.cost > budget.allowed && !budget.no_managed && cupti_managed_configured()) {
+		step(&budget.no_managed, "GPU budget: unified memory is not recorded from here");
+		cupti_managed_drop();
 	/* Among several users that is chosen once, at the begin. */
-	if (budget.cost > budget.allowed && budget.in_graphs && !budget.graphs &&
+	} else if (budget.cost > budget.allowed && budget.in_graphs && !budget.graphs &&
 	    !cupti_sharing()) {
 		step(&budget.graphs, "GPU budget: graphs as a whole from here");
 	} else if (budget.cost > budget.allowed && !budget.no_calls) {

@@ -40,7 +40,9 @@ static xsprof_name_t keys[NR_KEYS];
  * waits for.  That thread holds none of CUPTI's when it takes this one.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool later;	/* CUDA was not ready */
+static bool later;		/* CUDA was not ready */
+static uint32_t configured;	/* counters, by bits */
+static bool dropped;
 
 void cupti_managed_init(void)
 {
@@ -56,15 +58,19 @@ void cupti_managed_init(void)
 		keys[i] = xsprof_name(texts[i]);
 }
 
-static int configure(const uint32_t *counters, uint32_t nr)
+static int configure(const uint32_t *counters, uint32_t nr, uint32_t on)
 {
 	struct cupti_managed_config configs[ARRAY_SIZE(moves) + ARRAY_SIZE(faults)];
+	int err;
 
 	for (uint32_t i = 0; i < nr; i++)
 		configs[i] = (struct cupti_managed_config){
-			.scope = ALL_DEVICES, .counter = counters[i], .on = 1,
+			.scope = ALL_DEVICES, .counter = counters[i], .on = on,
 		};
-	return cupti.configure_managed ? cupti.configure_managed(configs, nr) : -1;
+	err = cupti.configure_managed ? cupti.configure_managed(configs, nr) : -1;
+	for (uint32_t i = 0; i < nr && !err; i++)
+		configured = (configured & ~(1u << counters[i])) | on << counters[i];
+	return err;
 }
 
 static bool not_ready(int err)
@@ -122,14 +128,14 @@ static void list(char *text, uint32_t mask)
  */
 static int enable_group(const struct group *g)
 {
-	int err = configure(g->counters, g->nr), first = err, each;
+	int err = configure(g->counters, g->nr, 1), first = err, each;
 	uint32_t left_out = 0, on = 0;
 	char text[LIST];
 
 	if (err <= 0 || not_ready(err))
 		return err;
 	for (uint32_t i = 0; i < g->nr; i++) {
-		each = configure(&g->counters[i], 1);
+		each = configure(&g->counters[i], 1, 1);
 		if (each)
 			left_out |= 1u << g->counters[i];
 		else
@@ -167,7 +173,8 @@ static bool enable(void)
 
 static bool wanted(void)
 {
-	return cupti_detail(CUPTI_DETAIL_MANAGED) || cupti_detail(CUPTI_DETAIL_FAULTS);
+	return !dropped && (cupti_detail(CUPTI_DETAIL_MANAGED) ||
+			    cupti_detail(CUPTI_DETAIL_FAULTS));
 }
 
 void cupti_managed_attach(void *subscriber)
@@ -208,6 +215,27 @@ void cupti_managed_off(void)
 	later = false;
 	if (wanted())
 		(void)cupti.disable(CUPTI_MANAGED);
+	pthread_mutex_unlock(&lock);
+}
+
+bool cupti_managed_configured(void)
+{
+	bool is;
+
+	pthread_mutex_lock(&lock);
+	is = configured;
+	pthread_mutex_unlock(&lock);
+	return is;
+}
+
+/* Records are off already: where CUPTI refuses, there is nothing else to be done. */
+void cupti_managed_drop(void)
+{
+	pthread_mutex_lock(&lock);
+	dropped = true;
+	for (uint32_t counter = 1; counter <= CUPTI_PEER; counter++)
+		if (configured >> counter & 1)
+			(void)configure(&counter, 1, 0);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -17,6 +17,10 @@ void cupti_managed_later(void);
 /* CUPTI's callback at the end of cuInit(), in a thread of the program. */
 void cupti_managed_ready(void);
 void cupti_managed_off(void);
+/* Does the driver count now, which slows it down? */
+bool cupti_managed_configured(void);
+/* Ends that for good; to be called after cupti_managed_off(). */
+void cupti_managed_drop(void);
 /* To be called when recording stops, before cupti_managed_off(): tells if it never began. */
 void cupti_managed_end(void);
 void cupti_managed(const struct cupti_managed *managed);

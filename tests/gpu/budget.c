@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/managed.h"
 #include "tests/common/tap.h"
 
 #define SECOND	1000000000ull
@@ -23,6 +23,7 @@ static struct {
 	uint64_t	of_calls;	/* ns of @with for records of calls */
 	uint64_t	cpu;		/* ns of the collector's thread per second */
 	uint64_t	few;		/* this many times there are too few launches to time */
+	bool		managed;	/* unified memory is counted */
 	int		refused;	/* CUPTI's error when kernels are to be recorded again */
 } program;
 
@@ -96,6 +97,16 @@ int cupti_kinds_resume(bool whole_graphs, bool calls)
 	seen.whole = whole_graphs;
 	seen.calls = calls;
 	return program.refused;
+}
+
+bool cupti_managed_configured(void)
+{
+	return program.managed;
+}
+
+void cupti_managed_drop(void)
+{
+	program.managed = false;
 }
 
 void cupti_tell(int err)
@@ -198,6 +209,7 @@ static void begin(uint64_t kernels, uint64_t graphs, uint64_t added)
 	program.with = 5000 + added;
 	program.cpu = program.few = program.of_calls = instants = 0;
 	program.refused = 0;
+	program.managed = false;
 	seen.recording = seen.attached = seen.calls = true;
 	(void)cupti_budget(now, false);
 }
@@ -235,12 +247,12 @@ static int in_child(void (*check)(void))
 	child = fork();
 	if (!child) {
 		check();
-		exit((int)(tap_failures << 4 | tap_tests));
+		exit((int)((tap_failures > 7 ? 7 : tap_failures) << 5 | tap_tests));
 	}
 	if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
 		return -1;
-	tap_tests = WEXITSTATUS(status) & 15;
-	tap_failures = (unsigned int)WEXITSTATUS(status) >> 4;
+	tap_tests = WEXITSTATUS(status) & 31;
+	tap_failures = (unsigned int)WEXITSTATUS(status) >> 5;
 	return 0;
 }
 
@@ -266,6 +278,20 @@ static void check_calls(void)
 	run(40);
 	CHECK(seen.attached && seen.recording && !seen.calls && !seen.whole && instants == 1);
 	tap_result("the rest, 1.8 %%, is within the budget, and recorded");
+}
+
+static void check_managed(void)
+{
+	begin(30000, 0, 1000);
+	program.of_calls = 400;
+	program.managed = true;
+	run(4);
+	CHECK(!program.managed && seen.calls && seen.recording && instants == 1);
+	CHECK(!strcmp(seen.told, "GPU budget: unified memory is not recorded from here"));
+	tap_result("3 %% with unified memory: that is left out first");
+	run(40);
+	CHECK(seen.attached && seen.recording && !seen.calls && instants == 2);
+	tap_result("what is left, still 3 %%, is measured anew, and calls are left out too");
 }
 
 static void check_thread(void)
@@ -330,7 +356,8 @@ static void check_refused(void)
 int main(void)
 {
 	void (*const checks[])(void) = {
-		check_within, check_graphs, check_calls, check_thread, check_few, check_never,
+		check_within, check_graphs, check_calls, check_managed,
+		check_thread, check_few, check_never,
 		check_later, check_refused,
 	};
 

@@ -364,6 +364,13 @@ def check_budget():
     equal(["step: 1" in got.stdout, "GPU budget: graphs as a whole from here" in names,
            kinds(gpu)["graph"] > 0],
           [True, True, True], "where most kernels are of graphs, graphs as a whole come first")
+    got, _, events = record("--gpu-budget=0.1%", "--gpu=managed", what=["budget"])
+    equal([[e["name"] for e in events if str(e.get("name")).startswith("GPU budget")],
+           "unified memory: 0" in got.stdout],
+          [["GPU budget: unified memory is not recorded from here",
+            "GPU budget: calls are not recorded from here",
+            "GPU budget: devices are not recorded from here"], True],
+          "unified memory, which slows the driver down, is left out first")
     check_budget_on()
     # With a locale that writes 0.5 as 0,5.
     places = os.path.join(gpulib.DIR.name, "locales")

@@ -260,7 +260,7 @@ static void launch_until(bool (*over)(void), bool graphs)
 	stand_in_device(3);
 	while (!over() && (uint64_t)time(NULL) < end)
 		launch_one(graphs);
-	printf("step: %d\n", over());
+	printf("step: %d, unified memory: %d\n", over(), stand_in_counts(CUPTI_TO_DEVICE));
 	for (int i = 0; i < 10000; i++)
 		launch_one(graphs);
 }

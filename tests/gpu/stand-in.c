@@ -338,15 +338,18 @@ int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_managed_config *v, u
 		return 7;
 	if (!__atomic_load_n(&initialised, __ATOMIC_RELAXED))
 		return 13;
-	for (uint32_t i = 0; i < nr; i++)
+	for (uint32_t i = 0; i < nr; i++) {
 		wanted |= (uint32_t)(v[i].scope == 2 && v[i].on) << v[i].counter;
+		if (!v[i].on)
+			counters &= ~(1u << v[i].counter);
+	}
 	if (without && wanted & strtoul(without, NULL, 0))
 		return 28;
 	counters |= wanted;
 	return 0;
 }
 
-bool stand_in_counts(uint32_t counter)
+EXPORT bool stand_in_counts(uint32_t counter)
 {
 	return counters >> counter & 1;
 }
