@@ -9,6 +9,7 @@
  */
 #include <time.h>
 
+#include "gpu/common/refused.h"
 #include "gpu/cupti/managed.h"
 
 static void *subscriber;
@@ -55,7 +56,7 @@ static void set_latency(uint8_t on)
 {
 	if (cupti_detail(CUPTI_DETAIL_QUEUED) &&
 	    (!cupti.enable_latency || cupti.enable_latency(on)) && on)
-		xsprof_say("this CUPTI cannot report when kernels are queued");
+		gpu_refused("this CUPTI cannot report when kernels are queued");
 }
 
 /*

@@ -2,6 +2,7 @@
 /*
  * Which kinds of records CUPTI collects.
  */
+#include "gpu/common/refused.h"
 #include "gpu/cupti/managed.h"
 
 static const uint32_t kinds[] = {
@@ -25,17 +26,17 @@ static void enable_details(void)
 {
 	cupti_memory_anew();
 	if (graphs && cupti.enable(CUPTI_GRAPH))
-		xsprof_say("this CUPTI cannot report whole graphs: recording their nodes");
+		gpu_refused("this CUPTI cannot report whole graphs: recording their nodes");
 	if (cupti_detail(CUPTI_DETAIL_MEMORY) && cupti.enable(CUPTI_MEMORY))
-		xsprof_say("this CUPTI cannot report memory: it is not recorded");
+		gpu_refused("this CUPTI cannot report memory: it is not recorded");
 	if (cupti_detail(CUPTI_DETAIL_POOLS) && cupti.enable(CUPTI_POOL))
-		xsprof_say("this CUPTI cannot report memory pools: they are not recorded");
+		gpu_refused("this CUPTI cannot report memory pools: they are not recorded");
 	if (cupti_detail(CUPTI_DETAIL_JIT) && cupti.enable(CUPTI_JIT))
-		xsprof_say("this CUPTI cannot report the driver's compilations: they are not "
-			   "recorded");
+		gpu_refused("this CUPTI cannot report the driver's compilations: they are not "
+			    "recorded");
 	if (cupti_detail(CUPTI_DETAIL_LINKS) && !enable_links())
-		xsprof_say("this CUPTI cannot report how devices are connected: it is not "
-			   "recorded");
+		gpu_refused("this CUPTI cannot report how devices are connected: it is not "
+			    "recorded");
 	cupti_managed_on();
 }
 
@@ -109,15 +110,15 @@ void cupti_kinds_off(void)
 void cupti_tell(int err)
 {
 	if (err == CUPTI_SUBSCRIBED && cupti_sharing())
-		xsprof_say("%s already uses CUPTI, and does not share it: the GPU is not recorded",
-			   *cupti_other() ? cupti_other() : "another tool");
+		gpu_refused("%s already uses CUPTI, and does not share it: the GPU is not recorded",
+			    *cupti_other() ? cupti_other() : "another tool");
 	else if (err == CUPTI_SUBSCRIBED)
-		xsprof_say("another tool already uses CUPTI, which allows one user: the GPU is not "
-			   "recorded");
+		gpu_refused("another tool already uses CUPTI, which allows one user: the GPU is "
+			    "not recorded");
 	else if (err == CUPTI_NO_PRIVILEGE)
-		xsprof_say("the driver allows only root to trace the GPU (its option "
-			   "NVreg_RestrictProfilingToAdminUsers=0 allows all users): it is not "
-			   "recorded");
+		gpu_refused("the driver allows only root to trace the GPU (its option "
+			    "NVreg_RestrictProfilingToAdminUsers=0 allows all users): it is not "
+			    "recorded");
 	else
-		xsprof_say("CUPTI: %s (%d): the GPU is not recorded", cupti_text(err), err);
+		gpu_refused("CUPTI: %s (%d): the GPU is not recorded", cupti_text(err), err);
 }

@@ -10,6 +10,7 @@
  */
 #include <pthread.h>
 
+#include "gpu/common/refused.h"
 #include "gpu/cupti/managed.h"
 
 #define ALL_DEVICES	2u
@@ -94,11 +95,11 @@ static const struct group groups[] = {
 static void tell(int err, const char *what)
 {
 	if (err >= 0)
-		xsprof_say("CUPTI: %s (%d): not recorded: %s", cupti_text(err), err, what);
+		gpu_refused("CUPTI: %s (%d): not recorded: %s", cupti_text(err), err, what);
 	else if (cupti_sharing())
-		xsprof_say("not recorded with --gpu-share: %s", what);
+		gpu_refused("not recorded with --gpu-share: %s", what);
 	else
-		xsprof_say("this CUPTI has no counters of unified memory: not recorded: %s", what);
+		gpu_refused("this CUPTI has no counters of unified memory: not recorded: %s", what);
 }
 
 /* Sets @text to the names of the counters of @mask. */
@@ -243,8 +244,8 @@ void cupti_managed_end(void)
 {
 	pthread_mutex_lock(&lock);
 	if (later)
-		xsprof_say("CUDA was not ready for it until recording stopped: unified memory is "
-			   "not recorded");
+		gpu_refused("CUDA was not ready for it until recording stopped: unified memory is "
+			    "not recorded");
 	pthread_mutex_unlock(&lock);
 }
 

@@ -247,6 +247,38 @@ def check_faults():
           "a device without some counters: the others are recorded, and a line for each word tells")
 
 
+def refused(got):
+    """What the capture says that was refused, and whether standard error says the same."""
+    facts = json.loads(run("info", "--json", CAPTURE).stdout)["processes"][0]["facts"]
+    texts = [facts[f"gpu.refused.{n}"] for n in range(32) if f"gpu.refused.{n}" in facts]
+    lines = [line.removeprefix("xsprof: ") for line in got.stderr.splitlines()]
+    return texts, all(text in lines for text in texts)
+
+
+def check_refused():
+    cannot = "this CUPTI cannot report "
+    # Kinds 40 and 46 are links, 49 to 52 memory, pools, graphs and compilations.
+    got, _, _ = record("--gpu=graphs,memory,pools,jit,links,managed", what=["unified"],
+                       STAND_IN_WITHOUT_KINDS=hex(1 << 40 | 1 << 46 | 15 << 49),
+                       STAND_IN_WITHOUT_COUNTERS="0x106")
+    equal(refused(got),
+          ([cannot + "whole graphs: recording their nodes", cannot + "memory: it is not recorded",
+            cannot + "memory pools: they are not recorded",
+            cannot + "the driver's compilations: they are not recorded",
+            cannot + "how devices are connected: it is not recorded",
+            "CUPTI: CUPTI_ERROR_OF_STAND_IN (28): not recorded: moves of unified memory"], True),
+          "the capture has what was asked for and refused")
+    for what, more, text in (("subscribed", {}, "another tool already uses CUPTI"),
+                             ("each", {"STAND_IN_VERSION": "1107"}, "this libcupti has version 17"),
+                             ("each", {"XSPROF_CUPTI": "/nowhere"}, "XSPROF_CUPTI: /nowhere")):
+        got, _, _ = record("--gpu", what=[what], **more)
+        texts, same = refused(got)
+        equal([len(texts), texts[0].startswith(text), same], [1, True, True],
+              f"and why nothing is recorded: {text}")
+    got, _, _ = record("--gpu=memory", what=["each"])
+    equal(refused(got), ([], True), "nothing refused: no such fact")
+
+
 def check_peer():
     _, gpu, events = record("--gpu", what=["peer"])
     copy = next(e for e in gpu if e["kind"] == "memcpy")
@@ -269,6 +301,7 @@ def check_ready():
 def check_details():
     check_ready()
     check_peer()
+    check_refused()
     gpu = check_chain(1108)
     check_chain(1206)
     check_chain(1208)

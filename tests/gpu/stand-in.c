@@ -261,12 +261,17 @@ int cuptiUnsubscribe(void *subscriber)
 	return subscriber == &stand_in ? 0 : 1;
 }
 
+/* An older version may lack kinds, in a mask of them. */
 int cuptiActivityEnable(uint32_t kind)
 {
+	const char *without = getenv("STAND_IN_WITHOUT_KINDS");
+
 	if (stand_in_mixes())
 		return NOT_COMPATIBLE;
 	if (stand_in.privilege)
 		return stand_in.privilege;
+	if (without && strtoull(without, NULL, 0) >> kind & 1)
+		return NOT_COMPATIBLE;
 	stand_in_enabled[kind] = 1;
 	return 0;
 }
