@@ -15,6 +15,8 @@
 
 #include <xsprof/collector.h>
 
+#include "gpu/common/refused.h"
+
 /* A function: @to is the pointer to it. */
 struct gpu_function {
 	void		*to;
@@ -92,7 +94,7 @@ static inline void *gpu_library_find(const struct gpu_library *l)
 	if (named && *named) {
 		lib = dlopen(named, RTLD_NOW | RTLD_LOCAL);
 		if (!lib)
-			xsprof_say("%s: %s: %s is not recorded", l->variable, dlerror(), l->what);
+			gpu_refused("%s: %s: %s is not recorded", l->variable, dlerror(), l->what);
 		return lib;
 	}
 	for (size_t i = 0; i < l->nr && !lib; i++)
@@ -104,8 +106,8 @@ static inline void *gpu_library_find(const struct gpu_library *l)
 	for (size_t i = 0; l->installed[i] && !lib; i++)
 		lib = gpu_library_in(l, l->installed[i]);
 	if (!lib)
-		xsprof_say("%s: set %s to its path; %s is not recorded", l->hint, l->variable,
-			   l->what);
+		gpu_refused("%s: set %s to its path; %s is not recorded", l->hint, l->variable,
+			    l->what);
 	return lib;
 }
 

@@ -9,7 +9,8 @@
  */
 #include <time.h>
 
-#include "gpu/cupti/local.h"
+#include "gpu/common/refused.h"
+#include "gpu/cupti/managed.h"
 
 static void *subscriber;
 
@@ -39,6 +40,8 @@ static void call(void *unused, uint32_t domain, uint32_t id, const void *info)
 		cupti_probe_call(unused, domain, id, info);
 	else if (id == CUPTI_NODE_CREATED || id == CUPTI_NODE_CLONED)
 		cupti_nodes_call(id, info);
+	else if (id == CUPTI_INIT_FINISHED)
+		cupti_managed_ready();
 }
 
 /* Are the pool's buffers zero? Others' are not. */
@@ -53,7 +56,7 @@ static void set_latency(uint8_t on)
 {
 	if (cupti_detail(CUPTI_DETAIL_QUEUED) &&
 	    (!cupti.enable_latency || cupti.enable_latency(on)) && on)
-		xsprof_say("this CUPTI cannot report when kernels are queued");
+		gpu_refused("this CUPTI cannot report when kernels are queued");
 }
 
 /*
@@ -99,6 +102,7 @@ int cupti_attach(void)
 		(void)cupti.enable_all_waits(0);
 	cupti_wait_anew();
 	cupti_nodes_on(subscriber);
+	cupti_managed_attach(subscriber);
 	cupti_ranges_attach(subscriber);
 	return 0;
 }

@@ -4,16 +4,19 @@
  *
  * Its cost is what records add to a launch, times launches; what CUPTI itself says that it took in
  * the program's threads; and the time of the collector's thread.  The first is measured once there
- * are launches: with records for a moment, and without them for another.  When the cost of a second
- * is more than the budget, graphs are recorded as a whole where most kernels are of graphs; where
- * that is not enough, calls are not recorded any more; then CUPTI is given back.  To record a part
- * of the time only would be of little use: a launch stays slower once CUPTI was taken again (see
- * attach.c).  Each step is in the trace, and each time in which devices are not recorded.
+ * are launches, of kernels and of graphs: with records for a moment, and without them for another.
+ * When the cost of a second is more than the budget, unified memory is not recorded any more: what
+ * that costs is the driver's, which slows down most of it and which nothing measures.  Where that
+ * is not enough, graphs are recorded as a whole where most
+ * kernels are of graphs; where that is not enough, calls are not recorded any more; then CUPTI is
+ * given back.  To record a part of the time only would be of little use: a launch stays slower once
+ * CUPTI was taken again (see attach.c).  Each step is in the trace, and each time in which devices
+ * are not recorded.
  */
 #include <stdlib.h>
 #include <time.h>
 
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/managed.h"
 
 #define VARIABLE	"XSPROF_GPU_BUDGET"
 #define SECOND		1000000000u
@@ -29,14 +32,17 @@ static struct {
 	enum state	state;
 	uint64_t	until;		/* when the state ends, CLOCK_MONOTONIC */
 	uint64_t	since;		/* when what is counted began */
-	bool		measured;	/* the cost of launches was, or cannot be */
-	uint32_t	tries;		/* to measure it, in which there were too few */
+	bool		measured[CUPTI_NR_LAUNCHES];	/* their cost was, or cannot be */
+	uint32_t	tries[CUPTI_NR_LAUNCHES];	/* in which there were too few */
+	bool		known[CUPTI_NR_LAUNCHES];	/* it was, at some time */
+	bool		wanted[CUPTI_NR_LAUNCHES];	/* is being measured for these */
 	uint64_t	with[CUPTI_NR_LAUNCHES];	/* ns of a launch, with records */
 	double		added[CUPTI_NR_LAUNCHES];	/* ns, by records */
 	uint64_t	cpu;		/* of this thread, then */
 	double		cost;		/* of 1, of what was last counted */
 	bool		in_graphs;	/* most kernels of that */
 	uint64_t	rest;		/* ticks when devices were no longer recorded */
+	bool		no_managed;	/* unified memory */
 	bool		graphs;		/* as a whole */
 	bool		no_calls;
 	bool		refused;	/* CUPTI did not record again after a pause */
@@ -118,11 +124,31 @@ static void count(uint64_t now)
 	budget.in_graphs = load->in_graphs > load->launches[CUPTI_LAUNCH_KERNEL];
 }
 
-/* Both were measured as far as there were launches.  Return: there were any in both. */
-static bool learn(void)
+/* There were too few of them in each try: their cost counts as 0. */
+static void tell_unknown(enum cupti_launch launch)
 {
-	bool learned = false;
+	bool graph = launch == CUPTI_LAUNCH_GRAPH;
 
+	if (budget.known[launch])
+		return;
+	tell(graph ? "GPU budget: the cost of a graph's launch is unknown" :
+		     "GPU budget: the cost of a launch is unknown");
+	xsprof_say("there are too few launches of %s at a time to measure what recording one "
+		   "costs: the budget does not count it", graph ? "graphs" : "kernels");
+}
+
+/* Enough of them in the last second, in activities, to be worth measuring. */
+static bool is_wanted(enum cupti_launch launch)
+{
+	const struct cupti_load *load = cupti_load();
+
+	return !budget.measured[launch] &&
+	       (launch == CUPTI_LAUNCH_GRAPH ? load->in_graphs : load->launches[launch]) >= FEW;
+}
+
+/* Those that there were enough of, with records and without. */
+static void learn(void)
+{
 	static const char *const texts[CUPTI_NR_LAUNCHES] = {
 		[CUPTI_LAUNCH_KERNEL] = "cost of recording a launch (ns)",
 		[CUPTI_LAUNCH_GRAPH] = "cost of recording a graph's launch (ns)",
@@ -131,14 +157,19 @@ static bool learn(void)
 	for (int l = 0; l < CUPTI_NR_LAUNCHES; l++) {
 		uint64_t without = cupti_probe_take((enum cupti_launch)l);
 
-		if (!budget.with[l] || !without)
+		if (!budget.with[l] || !without) {
+			/* Of a launch that was not wanted there may be more later. */
+			if (budget.wanted[l] && ++budget.tries[l] == TRIES) {
+				budget.measured[l] = true;
+				tell_unknown((enum cupti_launch)l);
+			}
 			continue;
+		}
 		budget.added[l] = budget.with[l] > without ? (double)(budget.with[l] - without) : 0;
 		xsprof_counter(xsprof_name_in(cupti_category(), texts[l]),
 			       (int64_t)budget.added[l]);
-		learned = true;
+		budget.measured[l] = budget.known[l] = true;
 	}
-	return learned;
 }
 
 /* ---- off and on ------------------------------------------------------------------------------ */
@@ -199,16 +230,19 @@ static void resume(uint64_t now)
 static void step(bool *left_out, const char *what)
 {
 	*left_out = true;
-	budget.measured = false;
-	budget.tries = 0;
+	memset(budget.measured, 0, sizeof(budget.measured));
+	memset(budget.tries, 0, sizeof(budget.tries));
 	tell(what);
 }
 
 /* Devices are not recorded now.  Is there a way to record them, or is it over? */
 static void choose(uint64_t now)
 {
+	if (budget.cost > budget.allowed && !budget.no_managed && cupti_managed_configured()) {
+		step(&budget.no_managed, "GPU budget: unified memory is not recorded from here");
+		cupti_managed_drop();
 	/* Among several users that is chosen once, at the begin. */
-	if (budget.cost > budget.allowed && budget.in_graphs && !budget.graphs &&
+	} else if (budget.cost > budget.allowed && budget.in_graphs && !budget.graphs &&
 	    !cupti_sharing()) {
 		step(&budget.graphs, "GPU budget: graphs as a whole from here");
 	} else if (budget.cost > budget.allowed && !budget.no_calls) {
@@ -227,9 +261,13 @@ static void choose(uint64_t now)
 /* A second is over, or more of it than can be told apart. */
 static void go_on(uint64_t now)
 {
-	const struct cupti_load *load = cupti_load();
+	bool any = false;
 
-	if (!budget.measured && load->launches[CUPTI_LAUNCH_KERNEL] + load->in_graphs >= FEW) {
+	for (int l = 0; l < CUPTI_NR_LAUNCHES; l++) {
+		budget.wanted[l] = is_wanted((enum cupti_launch)l);
+		any |= budget.wanted[l];
+	}
+	if (any) {
 		for (int l = 0; l < CUPTI_NR_LAUNCHES; l++)
 			(void)cupti_probe_take((enum cupti_launch)l);
 		cupti_probe(true);
@@ -256,7 +294,7 @@ static void with_records_is_over(uint64_t now)
 
 static void without_records_is_over(uint64_t now)
 {
-	budget.measured = learn() || ++budget.tries == TRIES;
+	learn();
 	cupti_probe(false);
 	/* What came in before the pause, at what is known now of its cost. */
 	count(now - TICK);

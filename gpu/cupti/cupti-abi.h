@@ -13,6 +13,7 @@
 #define CUPTI_OLDEST		18u	/* cuptiGetVersion() of CUDA 11.8 */
 #define CUPTI_OVERHEAD_DATA	22u	/* 12.4: details of an overhead are the reader's to free */
 #define CUPTI_SYNC_IDS		26u	/* 12.8: waits name the recording of an event */
+#define CUPTI_PROCESSORS	26u	/* 12.8: thrashing has a mask of all devices */
 #define CUPTI_MAY_REFUSE	27u	/* 12.9: a request for a buffer may be refused */
 #define CUPTI_DEVICE_NAMES	130000u	/* a device's name is the reader's to free */
 #define CUPTI_LINK_PORTS	130200u	/* ports of an NVLink are the reader's to free */
@@ -58,6 +59,8 @@
 
 /* Callbacks of resources: a context is destroyed. */
 #define CUPTI_CONTEXT_ENDS	2u
+/* cuInit() has finished. */
+#define CUPTI_INIT_FINISHED	5u
 /* A node of a graph was made, or is made as a copy of another. */
 #define CUPTI_NODE_CREATED	13u
 #define CUPTI_NODE_CLONED	20u
@@ -361,6 +364,12 @@ struct cupti_managed {
 	uint32_t	stream;
 	uint32_t	process;
 	uint32_t	flags;
+};
+
+/* Those of CUPTI_PROCESSORS and newer: of thrashing, the devices by bits, from 0 on. */
+struct cupti_managed_masks {
+	struct cupti_managed	managed;
+	uint64_t		processors[5];
 };
 
 /* Which counters of unified memory are collected; of a device or of all of them. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "gpu/common/start.h"
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/managed.h"
 
 #define CHAINED		"XSPROF_CUDA_TOOL"
 #define ENTRY		"InitializeInjection"

@@ -2,22 +2,16 @@
 /*
  * Which kinds of records CUPTI collects.
  */
-#include "gpu/cupti/local.h"
+#include "gpu/common/refused.h"
+#include "gpu/cupti/managed.h"
 
 static const uint32_t kinds[] = {
 	CUPTI_KERNEL, CUPTI_MEMCPY, CUPTI_MEMCPY_PEER, CUPTI_MEMSET, CUPTI_SYNC, CUPTI_OVERHEAD,
 	CUPTI_EXTERNAL, CUPTI_CONTEXT, CUPTI_DEVICE, CUPTI_EVENT,
 };
 
-static bool later;	/* CUDA was not ready for unified memory */
 static bool graphs;	/* as a whole */
 static bool no_calls;
-
-void cupti_kinds_later(void)
-{
-	if (later)
-		later = !cupti_managed_on();
-}
 
 /* A machine may have one of the two.  Return: there is any. */
 static bool enable_links(void)
@@ -32,19 +26,18 @@ static void enable_details(void)
 {
 	cupti_memory_anew();
 	if (graphs && cupti.enable(CUPTI_GRAPH))
-		xsprof_say("this CUPTI cannot report whole graphs: recording their nodes");
+		gpu_refused("this CUPTI cannot report whole graphs: recording their nodes");
 	if (cupti_detail(CUPTI_DETAIL_MEMORY) && cupti.enable(CUPTI_MEMORY))
-		xsprof_say("this CUPTI cannot report memory: it is not recorded");
+		gpu_refused("this CUPTI cannot report memory: it is not recorded");
 	if (cupti_detail(CUPTI_DETAIL_POOLS) && cupti.enable(CUPTI_POOL))
-		xsprof_say("this CUPTI cannot report memory pools: they are not recorded");
+		gpu_refused("this CUPTI cannot report memory pools: they are not recorded");
 	if (cupti_detail(CUPTI_DETAIL_JIT) && cupti.enable(CUPTI_JIT))
-		xsprof_say("this CUPTI cannot report the driver's compilations: they are not "
-			   "recorded");
+		gpu_refused("this CUPTI cannot report the driver's compilations: they are not "
+			    "recorded");
 	if (cupti_detail(CUPTI_DETAIL_LINKS) && !enable_links())
-		xsprof_say("this CUPTI cannot report how devices are connected: it is not "
-			   "recorded");
-	later = true;
-	cupti_kinds_later();
+		gpu_refused("this CUPTI cannot report how devices are connected: it is not "
+			    "recorded");
+	cupti_managed_on();
 }
 
 /*
@@ -95,7 +88,7 @@ void cupti_kinds_pause(void)
 		(void)cupti.disable(CUPTI_GRAPH);
 	if (cupti_detail(CUPTI_DETAIL_MEMORY))
 		(void)cupti.disable(CUPTI_MEMORY);
-	(void)cupti.disable(CUPTI_MANAGED);
+	cupti_managed_off();
 	if (cupti_detail(CUPTI_DETAIL_POOLS))
 		(void)cupti.disable(CUPTI_POOL);
 	if (cupti_detail(CUPTI_DETAIL_JIT))
@@ -104,7 +97,6 @@ void cupti_kinds_pause(void)
 		(void)cupti.disable(CUPTI_NVLINK);
 		(void)cupti.disable(CUPTI_PCIE);
 	}
-	later = false;
 	(void)cupti.disable(CUPTI_DRIVER);
 	(void)cupti.disable(CUPTI_RUNTIME);
 }
@@ -118,15 +110,15 @@ void cupti_kinds_off(void)
 void cupti_tell(int err)
 {
 	if (err == CUPTI_SUBSCRIBED && cupti_sharing())
-		xsprof_say("%s already uses CUPTI, and does not share it: the GPU is not recorded",
-			   *cupti_other() ? cupti_other() : "another tool");
+		gpu_refused("%s already uses CUPTI, and does not share it: the GPU is not recorded",
+			    *cupti_other() ? cupti_other() : "another tool");
 	else if (err == CUPTI_SUBSCRIBED)
-		xsprof_say("another tool already uses CUPTI, which allows one user: the GPU is not "
-			   "recorded");
+		gpu_refused("another tool already uses CUPTI, which allows one user: the GPU is "
+			    "not recorded");
 	else if (err == CUPTI_NO_PRIVILEGE)
-		xsprof_say("the driver allows only root to trace the GPU (its option "
-			   "NVreg_RestrictProfilingToAdminUsers=0 allows all users): it is not "
-			   "recorded");
+		gpu_refused("the driver allows only root to trace the GPU (its option "
+			    "NVreg_RestrictProfilingToAdminUsers=0 allows all users): it is not "
+			    "recorded");
 	else
-		xsprof_say("CUPTI: %s (%d): the GPU is not recorded", cupti_text(err), err);
+		gpu_refused("CUPTI: %s (%d): the GPU is not recorded", cupti_text(err), err);
 }

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "gpu/common/refused.h"
 #include "gpu/cupti/local.h"
 
 struct cupti cupti;
@@ -97,11 +98,11 @@ int cupti_open(void)
 	if (!missing && !cupti.get_version(&cupti_version) && cupti_version >= CUPTI_OLDEST)
 		return 0;
 	if (missing)
-		xsprof_say("this libcupti has no %s: CUDA 11.8 or newer is needed; the GPU is not "
-			   "recorded", missing);
+		gpu_refused("this libcupti has no %s: CUDA 11.8 or newer is needed; the GPU is not "
+			    "recorded", missing);
 	else
-		xsprof_say("this libcupti has version %u: that of CUDA 11.8 (%u) or newer is "
-			   "needed; the GPU is not recorded", cupti_version, CUPTI_OLDEST);
+		gpu_refused("this libcupti has version %u: that of CUDA 11.8 (%u) or newer is "
+			    "needed; the GPU is not recorded", cupti_version, CUPTI_OLDEST);
 	return -ENOSYS;
 }
 

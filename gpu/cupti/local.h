@@ -15,7 +15,7 @@
  *	memory.c	allocations and frees
  *	pools.c		pools of memory
  *	jit.c		compilations by the driver
- *	managed.c	unified memory
+ *	managed.c	unified memory (managed.h)
  *	links.c		how devices are connected
  *	nodes.c		which op created the nodes of graphs
  *	values.c	metrics of kernels that CUPTI has not reported yet
@@ -237,13 +237,6 @@ void cupti_pools(const struct cupti_pool_change *change);
 void cupti_jit_init(void);
 void cupti_jit(const struct cupti_jit *jit);
 
-/* ---- managed.c ------------------------------------------------------------------------------- */
-
-void cupti_managed_init(void);
-/* Return: false: CUDA is not ready: try again. */
-bool cupti_managed_on(void);
-void cupti_managed(const struct cupti_managed *managed);
-
 /* ---- device-buffers.c ------------------------------------------------------------------------ */
 
 /* In the subscriber's session. */
@@ -426,8 +419,6 @@ void cupti_kinds_off(void);
 void cupti_kinds_pause(void);
 /* @calls: as well as what they launch. Return: 0, or why kernels are not recorded. */
 int cupti_kinds_resume(bool whole_graphs, bool calls);
-/* Enables what could not be enabled while CUDA was being initialised. */
-void cupti_kinds_later(void);
 /* Tells the user why the GPU is not recorded. @err: of cupti_kinds_on(). */
 void cupti_tell(int err);
 

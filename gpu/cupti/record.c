@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/managed.h"
 
 #define ARGS		9u
 #define METRICS		10u	/* arguments of a record of metrics */
@@ -58,6 +58,15 @@ void cupti_record_init(void)
 	(a)->stream = (r)->stream;			\
 	(a)->graph = (r)->graph;			\
 	(a)->graph_node = (r)->graph_node;		\
+} while (0)
+
+/* What copies and sets have in common with each other. */
+#define set_copy(a, r) do {				\
+	set_place(a, r);				\
+	(a)->bytes = (r)->bytes;			\
+	cupti_bounds_work(a, (r)->start, (r)->end);	\
+	cupti_context_is((r)->context, (r)->device);	\
+	cupti_load_launch((r)->graph, (r)->correlation);	\
 } while (0)
 
 /* The node that the node of a launched graph was copied from. */
@@ -181,30 +190,26 @@ static void put_memcpy(const struct cupti_memcpy *m)
 	if (!cupti_work(&a, XSPROF_GPU_MEMCPY, copy_name(m->copy_kind, m->from, m->to), m->start,
 			m->end, m->correlation))
 		return;
-	set_place(&a, m);
-	cupti_bounds_work(&a, m->start, m->end);
-	a.bytes = m->bytes;
+	set_copy(&a, m);
 	kv = xsprof_i64(keys[KEY_CHANNEL], m->channel);
-	cupti_context_is(m->context, m->device);
-	cupti_load_launch(m->graph, m->correlation);
 	take_source(m, m->graph_node, CUPTI_MEMCPY_SOURCE);
 	cupti_put(&a, &kv, 1);
 }
 
+/* No version tells which node its node was copied from. */
 static void put_memcpy_peer(const struct cupti_memcpy_peer *m)
 {
 	struct xsprof_device_activity a;
-	struct xsprof_kv kv[2];
+	struct xsprof_kv kv[3];
 
 	if (!cupti_work(&a, XSPROF_GPU_MEMCPY, copy_name(m->copy_kind, m->from, m->to), m->start,
 			m->end, m->correlation))
 		return;
-	set_place(&a, m);
-	cupti_bounds_work(&a, m->start, m->end);
-	a.bytes = m->bytes;
+	set_copy(&a, m);
 	kv[0] = xsprof_i64(keys[KEY_FROM], m->from_device);
 	kv[1] = xsprof_i64(keys[KEY_TO], m->to_device);
-	cupti_put(&a, kv, 2);
+	kv[2] = xsprof_i64(keys[KEY_CHANNEL], m->channel);
+	cupti_put(&a, kv, 3);
 }
 
 static void put_memset(const struct cupti_memset *m)
@@ -223,12 +228,8 @@ static void put_memset(const struct cupti_memset *m)
 		names[memory] = xsprof_name_in(cupti_category(), texts[memory]);
 	if (!cupti_work(&a, XSPROF_GPU_MEMSET, names[memory], m->start, m->end, m->correlation))
 		return;
-	set_place(&a, m);
-	cupti_bounds_work(&a, m->start, m->end);
-	a.bytes = m->bytes;
+	set_copy(&a, m);
 	kv = xsprof_i64(keys[KEY_VALUE], m->value);
-	cupti_context_is(m->context, m->device);
-	cupti_load_launch(m->graph, m->correlation);
 	take_source(m, m->graph_node, CUPTI_MEMSET_SOURCE);
 	cupti_put(&a, &kv, 1);
 }

@@ -4,6 +4,7 @@
  * too. CUPTI's functions for a single user may not be mixed with those for several: each that has
  * such a successor is replaced by it, behind the same pointer, so no other file knows.
  */
+#include "gpu/common/refused.h"
 #include "gpu/cupti/local.h"
 
 #define OLD_NAME	128u
@@ -46,7 +47,7 @@ static int subscribe(void **subscriber, cupti_callback_fn callback, void *data)
 	other[sizeof(other) - 1] = '\0';
 	/* Also the result of a driver that cannot share: then no user is named. */
 	if (err == CUPTI_SUBSCRIBED && !*other) {
-		xsprof_say("this driver cannot share CUPTI: it is not shared");
+		gpu_refused("this driver cannot share CUPTI: it is not shared");
 		cupti = alone;
 		sharing = false;
 		return cupti.subscribe(subscriber, callback, data);
@@ -151,8 +152,8 @@ void cupti_share_init(void)
 	if (!cupti_detail(CUPTI_DETAIL_SHARE))
 		return;
 	if (cupti_version < CUPTI_SEVERAL || !find()) {
-		xsprof_say("this libcupti (version %u) allows one user; sharing needs CUDA 13.3 or "
-			   "newer: it is not shared", cupti_version);
+		gpu_refused("this libcupti (version %u) allows one user; sharing needs CUDA 13.3 "
+			    "or newer: it is not shared", cupti_version);
 		return;
 	}
 	sharing = true;

@@ -7,7 +7,7 @@
  * never idle launched since its buffer was full.  The thread is the library's.
  */
 #include "gpu/common/period.h"
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/managed.h"
 
 /* The first time CUPTI is ours already, since the program initialised CUDA. */
 static int start(void *unused)
@@ -41,7 +41,7 @@ static uint64_t work(void *unused)
 	if (now >= next || asked) {
 		next = now + GPU_PERIOD;
 		cupti_flush(0);
-		cupti_kinds_later();
+		cupti_managed_later();
 	}
 	until = until < next ? until : next;
 	until = until < sampling ? until : sampling;
@@ -55,6 +55,7 @@ static void stop(void *unused, int last)
 	cupti_sampling_off();
 	/* Of a program that ends nothing is waited for. */
 	cupti_ranges_off();
+	cupti_managed_end();
 	/*
 	 * Take what CUPTI still holds, after the last record: the next subscriber must not get it,
 	 * and its times are by our clock.

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpu/cupti/local.h"
+#include "gpu/cupti/managed.h"
 #include "tests/common/tap.h"
 
 #define SECOND	1000000000ull
@@ -23,6 +23,7 @@ static struct {
 	uint64_t	of_calls;	/* ns of @with for records of calls */
 	uint64_t	cpu;		/* ns of the collector's thread per second */
 	uint64_t	few;		/* this many times there are too few launches to time */
+	bool		managed;	/* unified memory is counted */
 	int		refused;	/* CUPTI's error when kernels are to be recorded again */
 } program;
 
@@ -40,6 +41,7 @@ static struct {
 	int		error;		/* that the user is told */
 	char		named[200];
 	char		told[200];	/* by an instant */
+	uint32_t	said;		/* lines on standard error */
 } seen;
 
 static uint64_t now, cpu;
@@ -95,6 +97,16 @@ int cupti_kinds_resume(bool whole_graphs, bool calls)
 	seen.whole = whole_graphs;
 	seen.calls = calls;
 	return program.refused;
+}
+
+bool cupti_managed_configured(void)
+{
+	return program.managed;
+}
+
+void cupti_managed_drop(void)
+{
+	program.managed = false;
 }
 
 void cupti_tell(int err)
@@ -154,6 +166,11 @@ xsprof_name_t xsprof_name(const char *text)
 	return text ? 1 : 0;
 }
 
+void xsprof_say(const char *fmt, ...)
+{
+	seen.said += fmt != NULL;
+}
+
 static uint32_t instants;
 
 void xsprof_instant_args(xsprof_name_t name, const struct xsprof_kv *kv, size_t n)
@@ -192,6 +209,7 @@ static void begin(uint64_t kernels, uint64_t graphs, uint64_t added)
 	program.with = 5000 + added;
 	program.cpu = program.few = program.of_calls = instants = 0;
 	program.refused = 0;
+	program.managed = false;
 	seen.recording = seen.attached = seen.calls = true;
 	(void)cupti_budget(now, false);
 }
@@ -229,12 +247,12 @@ static int in_child(void (*check)(void))
 	child = fork();
 	if (!child) {
 		check();
-		exit((int)(tap_failures << 4 | tap_tests));
+		exit((int)((tap_failures > 7 ? 7 : tap_failures) << 5 | tap_tests));
 	}
 	if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
 		return -1;
-	tap_tests = WEXITSTATUS(status) & 15;
-	tap_failures = (unsigned int)WEXITSTATUS(status) >> 4;
+	tap_tests = WEXITSTATUS(status) & 31;
+	tap_failures = (unsigned int)WEXITSTATUS(status) >> 5;
 	return 0;
 }
 
@@ -260,6 +278,20 @@ static void check_calls(void)
 	run(40);
 	CHECK(seen.attached && seen.recording && !seen.calls && !seen.whole && instants == 1);
 	tap_result("the rest, 1.8 %%, is within the budget, and recorded");
+}
+
+static void check_managed(void)
+{
+	begin(30000, 0, 1000);
+	program.of_calls = 400;
+	program.managed = true;
+	run(4);
+	CHECK(!program.managed && seen.calls && seen.recording && instants == 1);
+	CHECK(!strcmp(seen.told, "GPU budget: unified memory is not recorded from here"));
+	tap_result("3 %% with unified memory: that is left out first");
+	run(40);
+	CHECK(seen.attached && seen.recording && !seen.calls && instants == 2);
+	tap_result("what is left, still 3 %%, is measured anew, and calls are left out too");
 }
 
 static void check_thread(void)
@@ -290,6 +322,24 @@ static void check_never(void)
 	run(200);
 	CHECK(seen.attached && seen.recording && seen.times_paused == 8);
 	tap_result("where they never can be timed it is tried eight times");
+	CHECK(seen.said == 1 && instants == 1);
+	CHECK(!strcmp(seen.told, "GPU budget: the cost of a launch is unknown"));
+	tap_result("then an instant and a line tell that their cost is unknown");
+}
+
+/* Warms up without graphs, then replays them. */
+static void check_later(void)
+{
+	begin(10000, 0, 1000);
+	run(20);
+	CHECK(seen.recording && seen.times_paused == 1);
+	program.kernels = 10;
+	program.graphs = 2000;
+	program.with = 25000;
+	run(4);
+	CHECK(seen.attached && seen.whole && instants == 1 && seen.recording && !seen.said);
+	CHECK(!strcmp(seen.told, "GPU budget: graphs as a whole from here"));
+	tap_result("graphs that are launched after kernels were measured are measured too, 4 %%");
 }
 
 static void check_refused(void)
@@ -306,8 +356,9 @@ static void check_refused(void)
 int main(void)
 {
 	void (*const checks[])(void) = {
-		check_within, check_graphs, check_calls, check_thread, check_few, check_never,
-		check_refused,
+		check_within, check_graphs, check_calls, check_managed,
+		check_thread, check_few, check_never,
+		check_later, check_refused,
 	};
 
 	setenv("XSPROF_GPU_BUDGET", "2%", 1);

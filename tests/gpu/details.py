@@ -191,28 +191,34 @@ def check_links():
           "which is not recorded without a request")
 
 
-# Name, device (None: the host), lasts, arguments.
+# Name, device (None: the host), lasts, bytes, arguments.
 FAULTS = [
-    ("CPU Page Fault", None, False, {"access": "write", "instruction": 0x401000}),
-    ("GPU Page Fault", 1, True, {"access": "read", "fault groups": 3}),
-    ("Thrashing", 1, False, {"devices (mask)": 6}),
-    ("Thrashing", None, False, {"devices (mask)": 6}),
-    ("Throttling", 1, True, {}),
-    ("Throttling", None, True, {}),
-    ("Remote Mapping", 1, False, {"cause": "out of memory", "toDevice": 1}),
-    ("Remote Mapping", None, False, {"cause": "unknown", "fromDevice": 1}),
+    ("CPU Page Fault", None, False, 0, {"access": "write", "instruction": 0x401000}),
+    ("GPU Page Fault", 1, True, 0, {"access": "read", "fault groups": 3}),
+    ("Thrashing", 1, False, 8192, {"devices (mask)": 6}),
+    ("Thrashing", None, False, 8192, {"devices (mask)": 6}),
+    ("Throttling", 1, True, 0, {}),
+    ("Throttling", None, True, 0, {}),
+    ("Remote Mapping", 1, False, 4096, {"cause": "out of memory", "toDevice": 1}),
+    ("Remote Mapping", None, False, 4096, {"cause": "unknown", "fromDevice": 1}),
+    # Of devices 70 and 71, which versions before 12.8 do not tell.
+    ("Thrashing", 70, False, 8192, {"devices 64 to 127 (mask)": 0xc0}),
 ]
 
 
 def check_faults():
     for version in (1108, 1208, 1305):
-        _, gpu, _ = record("--gpu=faults", what=["details"], STAND_IN_VERSION=str(version))
+        _, gpu, events = record("--gpu=faults", what=["details"], STAND_IN_VERSION=str(version))
         faults = [e for e in gpu if e["kind"] == "fault"]
-        equal([(e["name"], e.get("device"), e["end_ns"] > e["begin_ns"], args_of(e))
-               for e in faults],
-              [("Unified Memory " + name, device, lasts, {"address": 0x7000, **args})
-               for name, device, lasts, args in FAULTS],
+        wanted = FAULTS if version >= 1208 else FAULTS[:-1]
+        equal([(e["name"], e.get("device"), e["end_ns"] > e["begin_ns"], e.get("bytes", 0),
+                args_of(e)) for e in faults],
+              [("Unified Memory " + name, device, lasts, size, {"address": 0x7000, **args})
+               for name, device, lasts, size, args in wanted],
               f"CUDA {version // 100}.{version % 100}: --gpu=faults: faults of unified memory")
+        equal(gpulib.missed(events), {"not recorded: CUPTI records of unknown kinds":
+                                      1 + len(FAULTS) - len(wanted)},
+              "thrashing of devices that the record does not tell is counted")
         equal(kinds(gpu)["memcpy"], 0, "and not what was moved")
     trace = json.loads(run("dump", "-f", "kineto", CAPTURE).stdout)["traceEvents"]
     own, = {e["pid"] for e in trace if e.get("cat") == "cuda_runtime"}
@@ -228,10 +234,70 @@ def check_faults():
     equal(sorted((r["name"], r["count"]) for r in report["rows"] if r["kind"] == "fault"),
           sorted(collections.Counter("Unified Memory " + f[0] for f in FAULTS).items()),
           "report --gpu counts them")
-    got, gpu, _ = record("--gpu=faults,managed", what=["details"], STAND_IN_NO_FAULTS="1")
+    got, gpu, _ = record("--gpu=faults,managed", what=["unified"],
+                         STAND_IN_WITHOUT_COUNTERS="0xf8")
     equal([kinds(gpu)["fault"], kinds(gpu)["memcpy"],
-           "(28): faults of unified memory are not recorded" in got.stderr], [0, 2, True],
-          "a device without: what was moved is recorded, and a line tells")
+           "(28): not recorded: faults of unified memory" in got.stderr], [0, 2, True],
+          "a device without faults: what was moved is recorded, and a line tells")
+    got, gpu, _ = record("--gpu=faults,managed", what=["unified"],
+                         STAND_IN_WITHOUT_COUNTERS="0x150")
+    equal([len([e for e in gpu if e["kind"] == "fault" and "GPU Page Fault" not in e["name"]]),
+           kinds(gpu)["fault"], kinds(gpu)["memcpy"], got.stderr.count("not recorded:"),
+           "(28): not recorded: moves between devices\n" in got.stderr,
+           "(28): not recorded: page faults of devices, throttling\n" in got.stderr],
+          [6, 6, 2, 2, True, True],
+          "a device without some counters: the others are recorded, and a line for each word tells")
+
+
+def refused(got):
+    """What the capture says that was refused, and whether standard error says the same."""
+    facts = json.loads(run("info", "--json", CAPTURE).stdout)["processes"][0]["facts"]
+    texts = [facts[f"gpu.refused.{n}"] for n in range(32) if f"gpu.refused.{n}" in facts]
+    lines = [line.removeprefix("xsprof: ") for line in got.stderr.splitlines()]
+    return texts, all(text in lines for text in texts)
+
+
+def check_refused():
+    cannot = "this CUPTI cannot report "
+    # Kinds 40 and 46 are links, 49 to 52 memory, pools, graphs and compilations.
+    got, _, _ = record("--gpu=graphs,memory,pools,jit,links,managed", what=["unified"],
+                       STAND_IN_WITHOUT_KINDS=hex(1 << 40 | 1 << 46 | 15 << 49),
+                       STAND_IN_WITHOUT_COUNTERS="0x106")
+    equal(refused(got),
+          ([cannot + "whole graphs: recording their nodes", cannot + "memory: it is not recorded",
+            cannot + "memory pools: they are not recorded",
+            cannot + "the driver's compilations: they are not recorded",
+            cannot + "how devices are connected: it is not recorded",
+            "CUPTI: CUPTI_ERROR_OF_STAND_IN (28): not recorded: moves of unified memory"], True),
+          "the capture has what was asked for and refused")
+    for what, more, text in (("subscribed", {}, "another tool already uses CUPTI"),
+                             ("each", {"STAND_IN_VERSION": "1107"}, "this libcupti has version 17"),
+                             ("each", {"XSPROF_CUPTI": "/nowhere"}, "XSPROF_CUPTI: /nowhere")):
+        got, _, _ = record("--gpu", what=[what], **more)
+        texts, same = refused(got)
+        equal([len(texts), texts[0].startswith(text), same], [1, True, True],
+              f"and why nothing is recorded: {text}")
+    got, _, _ = record("--gpu=memory", what=["each"])
+    equal(refused(got), ([], True), "nothing refused: no such fact")
+
+
+def check_peer():
+    _, gpu, events = record("--gpu", what=["peer"])
+    copy = next(e for e in gpu if e["kind"] == "memcpy")
+    equal([args_of(copy), [e.get("device") for e in gpu if e["kind"] == "sync"],
+           gpulib.missed(events)],
+          [{"fromDevice": 1, "toDevice": 2, "channel": 4}, [1], {}],
+          "a copy between devices has its channel, and tells which device its context is on")
+
+
+def check_ready():
+    """Counters are refused while cuInit() runs."""
+    for what, moved in (("unified", 2), ("unified-late", 2), ("unified-never", 0)):
+        got, gpu, _ = record("--gpu=managed", what=[what])
+        equal([kinds(gpu)["memcpy"], "until recording stopped" in got.stderr], [moved, not moved],
+              {"unified": "all that is moved after cuInit() is recorded",
+               "unified-late": "without its callback, what is moved a moment later",
+               "unified-never": "where CUDA is never ready, a line tells"}[what])
 
 
 def check_tracks():
@@ -260,6 +326,9 @@ def check_tracks():
 
 
 def check_details():
+    check_ready()
+    check_peer()
+    check_refused()
     gpu = check_chain(1108)
     check_chain(1206)
     check_chain(1208)
@@ -361,6 +430,13 @@ def check_budget():
     equal(["step: 1" in got.stdout, "GPU budget: graphs as a whole from here" in names,
            kinds(gpu)["graph"] > 0],
           [True, True, True], "where most kernels are of graphs, graphs as a whole come first")
+    got, _, events = record("--gpu-budget=0.1%", "--gpu=managed", what=["budget"])
+    equal([[e["name"] for e in events if str(e.get("name")).startswith("GPU budget")],
+           "unified memory: 0" in got.stdout],
+          [["GPU budget: unified memory is not recorded from here",
+            "GPU budget: calls are not recorded from here",
+            "GPU budget: devices are not recorded from here"], True],
+          "unified memory, which slows the driver down, is left out first")
     check_budget_on()
     # With a locale that writes 0.5 as 0,5.
     places = os.path.join(gpulib.DIR.name, "locales")

@@ -71,6 +71,7 @@ SAME(cupti_memcpy_peer, to_device, peer_t, dstDeviceId);
 SAME(cupti_memcpy_peer, correlation, peer_t, correlationId);
 SAME(cupti_memcpy_peer, graph_node, peer_t, graphNodeId);
 SAME(cupti_memcpy_peer, graph, peer_t, graphId);
+SAME(cupti_memcpy_peer, channel, peer_t, channelID);
 
 SAME(cupti_memset, value, memset_t, value);
 SAME(cupti_memset, bytes, memset_t, bytes);
@@ -193,6 +194,13 @@ SAME(cupti_managed, address, managed_t, address);
 SAME(cupti_managed, from, managed_t, srcId);
 SAME(cupti_managed, to, managed_t, dstId);
 SAME(cupti_managed, flags, managed_t, flags);
+#if VERSION >= 1208
+SAME(cupti_managed_masks, processors, managed_t, processors);
+_Static_assert(sizeof(struct cupti_managed_masks) == sizeof(managed_t), "managed");
+_Static_assert(CUPTI_PROCESSORS <= CUPTI_API_VERSION, "version");
+#else
+_Static_assert(CUPTI_PROCESSORS > CUPTI_API_VERSION, "version");
+#endif
 SAME(cupti_managed_config, scope, config_t, scope);
 SAME(cupti_managed_config, counter, config_t, kind);
 SAME(cupti_managed_config, device, config_t, deviceId);
@@ -280,6 +288,7 @@ _Static_assert(CUPTI_GRAPH == CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "kind");
 _Static_assert(CUPTI_DOMAIN_DRIVER == CUPTI_CB_DOMAIN_DRIVER_API, "domain");
 _Static_assert(CUPTI_DOMAIN_RUNTIME == CUPTI_CB_DOMAIN_RUNTIME_API, "domain");
 _Static_assert(CUPTI_DOMAIN_RESOURCE == CUPTI_CB_DOMAIN_RESOURCE, "domain");
+_Static_assert(CUPTI_INIT_FINISHED == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, "callback");
 _Static_assert(CUPTI_NODE_CREATED == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, "callback");
 _Static_assert(CUPTI_NODE_CLONED == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, "callback");
 _Static_assert(CUPTI_API_ENTER == 0 && CUPTI_API_EXIT == 1, "site");

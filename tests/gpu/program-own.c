@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <xsprof/xsprof.h>
@@ -95,6 +96,32 @@ void recordings(long n)
 		stand_in_event(stand_in_call(false, 1), 20, 13, 200 + (uint64_t)i);
 		stand_in_sync_event(stand_in_call(false, 1), 21, 13, 200 + (uint64_t)i);
 	}
+}
+
+void peer(void)
+{
+	stand_in_peer(stand_in_call(false, 2), 8, 4096);
+	stand_in_sync_in(stand_in_call(false, 4), 3);
+}
+
+void unified(const char *what)
+{
+	stand_in_device(3);
+	if (!strcmp(what, "unified-late"))
+		sleep(1);
+	stand_in_managed(1, 65536);
+	stand_in_managed(2, 4096);
+	stand_in_managed_with(3, 0x401000, 7, 7, 2);
+	stand_in_managed_with(4, 3, 1, 7, 1);
+	stand_in_thrashing(0, 6, 0);
+	stand_in_thrashing(0, 6, 1);
+	stand_in_managed_with(6, 0, 1, 7, 0);
+	stand_in_managed_with(6, 0, UINT32_MAX, 7, 1);
+	stand_in_managed_with(7, 4096, UINT32_MAX, 1, 4);
+	stand_in_managed_with(7, 4096, 1, UINT32_MAX, 99);
+	/* By no device; and by devices of which only newer versions tell. */
+	stand_in_thrashing(0, 0, 0);
+	stand_in_thrashing(70, 3, 0);
 }
 
 static void allocate(uint64_t address, uint64_t bytes, uint64_t when)

@@ -74,6 +74,7 @@ static void init(void)
 
 	if (path && (!entry || !entry()))
 		printf("no InitializeInjection: %s\n", lib ? "not there" : dlerror());
+	stand_in_initialised();
 }
 
 static void one_of_each(void)
@@ -163,7 +164,8 @@ static void details(void)
 	stand_in_memory(stand_in_call(false, 1), true, 4096, 0);
 	stand_in_memory(stand_in_call(false, 1), true, 65536, 10000);
 	stand_in_memory(stand_in_call(false, 1), false, 4096, 0);
-	/* Later, when CUDA is initialised. */
+	unified("at once");
+	/* Until this is flushed. */
 	sleep(1);
 	stand_in_memory_at(stand_in_call(false, 1), true, 0x1000, 512, begin);
 	stand_in_memory(stand_in_call(false, 1), false, 65536, 0);
@@ -173,16 +175,6 @@ static void details(void)
 	}
 	stand_in_pool(stand_in_call(false, 1), 1, 2);
 	stand_in_jit(stand_in_call(false, 1), 2, 3);
-	stand_in_managed(1, 65536);
-	stand_in_managed(2, 4096);
-	stand_in_managed_with(3, 0x401000, 7, 7, 2);
-	stand_in_managed_with(4, 3, 1, 7, 1);
-	stand_in_managed_with(5, 0, 6, 7, 0);
-	stand_in_managed_with(5, 0, 6, 7, 1);
-	stand_in_managed_with(6, 0, 1, 7, 0);
-	stand_in_managed_with(6, 0, UINT32_MAX, 7, 1);
-	stand_in_managed_with(7, 0, UINT32_MAX, 1, 4);
-	stand_in_managed_with(7, 0, 1, UINT32_MAX, 99);
 	printf("recordings: %u %u\n", first, second);
 }
 
@@ -268,7 +260,7 @@ static void launch_until(bool (*over)(void), bool graphs)
 	stand_in_device(3);
 	while (!over() && (uint64_t)time(NULL) < end)
 		launch_one(graphs);
-	printf("step: %d\n", over());
+	printf("step: %d, unified memory: %d\n", over(), stand_in_counts(CUPTI_TO_DEVICE));
 	for (int i = 0; i < 10000; i++)
 		launch_one(graphs);
 }
@@ -353,6 +345,10 @@ int main(int argc, char **argv)
 		capture(n);
 	} else if (!strcmp(what, "details")) {
 		details();
+	} else if (!strcmp(what, "peer")) {
+		peer();
+	} else if (!strncmp(what, "unified", 7)) {
+		unified(what);
 	} else if (!strcmp(what, "driver")) {
 		driver_works();
 	} else if (!strcmp(what, "overheads")) {

@@ -16,6 +16,10 @@ bool program_clock(const char *what, long n);
 void overheads(void);
 /* For two seconds, most of them spent in the driver, then a launch. */
 void driver_works(void);
+/* A copy between devices in a context that nothing else tells of, and a wait there. */
+void peer(void);
+/* Moves and faults of unified memory, at once or a moment after cuInit(), with "-late". */
+void unified(const char *what);
 /* @n recordings of an event, each with a wait for it, and later the same again. */
 void recordings(long n);
 /* Allocations and frees of which some are missing or late; each has another number of bytes. */

@@ -42,6 +42,10 @@ def check_shared():
     equal([len([e for e in events if e["type"] == "gpu" and e["kind"] == "alloc"]),
            any("before start" in a["key"] for e in events for a in e.get("args", []))],
           [3, True], "and what is recorded on request")
+    got, _ = record("unified", "--gpu-share", "--gpu=managed")
+    equal(["not recorded with --gpu-share: moves of unified memory\n" in got.stderr,
+           "counters" in got.stderr, "mixed: 0" in got.stdout],
+          [True, False, True], "what is not recorded because of the others is told")
     got, events = record("shared", "--gpu")
     equal([kinds(events), "another tool already uses CUPTI" in got.stderr],
           [collections.Counter(), True], "without --gpu-share there is one user")

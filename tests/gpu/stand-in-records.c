@@ -73,7 +73,7 @@ EXPORT void stand_in_peer(uint32_t corr, uint32_t stream, uint64_t bytes)
 	struct cupti_memcpy_peer m = {
 		.kind = CUPTI_MEMCPY_PEER, .copy_kind = 10, .from = 3, .to = 3, .bytes = bytes,
 		.device = 1, .context = 3, .stream = stream, .from_device = 1, .to_device = 2,
-		.correlation = corr,
+		.correlation = corr, .channel = 4,
 	};
 
 	set_times(&m.start, &m.end);
@@ -236,21 +236,44 @@ EXPORT void stand_in_managed(uint32_t counter, uint64_t bytes)
 	stand_in_managed_with(counter, bytes, counter == 1 ? 0 : 1, counter == 1 ? 1 : 0, 2);
 }
 
+static void put_managed(struct cupti_managed *m, size_t size)
+{
+	if (!stand_in_counts(m->counter))
+		return;
+	set_times(&m->start, &m->end);
+	/* Undefined, so it is not to be read. */
+	if (m->counter == 3 || m->counter == 5 || m->counter == 7)
+		m->end = 1;
+	(void)stand_in_put(m, size);
+}
+
 EXPORT void stand_in_managed_with(uint32_t counter, uint64_t value, uint32_t from, uint32_t to,
 				  uint32_t flags)
 {
-	struct cupti_managed m = {
-		.kind = CUPTI_MANAGED, .counter = counter, .value = value, .address = 0x7000,
-		.from = from, .to = to, .flags = flags,
+	struct cupti_managed_masks m = {
+		.managed = {
+			.kind = CUPTI_MANAGED, .counter = counter, .value = value,
+			.address = 0x7000, .from = from, .to = to, .flags = flags,
+		},
 	};
 
-	if (!stand_in_counts(counter))
-		return;
-	set_times(&m.start, &m.end);
-	/* Undefined, so it is not to be read. */
-	if (counter == 3 || counter == 5 || counter == 7)
-		m.end = 1;
-	(void)stand_in_put(&m, sizeof(m));
+	put_managed(&m.managed, sizeof(m));
+}
+
+EXPORT void stand_in_thrashing(uint32_t first, uint32_t mask, uint32_t flags)
+{
+	struct cupti_managed_masks m = {
+		.managed = {
+			.kind = CUPTI_MANAGED, .counter = CUPTI_THRASHING, .value = 8192,
+			.address = 0x7000, .from = first ? 0 : mask, .flags = flags,
+		},
+	};
+
+	m.processors[first / 64] = (uint64_t)mask << first % 64;
+	/* In newer versions the mask alone counts. */
+	if (stand_in_api() >= CUPTI_PROCESSORS)
+		m.managed.from = 1;
+	put_managed(&m.managed, sizeof(m));
 }
 
 EXPORT void stand_in_overhead(uint32_t type)

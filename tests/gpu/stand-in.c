@@ -27,7 +27,7 @@ static cupti_callback_fn callback;
 static bool nodes_called[32];	/* callbacks enabled, by resource */
 static bool called[2];		/* callbacks for launches: driver, runtime */
 static uint32_t timed[2];	/* timed launches: without records, with */
-static uint32_t managed_asked;
+static bool initialised;
 static uint32_t counters;	/* of unified memory: those collected */
 static bool ours;		/* the collector subscribes */
 
@@ -41,6 +41,8 @@ EXPORT void stand_in_behave(const char *what)
 		{ "shared", { .subscribed = 39, .shared = true } },
 		{ "alone", { .alone = true } },
 		{ "queries", { .queries = true } },
+		{ "unified-late", { .silent = true } },
+		{ "unified-never", { .never = true } },
 		{ "no-device", { .subscribed = 999 } },
 		{ "privilege", { .privilege = 35 } },
 		{ "no-time", { .no_time = true } },
@@ -126,6 +128,17 @@ static void call_back(uint32_t domain, uint32_t id, uint32_t site)
 	const struct cupti_callback info = { .site = site };
 
 	stand_in_call_back(domain, id, &info);
+}
+
+EXPORT void stand_in_initialised(void)
+{
+	const struct cupti_resource resource = { .context = NULL };
+
+	if (stand_in.never)
+		return;
+	__atomic_store_n(&initialised, true, __ATOMIC_RELAXED);
+	if (!stand_in.silent)
+		stand_in_call_back(CUPTI_DOMAIN_RESOURCE, CUPTI_INIT_FINISHED, &resource);
 }
 
 /* A node's handle is its id as a pointer. */
@@ -248,12 +261,17 @@ int cuptiUnsubscribe(void *subscriber)
 	return subscriber == &stand_in ? 0 : 1;
 }
 
+/* An older version may lack kinds, in a mask of them. */
 int cuptiActivityEnable(uint32_t kind)
 {
+	const char *without = getenv("STAND_IN_WITHOUT_KINDS");
+
 	if (stand_in_mixes())
 		return NOT_COMPATIBLE;
 	if (stand_in.privilege)
 		return stand_in.privilege;
+	if (without && strtoull(without, NULL, 0) >> kind & 1)
+		return NOT_COMPATIBLE;
 	stand_in_enabled[kind] = 1;
 	return 0;
 }
@@ -313,26 +331,30 @@ int cuptiActivityEnableLatencyTimestamps(uint8_t on)
 	return 0;
 }
 
-/* Fails while CUDA is being initialised; old devices have no faults. */
+/* Fails while CUDA is being initialised; devices may lack the counters in a mask of them. */
 int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_managed_config *v, uint32_t nr)
 {
+	const char *without = getenv("STAND_IN_WITHOUT_COUNTERS");
 	uint32_t wanted = 0;
 
 	if (stand_in_mixes())
 		return NOT_COMPATIBLE;
 	if (!nr)
 		return 7;
-	if (!managed_asked++)
+	if (!__atomic_load_n(&initialised, __ATOMIC_RELAXED))
 		return 13;
-	for (uint32_t i = 0; i < nr; i++)
+	for (uint32_t i = 0; i < nr; i++) {
 		wanted |= (uint32_t)(v[i].scope == 2 && v[i].on) << v[i].counter;
-	if (wanted >> CUPTI_DEVICE_FAULT & 1 && getenv("STAND_IN_NO_FAULTS"))
+		if (!v[i].on)
+			counters &= ~(1u << v[i].counter);
+	}
+	if (without && wanted & strtoul(without, NULL, 0))
 		return 28;
 	counters |= wanted;
 	return 0;
 }
 
-bool stand_in_counts(uint32_t counter)
+EXPORT bool stand_in_counts(uint32_t counter)
 {
 	return counters >> counter & 1;
 }

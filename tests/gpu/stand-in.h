@@ -23,6 +23,8 @@ struct stand_in {
 	bool		shared;		/* there is another tool, which allows others */
 	bool		alone;		/* there cannot be several users */
 	bool		queries;	/* are reported whatever was asked for */
+	bool		silent;		/* no callback at the end of cuInit() */
+	bool		never;		/* cuInit() does not end */
 	int		privilege;	/* result of cuptiActivityEnable() */
 	bool		no_time;	/* every eighth activity has no time */
 	bool		strange;	/* every eighth record is of an unknown kind */
@@ -70,6 +72,8 @@ extern uint8_t stand_in_all_waits;	/* also queries of work that is not over */
 bool stand_in_counts(uint32_t counter);
 /* Is the timestamp callback CLOCK_REALTIME, which is CUPTI's own clock? */
 bool stand_in_is_realtime(void);
+/* cuInit() has finished: counters of unified memory can be configured from here. */
+void stand_in_initialised(void);
 /* How often the collector has timed enough launches, and finished with that. */
 extern uint32_t stand_in_probed;
 
@@ -115,6 +119,8 @@ void stand_in_links(void);
 void stand_in_managed(uint32_t counter, uint64_t bytes);
 void stand_in_managed_with(uint32_t counter, uint64_t value, uint32_t from, uint32_t to,
 			   uint32_t flags);
+/* Thrashing of 8 KiB by devices that are bits of @mask, from device @first on. */
+void stand_in_thrashing(uint32_t first, uint32_t mask, uint32_t flags);
 void stand_in_overhead(uint32_t type);
 /* The same with details that the reader has to free, in versions that have them. */
 void stand_in_overhead_with(uint32_t type, uint64_t ns, void *details);
