@@ -16,9 +16,12 @@ static struct {
 
 #define GROUPS		64u
 #define MEMBERS		24u
-#define TYPE_GROUP	0xfffffeu
+#define TYPE_GROUP	0xffff00u	/* plus the group's index: beyond all scalar types */
 
-/* A counter with several values: its name and the names of its members.  @nr is stored last. */
+/*
+ * A counter with several values: its name and the names of its members.  @nr is stored last.
+ * Counters of one name, in different scopes, may have different schemas.
+ */
 static struct group {
 	xsprof_name_t			name;
 	uint32_t			nr;
@@ -91,34 +94,45 @@ static bool is_delta(const struct nvtx_counter_attr *attr)
 	return false;
 }
 
-/* Names a counter "counter.field" for each field.  Return: false if there is no room for it. */
-static bool add_group(struct nvtx_domain d, xsprof_name_t name, const char *text,
-		      const struct nvtx_schema *schema)
+/* Names the members "counter.field".  Called under nvtx_lock(). */
+static void name_members(struct group *g, struct nvtx_domain d, const char *text,
+			 const struct nvtx_schema *schema, uint32_t n)
 {
 	char member[XSPROF_TEXT_MAX / 2];
-	uint32_t n = nvtx_schema_fields(schema), i = 0;
 	size_t len = strlen(text);
+
+	memcpy(member, text, len);
+	member[len] = '.';
+	for (uint32_t k = 0; k < n; k++) {
+		strncpy(member + len + 1, nvtx_schema_field(schema, k), sizeof(member) - len - 2);
+		member[sizeof(member) - 1] = 0;
+		g->member[k] = xsprof_name_in((int)d.category, member);
+	}
+}
+
+/* Return: the type for the id of a counter with this schema; 0: there is no room for it. */
+static uint64_t group_type(struct nvtx_domain d, xsprof_name_t name, const char *text,
+			   const struct nvtx_schema *schema)
+{
+	uint32_t n = nvtx_schema_fields(schema), i = 0;
 	struct group *g;
 
+	/* Without a name it would be taken for another one without a name. */
+	if (!n || n > MEMBERS || !name)
+		return 0;
 	nvtx_lock();
-	while (i < GROUPS && groups[i].nr && groups[i].name != name)
+	while (i < GROUPS && groups[i].nr &&
+	       (groups[i].name != name || groups[i].schema != schema))
 		i++;
 	g = &groups[i];
-	if (n && n <= MEMBERS && i < GROUPS && !g->nr) {
-		memcpy(member, text, len);
-		member[len] = '.';
-		for (uint32_t k = 0; k < n; k++) {
-			strncpy(member + len + 1, nvtx_schema_field(schema, k),
-				sizeof(member) - len - 2);
-			member[sizeof(member) - 1] = 0;
-			g->member[k] = xsprof_name_in((int)d.category, member);
-		}
+	if (i < GROUPS && !g->nr) {
+		name_members(g, d, text, schema, n);
 		g->name = name;
 		g->schema = schema;
 		__atomic_store_n(&g->nr, n, __ATOMIC_RELEASE);
 	}
 	nvtx_unlock();
-	return n && n <= MEMBERS && i < GROUPS;
+	return i < GROUPS ? TYPE_GROUP + i : 0;
 }
 
 static uint64_t counter_register(const void *domain, const struct nvtx_counter_attr *attr)
@@ -140,8 +154,8 @@ static uint64_t counter_register(const void *domain, const struct nvtx_counter_a
 	name = xsprof_name_in((int)d.category, text);
 	type = nvtx_type_size(attr->schema) ? attr->schema : 0;
 	schema = type ? NULL : nvtx_schema_find(d.index, attr->schema);
-	if (schema && add_group(d, name, text, schema))
-		type = TYPE_GROUP;
+	if (schema)
+		type = group_type(d, name, text, schema);
 	id = our_id(name, type);
 	if (!attr->id)
 		return id;
@@ -181,22 +195,18 @@ static void put_number(xsprof_name_t name, const struct xsprof_kv *kv)
 }
 
 /* Records each number of the group as a counter. */
-static void sample_group(xsprof_name_t name, const void *value, size_t size)
+static void sample_group(const struct group *g, const void *value, size_t size)
 {
-	const struct group *g = groups;
+	/* Acquire: with the release in group_type(); the id may come from another thread. */
+	uint32_t n = __atomic_load_n(&g->nr, __ATOMIC_ACQUIRE);
 	struct xsprof_kv kv;
-	uint32_t n = 0;
 
-	/* Acquire: with the release in add_group(). */
-	while (g < groups + GROUPS && ((n = __atomic_load_n(&g->nr, __ATOMIC_ACQUIRE)) != 0) &&
-	       g->name != name)
-		g++;
-	if (g == groups + GROUPS || !n || !value) {
+	if (!n || !value) {
 		nvtx_miss(NVTX_MISS_SAMPLES);
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (nvtx_schema_number(g->schema, i, value, size, &kv))
+		if (g->member[i] && nvtx_schema_number(g->schema, i, value, size, &kv))
 			put_number(g->member[i], &kv);
 		else
 			nvtx_miss(NVTX_MISS_SAMPLES);
@@ -209,8 +219,8 @@ static void sample(const void *domain, uint64_t counter, const void *value, size
 	uint64_t id = find(nvtx_chain_domain(domain).index, counter), type = id >> 32 & 0xffffff;
 	struct xsprof_kv kv;
 
-	if (type == TYPE_GROUP) {
-		sample_group((xsprof_name_t)id, value, size);
+	if (type >= TYPE_GROUP && type < TYPE_GROUP + GROUPS) {
+		sample_group(&groups[type - TYPE_GROUP], value, size);
 		return;
 	}
 	if (!id || !type || !value || size < nvtx_type_size(type) ||

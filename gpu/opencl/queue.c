@@ -19,7 +19,8 @@ static struct opencl_queue *queues[SLOTS];
 static struct opencl_queue *retired;	/* handle reused, commands in flight */
 static uint32_t nr_retired;
 static uint32_t handles;	/* in use in the table */
-static uint32_t nr_queues;	/* ever created */
+static uint32_t nr_queues;	/* ever created in this process */
+static uint32_t changes;	/* of the table: queues created, and forks */
 /* The number of a handle is its index here plus 1; 0 if it does not fit. */
 static cl_handle contexts[CONTEXTS];
 
@@ -114,10 +115,10 @@ static struct opencl_queue *make(cl_handle handle, uint64_t properties)
 		.handle = handle,
 		.device = opencl_device_get(device),
 		.context = context_number(context),
-		.number = nr_queues + 1,
+		.number = ++nr_queues,
 		.in_order = !(properties & CL_QUEUE_OUT_OF_ORDER),
 	};
-	__atomic_store_n(&nr_queues, nr_queues + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&changes, changes + 1, __ATOMIC_RELEASE);
 	if (q->device && q->number <= NAMED)
 		(void)xsprof_stream_name(q->device->number, q->context, q->number,
 					 q->in_order ? "in order" : "out of order");
@@ -129,7 +130,9 @@ void opencl_queues_forget(void)
 	pthread_mutex_init(&lock, NULL);
 	memset(queues, 0, sizeof(queues));
 	retired = NULL;
-	handles = nr_retired = 0;
+	handles = nr_retired = nr_queues = 0;
+	/* The thread that forked may remember a queue of the parent, whose device is forgotten. */
+	changes++;
 }
 
 void opencl_queue_made(cl_handle handle, uint64_t properties)
@@ -148,11 +151,11 @@ struct opencl_queue *opencl_queue_get(cl_handle handle)
 	static __thread uint32_t last_of;
 	struct opencl_queue *q = last;
 	/* Acquire: pairs with the release when a handle becomes another queue's. */
-	uint32_t made = __atomic_load_n(&nr_queues, __ATOMIC_ACQUIRE);
+	uint32_t now = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
 	uint64_t properties = 0;
 
 	/* If no queue was created since, the handle was not reused. */
-	if (q && last_of == made && q->handle == handle)
+	if (q && last_of == now && q->handle == handle)
 		return q;
 	pthread_mutex_lock(&lock);
 	q = *slot_of(handle);
@@ -163,7 +166,7 @@ struct opencl_queue *opencl_queue_get(cl_handle handle)
 	pthread_mutex_unlock(&lock);
 	if (q && q->device) {
 		last = q;
-		last_of = made;
+		last_of = now;
 		return q;
 	}
 	opencl_miss(OPENCL_MISS_QUEUES, 1);

@@ -19,6 +19,7 @@
 #define FLUSH_NS	((uint64_t)XSP_SECOND)
 #define EXIT_S		10u
 #define WAIT_S		5u	/* ... for the recorder */
+#define TRY_US		1000u
 
 /* From the C++ ABI: atexit() with an argument. */
 extern int __cxa_atexit(void (*function)(void *data), void *data, void *object);
@@ -160,6 +161,8 @@ static void *run(void *data)
 	uint32_t asked = 0;
 	uint64_t next;
 
+	/* The program may cancel threads that it does not know: this one would die with a lock. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	/* Measures the clock's rate here, so that the program need not wait for it. */
 	(void)xsprof_ticks_ns(0);
 	do {
@@ -176,6 +179,26 @@ static void *run(void *data)
 	return NULL;
 }
 
+/* Tells the thread that the program ends, and waits for it. Return: it is over. */
+static bool end(struct xsp_collector *k)
+{
+	uint64_t deadline = xsp_monotonic() + EXIT_S * (uint64_t)XSP_SECOND;
+	bool over;
+
+	/* Never waits without a limit: a collector may have ended the thread that has the lock. */
+	while (pthread_mutex_trylock(&k->lock)) {
+		if (xsp_monotonic() > deadline)
+			return false;
+		usleep(TRY_US);
+	}
+	k->end = k->rung = true;
+	pthread_cond_broadcast(&k->wake);
+	wait_for(k, &k->over, deadline);
+	over = k->over;
+	pthread_mutex_unlock(&k->lock);
+	return over;
+}
+
 /* Waits for the thread, with a time limit. */
 static void at_exit(void *data)
 {
@@ -185,11 +208,7 @@ static void at_exit(void *data)
 	/* A forked child lacks the thread, and the thread cannot wait for itself. */
 	if (k->pid != getpid() || pthread_equal(k->thread, pthread_self()))
 		return;
-	ring(k, &k->end);
-	pthread_mutex_lock(&k->lock);
-	wait_for(k, &k->over, xsp_monotonic() + EXIT_S * (uint64_t)XSP_SECOND);
-	over = k->over;
-	pthread_mutex_unlock(&k->lock);
+	over = end(k);
 	k->pid = 0;
 	if (over) {
 		(void)pthread_join(k->thread, NULL);

@@ -31,6 +31,8 @@ static void *run(void *data)
 	struct xsp_drain_thread *t = data;
 	int err;
 
+	/* The program may cancel threads that it does not know. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	if (!t->open) {
 		steps(t);
 		return NULL;

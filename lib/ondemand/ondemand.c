@@ -172,6 +172,8 @@ static void *run(void *unused)
 	int64_t interval = interval_ms(), next = xsp_clock_ms(CLOCK_MONOTONIC), due, now;
 
 	(void)unused;
+	/* The program may cancel threads that it does not know. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	for (;;) {
 		/* First: what is stored before the bell is rung after this is not missed. */
 		uint32_t seen = xsp_bell_read();

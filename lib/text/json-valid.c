@@ -3,19 +3,55 @@
  * Validates JSON that is copied into a trace verbatim. Nesting is limited, so that no text exhausts
  * the stack.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "text/json-valid.h"
 #include "text/utf8.h"
 
 #define DEPTH	200
+#define NO_UNIT	0x10000u
 
 static const char *space(const char *s)
 {
 	return s + strspn(s, " \t\r\n");
 }
 
+/* Return: the UTF-16 code unit written as "\uXXXX" at @s, or NO_UNIT. */
+static unsigned int unit(const char *s)
+{
+	char hex[5] = "";
+
+	if (s[0] != '\\' || s[1] != 'u' || strspn(s + 2, "0123456789abcdefABCDEF") < 4)
+		return NO_UNIT;
+	memcpy(hex, s + 2, 4);
+	return (unsigned int)strtoul(hex, NULL, 16);
+}
+
+static bool is_high(unsigned int cp)
+{
+	return cp >= 0xd800 && cp < 0xdc00;
+}
+
+static bool is_low(unsigned int cp)
+{
+	return cp >= 0xdc00 && cp < 0xe000;
+}
+
 /* NULL: invalid. All parse functions return the end of what they parsed. */
+static const char *escape(const char *s)
+{
+	unsigned int cp;
+
+	if (s[1] != 'u')
+		return s[1] && strchr("\"\\/bfnrt", s[1]) ? s + 2 : NULL;
+	cp = unit(s);
+	/* An unpaired surrogate is no character: strict readers refuse the whole file. */
+	if (cp == NO_UNIT || is_low(cp) || (is_high(cp) && !is_low(unit(s + 6))))
+		return NULL;
+	return s + (is_high(cp) ? 12 : 6);
+}
+
 static const char *string(const char *s)
 {
 	unsigned int cp;
@@ -27,16 +63,9 @@ static const char *string(const char *s)
 		if ((unsigned char)*s < 0x20)
 			return NULL;
 		if (*s == '\\') {
-			s++;
-			if (*s == 'u') {
-				if (strspn(s + 1, "0123456789abcdefABCDEF") < 4)
-					return NULL;
-				s += 5;
-			} else if (*s && strchr("\"\\/bfnrt", *s)) {
-				s++;
-			} else {
+			s = escape(s);
+			if (!s)
 				return NULL;
-			}
 			continue;
 		}
 		n = xsp_utf8((const unsigned char *)s, strnlen(s, 4), &cp);

@@ -3,7 +3,10 @@
  * A collector that misses seven jobs, and a program that fills all rings so that the counter of
  * these is lost: "overwrite" writes it and then more than a ring can hold; "full" first fills the
  * rings. The recorder, its parent, is stopped meanwhile: it reads the rings as they are filled.
+ * "cancel" cancels the collector's thread, which goes on; "dead" makes it possible, and the program
+ * ends nevertheless.
  */
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -18,10 +21,18 @@
 
 static struct xsprof_miss misses[] = { { .text = "jobs that nobody saw" } };
 
+static const char *how = "";
+static unsigned int works;
+
 static uint64_t work(void *unused)
 {
 	(void)unused;
-	return 0;
+	if (!strcmp(how, "dead"))
+		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	if (!strcmp(how, "dead") || !strcmp(how, "cancel"))
+		pthread_cancel(pthread_self());
+	__atomic_add_fetch(&works, 1, __ATOMIC_RELAXED);
+	return 1000000;
 }
 
 static struct xsprof_collector collector = {
@@ -58,15 +69,34 @@ static bool miss(void)
 	return false;
 }
 
+/* Return: 0: as many calls of work() came as are due. */
+static int cancelled(void)
+{
+	unsigned int want = strcmp(how, "dead") ? 5 : 1, had;
+
+	for (int i = 0; i < 500; i++, usleep(10000)) {
+		had = __atomic_load_n(&works, __ATOMIC_RELAXED);
+		if (had >= want)
+			return want == 1 && had != want;
+	}
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
-	bool full = argc > 1 && !strcmp(argv[1], "full"), shown;
-	int err = xsprof_collector_add(&collector);
+	bool full, shown;
+	int err;
+
+	how = argc > 1 ? argv[1] : "";
+	full = !strcmp(how, "full");
+	err = xsprof_collector_add(&collector);
 
 	if (err) {
 		printf("xsprof_collector_add: %d\n", err);
 		return 1;
 	}
+	if (!strcmp(how, "cancel") || !strcmp(how, "dead"))
+		return cancelled();
 	kill(getppid(), SIGSTOP);
 	if (full)
 		fill();

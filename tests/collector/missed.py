@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The number of jobs that a collector missed is known even if a full ring has lost its counter.
+# The number of jobs that a collector missed is known even if a full ring has lost its counter. A
+# program that cancels the collector's thread ends.
 
 import json
 import os
@@ -56,7 +57,14 @@ def check(how, what, *options):
     equal(f"7 {TEXT}" in text, True, f"{what}: and is shown")
 
 
+def check_cancelled(how, name):
+    got = run(XSPROF, "record", "-q", "-o", CAPTURE, "--", PROGRAM, how)
+    equal([got.returncode, got.stdout], [0, ""], name)
+
+
 build()
+check_cancelled("cancel", "the program cancels the collector's thread, which goes on")
+check_cancelled("dead", "a thread that died with its lock: the program ends nevertheless")
 check("full", "a full ring")
 check("overwrite", "a ring that is overwritten", "-m", "overwrite")
 print(f"1..{len(results)}")

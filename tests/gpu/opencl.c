@@ -9,6 +9,7 @@
  *	opencl fail			a command that ends with an error
  *	opencl endless			a command that never begins
  *	opencl fork			"all" in a child; its parent only lists platforms
+ *	opencl inherit			calls with the parent's queue in a child
  *	opencl queues			more queues than the collector's limit, one after the
  *					other; the last one is out of order
  *	opencl callback			the context ends with a callback that needs a stack
@@ -253,6 +254,29 @@ static int forked(void)
 	return status;
 }
 
+/* The child has no threads of the runtime: its calls have nothing to wait for. */
+static int inherited(void)
+{
+	static char host[64];
+	cl_command_queue q;
+	int status;
+	pid_t pid;
+
+	prepare();
+	q = queue(0);
+	MUST(clEnqueueWriteBuffer(q, a, CL_TRUE, 0, sizeof(host), host, 0, NULL, NULL));
+	MUST(clFinish(q));
+	pid = fork();
+	if (!pid) {
+		MUST(clFlush(q));
+		MUST(clFinish(q));
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	puts("call clEnqueueWriteBuffer 1\ncall clFinish 2\ncall clFlush 1\nwork memcpy 1 64");
+	return status;
+}
+
 #define MANY	4200
 
 static void queues(void)
@@ -318,6 +342,8 @@ int main(int argc, char **argv)
 		threads(1, atoi(argv[2]));
 	else if (!strcmp(what, "fork"))
 		return forked();
+	else if (!strcmp(what, "inherit"))
+		return inherited();
 	else if (!strcmp(what, "queues"))
 		queues();
 	else if (!strcmp(what, "callback"))

@@ -155,6 +155,12 @@ def check_lives():
            "the child of a fork: calls are of its own thread", calls[:1])
     report = run([XSPROF, "report", "--gpu", path]).stdout
     result("# OpenCL device 32, " in report, "the child of a fork: its device is named", report)
+    events, path = check_same("a queue of the parent's in the child of a fork", PROGRAM, "inherit")
+    equal({e["device"] for e in of(events, "runtime") if e["name"] != "clBuildProgram"}, {32},
+          "calls of parent and child are of the queue's device")
+    processes = json.loads(run([XSPROF, "info", "--json", path]).stdout)["processes"]
+    equal(["device.32" in p["facts"] for p in processes], [True, True],
+          "parent and child declare it")
     events, _ = check_same("4,200 queues one after the other", PROGRAM, "queues")
     equal(missed(events), {"not recorded: commands, because the program ended": 1},
           "a queue at the address of another has its own order: what is over is not waited for")

@@ -279,6 +279,27 @@ static void counters(void)
 	nvtxCounterSampleInt64(domain, NVTX_COUNTER_ID_STATIC_START + 3 + (1ull << 32), 5);
 }
 
+/* Counters of one name, as in two scopes, with other schemas; and more groups than are kept. */
+static void groups(void)
+{
+	static const nvtxPayloadSchemaEntry_t whole[] = { { .type = T(UINT64), .name = "items" } };
+	static const nvtxPayloadSchemaEntry_t part[] = { { .type = T(DOUBLE), .name = "load" } };
+	uint64_t items = schema(whole, 1, 8, 0), load = schema(part, 1, 8, 0), last = 0;
+	uint64_t first = counter("queue", items, 0, 0), second = counter("queue", load, 0, 0);
+	const uint64_t seven = 7;
+	const double half = 0.5;
+	char name[16];
+
+	nvtxCounterSample(domain, first, &seven, sizeof(seven));
+	nvtxCounterSample(domain, second, &half, sizeof(half));
+	for (int i = 0; i < 65; i++) {
+		snprintf(name, sizeof(name), "group %d", i);
+		last = counter(name, items, 0, 0);
+	}
+	nvtxCounterSample(domain, last, &seven, sizeof(seven));
+	nvtxCounterSample(domain, last, &seven, sizeof(seven));
+}
+
 int main(void)
 {
 	setlocale(LC_ALL, "");
@@ -288,5 +309,6 @@ int main(void)
 	alone();
 	beyond();
 	counters();
+	groups();
 	return 0;
 }

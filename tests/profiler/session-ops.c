@@ -211,6 +211,24 @@ static void full_op(void)
 	xsprof_op_end();
 }
 
+static int add_json(const char *text)
+{
+	return xsprof_profiler_add_metadata_json("surrogates", text);
+}
+
+static void check_surrogates(void)
+{
+	static const char *const bad[] = {
+		"\"\\ud800\"", "\"\\udbFF.\"", "\"\\udc00\"", "\"\\uDFFF\\ud800\"",
+		"\"\\ud800\\ud800\"", "\"\\ud800\\u0041\"", "\"\\ud800\\n\"", "\"\\ud800\\udc0\"",
+		"{\"\\ud800\":1}",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK_EQ(add_json(bad[i]), -EINVAL);
+	CHECK_EQ(add_json("\"\\uD83D\\ude00\\ud7ff\\ue000\""), 0);
+}
+
 static void test_details(void)
 {
 	struct xsprof_profiler_config c = config;
@@ -227,6 +245,7 @@ static void test_details(void)
 	CHECK_EQ(xsprof_profiler_add_metadata_json("j", ""), -EINVAL);
 	CHECK_EQ(xsprof_profiler_add_metadata_json("j", "\"\xff\""), -EINVAL);
 	CHECK_EQ(xsprof_profiler_add_metadata_json("j", "{} {}"), -EINVAL);
+	check_surrogates();
 	full_op();
 	r = end();
 	CHECK_EQ(r->n, 2);
@@ -239,7 +258,7 @@ static void test_details(void)
 		   "input 3=0.5 input 4=true input 5='mean' input 6=[1, -2, 3] input 7=None "
 		   "input 8=Generator groups=4 module='net.encoder.0'"))
 		tap_wrong("%s", r->ev[0].args);
-	CHECK_EQ(r->opts.nr_metadata, 2);
+	CHECK_EQ(r->opts.nr_metadata, 3);
 	CHECK(!strcmp(r->key, "k") && !strcmp(r->value, "\"a\\\"b\\n\xef\xbf\xbd\""));
 	free(r);
 	tap_result("inputs of every kind, numbers, modules, metadata");

@@ -313,3 +313,39 @@ void cap_make_paused(void)
 		cap_exit(i, XSPROF_HOW_EXITED, 0, T(i == 2 ? 500 : 2100));
 	cap_end(T(2200));
 }
+
+static void put_measured(struct cap_ring *r, uint32_t name, double value, uint64_t begin)
+{
+	struct {
+		struct xsprof_rec_gpu	gpu;
+		struct xsprof_arg	metric;
+		uint64_t		end[2];
+	} rec = {
+		.gpu = {
+			.rec = cap_head(T(150), XSPROF_REC_GPU, 100, name, XSPROF_GPU_METRICS,
+					name),
+			.start = T(begin), .end = T(begin + 10), .stream = 7, .context = 1,
+		},
+		.metric = { .key = EARLY, .type = XSPROF_ARG_F64 },
+	};
+
+	put(r, 100, name, XSPROF_GPU_KERNEL, name, begin, begin + 10, 7);
+	memcpy(&rec.metric.value, &value, sizeof(value));
+	cap_record(r, &rec, sizeof(rec) / XSPROF_SLOT_SIZE);
+}
+
+/* Two kernels with a metric: of one it has more digits than a cell of a table. */
+void cap_make_measured(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=measured\n");
+	cap_clock(T(0), T(1000));
+	producer(0, 100);
+	cap_ring_open(&r, 0, 0, 64);
+	put_measured(&r, KERNEL, 1e308, 20);
+	put_measured(&r, NODE, 123456789012345.25, 40);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(160));
+	cap_end(T(170));
+}

@@ -140,5 +140,6 @@ void cap_make_launched(void);
 void cap_make_clocks(void);
 void cap_make_unrecorded(void);
 void cap_make_paused(void);
+void cap_make_measured(void);
 
 #endif /* XSPROF_TESTS_TOOLS_CAPTURE_H */

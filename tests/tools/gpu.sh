@@ -200,4 +200,10 @@ clocks = [(c["pid"], c["before_launch"], c["before_launch_ns"])
           for c in json.load(sys.stdin)["device_clocks"]]
 assert clocks == [(100, 2, 2000), (200, 0, 0)], clocks' "$dir/out" 2>>"$dir/log"
 result "report --gpu and info count them for each device" $?
+
+"$make_capture" measured "$dir/measured.data" || exit 1
+"$xsprof" report --gpu "$dir/measured.data" >"$dir/log" 2>&1 &&
+	grep -q '^ *0  *1e+308  *kernel$' "$dir/log" &&
+	grep -q '^ *0  *123456789012345\.2  *node$' "$dir/log"
+result "metrics of kernels: a number without room for its digits has an exponent" $?
 finish

@@ -278,6 +278,7 @@ static const struct kind {
 	{ "clocks", .plain = cap_make_clocks },
 	{ "unrecorded", .plain = cap_make_unrecorded },
 	{ "paused", .plain = cap_make_paused },
+	{ "measured", .plain = cap_make_measured },
 	{ "hostile-devices", .plain = cap_make_hostile_devices },
 	{ "tasks", .plain = cap_make_tasks },
 	{ "waits", .plain = cap_make_waits },

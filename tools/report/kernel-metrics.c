@@ -4,6 +4,7 @@
  * first of each kernel in how many passes it was measured.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 
 #define PASSES	"measured in passes"
 #define CELL	32
+#define WHOLE	1e15	/* below this, numbers are printed with all digits */
 
 /* Return: 0: it is not the first of its kernel. */
 static uint64_t passes_of(const struct xsprof_trace *trace, const struct xsprof_event *ev)
@@ -103,10 +105,18 @@ static uint32_t columns(const struct gpu_report *gpu, uint32_t from, uint32_t to
 
 static void cell(const struct gpu_measured *m, uint32_t name, char text[CELL])
 {
-	strcpy(text, "-");
-	for (uint32_t i = 0; i < m->nr; i++)
-		if (m->v[i].name == name)
-			snprintf(text, CELL, "%.1f", m->v[i].sum / (double)m->v[i].count);
+	uint32_t i = 0;
+	double mean;
+
+	while (i < m->nr && m->v[i].name != name)
+		i++;
+	if (i == m->nr) {
+		strcpy(text, "-");
+		return;
+	}
+	mean = m->v[i].sum / (double)m->v[i].count;
+	/* All digits of a large number have no room, and the first ones are another number. */
+	snprintf(text, CELL, fabs(mean) < WHOLE ? "%.1f" : "%.4g", mean);
 }
 
 static void print_row(const struct gpu_report *gpu, const struct gpu_row *row,

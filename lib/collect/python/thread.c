@@ -89,6 +89,8 @@ void python_ticker_begins(uint32_t hz)
 {
 	struct attributes attr;
 
+	/* The program may cancel threads that it does not know. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	prctl(PR_SET_NAME, "xsprof-python");
 	/* A filter of system calls may kill for one that it does not know. */
 	if (hz <= SLICE_HZ || prctl(PR_GET_SECCOMP) ||
