@@ -317,7 +317,7 @@ void gpu_print(const struct gpu_report *gpu)
 	if (gpu->nr_launchers > 1 || (gpu->nr_launchers && gpu->launchers->in == GPU_IN_RANGE))
 		gpu_print_launchers(gpu, limit < LAUNCHERS ? limit : LAUNCHERS);
 	print_rows(gpu, work, calls, "Call");
-	print_rows(gpu, calls, gpu->nr, "Wait, overhead or memory");
+	print_rows(gpu, calls, gpu->nr, "Wait, overhead, memory or fault");
 	gpu_print_copies(gpu);
 	gpu_print_captured(gpu);
 }

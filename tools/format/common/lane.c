@@ -160,7 +160,7 @@ char *xsp_lane_name(const struct xsp_out *out, const struct xsprof_event *ev,
 		break;
 	case XSP_LANE_GPU:
 		if (ev->aux == XSPROF_GPU_OVERHEAD || ev->aux == XSPROF_GPU_UNRECORDED) {
-			p = put_lit(p, "overhead of tracing GPUs");
+			p = put_lit(p, "GPU overhead: tracing, loading");
 			break;
 		}
 		if (ev->aux == XSPROF_GPU_FAULT)
