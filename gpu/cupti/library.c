@@ -17,8 +17,8 @@ static void *library;
 static const char *const names[] = {
 	"libcupti.so.14", "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so",
 };
-static const char *const runtimes[] = {
-	"libcudart.so.14", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0",
+const char *const cupti_runtimes[] = {
+	"libcudart.so.14", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0", NULL,
 };
 /* Relative to the runtime's folder: installed CUDA, wheels of 13, wheels of 12 and 11. */
 static const char *const beside[] = {
@@ -34,8 +34,8 @@ static void *beside_runtime(const struct gpu_library *l)
 	char folder[PATH_MAX], path[PATH_MAX + 64];
 	void *runtime, *lib = NULL;
 
-	for (size_t i = 0; i < ARRAY_SIZE(runtimes) && !lib; i++) {
-		runtime = dlopen(runtimes[i], RTLD_NOW | RTLD_NOLOAD);
+	for (size_t i = 0; cupti_runtimes[i] && !lib; i++) {
+		runtime = dlopen(cupti_runtimes[i], RTLD_NOW | RTLD_NOLOAD);
 		if (!runtime || !gpu_folder_of(dlsym(runtime, "cudaRuntimeGetVersion"), folder,
 					       sizeof(folder)))
 			continue;
@@ -104,37 +104,6 @@ int cupti_open(void)
 		gpu_refused("this libcupti has version %u: that of CUDA 11.8 (%u) or newer is "
 			    "needed; the GPU is not recorded", cupti_version, CUPTI_OLDEST);
 	return -ENOSYS;
-}
-
-/* As CUDA counts them: 13000 is 13.0.  The driver's is the newest that it can run. */
-static void state(const char *fact, const char *const *libs, size_t nr, const char *function)
-{
-	int (*get)(int *version) = NULL;
-	void *lib = NULL, *symbol;
-	char text[16];
-	int version;
-
-	for (size_t i = 0; i < nr && !lib; i++)
-		lib = dlopen(libs[i], RTLD_NOW | RTLD_NOLOAD);
-	symbol = lib ? dlsym(lib, function) : NULL;
-	memcpy(&get, &symbol, sizeof(get));
-	if (get && !get(&version)) {
-		snprintf(text, sizeof(text), "%d", version);
-		(void)xsprof_fact(fact, text);
-	}
-	if (lib)
-		(void)dlclose(lib);
-}
-
-void cupti_state_versions(void)
-{
-	static const char *const driver[] = { "libcuda.so.1" };
-	char text[16];
-
-	snprintf(text, sizeof(text), "%u", cupti_version);
-	(void)xsprof_fact("cupti_version", text);
-	state("cuda_driver_version", driver, ARRAY_SIZE(driver), "cuDriverGetVersion");
-	state("cuda_runtime_version", runtimes, ARRAY_SIZE(runtimes), "cudaRuntimeGetVersion");
 }
 
 bool cupti_functions_get(const struct gpu_function *functions, size_t nr)

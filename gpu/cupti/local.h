@@ -2,6 +2,7 @@
 /*
  * Shared by the files of the CUPTI collector. From bottom to top:
  *	library.c	finds CUPTI
+ *	versions.c	versions, stated as facts
  *	texts.c		texts that records point to
  *	pool.c		the buffers that CUPTI fills
  *	names.c		names of kernels and of functions
@@ -62,12 +63,17 @@ extern uint32_t cupti_version;
 
 /* Return: 0; -ENOENT or -ENOSYS after a message. */
 int cupti_open(void);
-/* States the versions of CUPTI and CUDA as facts of the process. */
-void cupti_state_versions(void);
+/* Names of the CUDA runtime, the newest first; NULL at the end. */
+extern const char *const cupti_runtimes[];
 /* Looks up functions. Return: false: the library does not have all of them. */
 bool cupti_functions_get(const struct gpu_function *functions, size_t nr);
 /* CUPTI's text for a result. */
 const char *cupti_text(int result);
+
+/* ---- versions.c ------------------------------------------------------------------------------ */
+
+/* States the versions of CUPTI and CUDA as facts of the process. */
+void cupti_state_versions(void);
 
 /* ---- texts.c --------------------------------------------------------------------------------- */
 

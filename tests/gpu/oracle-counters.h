@@ -41,6 +41,17 @@ void xsprof_say(const char *fmt, ...)
 	said++;
 }
 
+void gpu_refused(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	putchar('\n');
+	said++;
+}
+
 xsprof_name_t xsprof_name(const char *text)
 {
 	return text ? 1 : 0;
