@@ -50,9 +50,15 @@ ended()
 		[ -e /proc/$pid/exe ] && sleep 0.05 || break
 	done
 	[ ! -e /proc/$pid/exe ] || {
+		local processes
+		processes="$pid $(cat /proc/$pid/task/*/children 2>/dev/null)"
 		echo "it hangs" >>err
-		# shellcheck disable=SC2046 # none, or several
-		kill -9 $pid $(cat /proc/$pid/task/*/children 2>/dev/null)
+		for process in $processes; do
+			gdb -p "$process" -batch -ex 'thread apply all bt 12' 2>&1 |
+				grep -E '^(Thread|#)' >>err
+		done
+		# shellcheck disable=SC2086 # several
+		kill -9 $processes
 	}
 	wait $pid && [ "$(cat said)" = "ok $1 True" ] && [ ! -s err ]
 }

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/recorder-lock.h"
 #include "collect/common/say.h"
+#include "collect/python/enter.h"
 #include "collect/python/sample.h"
 
 #define STACK	(512u << 10)	/* Python runs some functions on it */
@@ -45,9 +46,7 @@ static struct {
 	uint64_t	arena_size;
 	char		session[PATH_MAX];
 	bool		forks_known;
-	pid_t		pid;		/* process that has the thread */
 	uint32_t	forks;		/* forks under way */
-	bool		enters;		/* the thread creates its state in Python */
 	bool		told;		/* Python will call over() */
 	bool		over;		/* it did: what we know of it is void */
 } attached;
@@ -132,7 +131,6 @@ static bool join(void)
 		collect_say("Python: %s: its frames are not recorded", why);
 		return false;
 	}
-	attached.pid = getpid();
 	attached.over = false;
 	__atomic_store_n(&python_gc_met, NULL, __ATOMIC_RELAXED);
 	/*
@@ -156,48 +154,10 @@ static bool join(void)
 	return !err;
 }
 
-static bool fork_is_under_way(void)
-{
-	return __atomic_load_n(&attached.forks, __ATOMIC_SEQ_CST);
-}
-
-/*
- * Takes the GIL, in a new state of this thread. Creating it locks Python's list of states without
- * the GIL. A child that is forked meanwhile finds the list locked for ever up to 3.11, so no fork
- * happens then: the thread announces itself before it checks for forks, and a forking thread
- * counts itself before it checks for the thread. Return: NULL: Python is ending, or has no memory.
- */
-static void *enter(void)
-{
-	void *state;
-
-	for (;;) {
-		if (!runs())
-			return NULL;
-		__atomic_store_n(&attached.enters, true, __ATOMIC_SEQ_CST);
-		if (!fork_is_under_way())
-			break;
-		__atomic_store_n(&attached.enters, false, __ATOMIC_SEQ_CST);
-		nanosleep(&moment, NULL);
-	}
-	state = cpython.new_state(cpython.main_interpreter());
-	__atomic_store_n(&attached.enters, false, __ATOMIC_SEQ_CST);
-	if (state)
-		cpython.take_gil(state);
-	return state;
-}
-
-/* With the GIL, which a fork takes first. */
-static void leave(void *state)
-{
-	cpython.clear_state(state);
-	cpython.delete_state();
-}
-
 /* Return: false: Python's memory does not look as expected, or Python is ending. */
 static bool find(int category)
 {
-	void *state = enter();
+	void *state = python_enter(runs);
 	int found;
 
 	if (!state)
@@ -218,18 +178,18 @@ static bool find(int category)
 		found = 0;
 	}
 	python_gc_begin(category);
-	(void)python_names_begin();	/* leave() drops an exception */
-	leave(state);
+	(void)python_names_begin();	/* python_leave() drops an exception */
+	python_leave(state);
 	return found > 0;
 }
 
 static void end(void)
 {
-	void *state = enter();
+	void *state = python_enter(runs);
 
 	if (state) {
 		python_gc_end();
-		leave(state);
+		python_leave(state);
 	}
 	python_gc_forget();
 	python_ask_end();
@@ -292,17 +252,10 @@ static void forks(void)
 {
 	struct python_calm calm;
 
-	/* A child made by a bare clone() lacks the thread. */
-	if (getpid() != attached.pid)
+	if (!python_enter_is_ours())
 		return;
 	python_calm(&calm);
 	__atomic_fetch_add(&attached.forks, 1, __ATOMIC_SEQ_CST);
-	/*
-	 * At most 100 ms: tracemalloc takes the GIL, which this thread may have, to count the
-	 * memory of the new state, but not while the list is locked.
-	 */
-	for (int i = 0; i < 1000 && __atomic_load_n(&attached.enters, __ATOMIC_SEQ_CST); i++)
-		nanosleep(&moment, NULL);
 	while (is(TICKS) || is(STOPS) || is(STARTS)) {
 		if (swap(TICKS, STOPS)) {
 			python_tick_quit();
@@ -336,7 +289,7 @@ static void forked_parent(void)
 {
 	struct python_calm calm;
 
-	if (getpid() != attached.pid)
+	if (!python_enter_is_ours())
 		return;
 	python_calm(&calm);
 	if (!__atomic_sub_fetch(&attached.forks, 1, __ATOMIC_SEQ_CST) && swap(FORKS, STARTS))
@@ -384,9 +337,7 @@ static void look_at_recorder(bool full)
 /* The child is recorded like all children, but not sampled. */
 static void forked_child(void)
 {
-	attached.pid = getpid();
 	attached.forks = 0;
-	attached.enters = false;
 	if (__atomic_load_n(&attached.state, __ATOMIC_ACQUIRE) == IDLE)
 		return;
 	python_ask_end();
@@ -397,6 +348,13 @@ static void forked_child(void)
 	sample_peek_forked();
 	python_gc_met = look_at_recorder;
 	__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
+}
+
+/* The child has no thread. Once the thread has found all it needs, forked_child() sees to that. */
+static void forked_early(void)
+{
+	if (!attached.forks_known)
+		__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
 }
 
 /* ---- who has loaded us ----------------------------------------------------------------------- */
@@ -435,6 +393,8 @@ __attribute__((visibility("default"))) int xsprof_python_attach(const char *text
 		syscall(SYS_nanosleep, &moment, NULL);
 	if (!swap(IDLE, BEGINS))
 		return goes_on() ? -EBUSY : -EAGAIN;
+	/* This thread was found at a moment at which it holds no lock (tools/inject/safe.c). */
+	python_enter_watch(forked_early);
 	python_late = true;
 	python_tell(attached.session);
 	err = take(text) ? 0 : EINVAL;
