@@ -5,10 +5,13 @@
  * Creating a state in Python locks its list of states, without the GIL. Up to 3.11 a child that is
  * forked meanwhile finds the list locked for ever. So no fork happens then: the thread announces
  * itself before it checks for forks, and a forking thread counts itself before it checks for the
- * thread.
+ * thread. Forks are known once their handlers are registered: before the first time it waits for
+ * others.
  */
 #include <pthread.h>
 #include <stddef.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +23,7 @@ static struct {
 	bool		known;		/* forks are */
 	uint32_t	forks;		/* under way */
 	bool		enters;		/* the thread creates its state */
+	bool		settled;	/* no fork is under way that is not known */
 	void		(*child)(void);
 } entering;
 
@@ -73,10 +77,39 @@ void python_enter_watch(void (*child)(void))
 		entering.known = !__register_atfork(fork_begins, fork_is_over, forked, NULL);
 }
 
+/* Besides ours and the one that python_enter_watch() was called in. */
+static bool has_more_threads(void)
+{
+	struct stat task;
+
+	return stat("/proc/self/task", &task) || task.st_nlink > 2 + 2;
+}
+
+/*
+ * Another thread may have begun a fork before the handlers were registered. To copy the memory, it
+ * takes the lock that mmap() takes: so one of these calls waits for it, however long that is.
+ * Until then a fork takes a few locks of the C library, in far less time than 20 ms.
+ */
+static void settle(void)
+{
+	const struct timespec ms = { 0, 1000000 };
+	void *page;
+
+	for (int i = 0; i < 20 && has_more_threads(); i++) {
+		nanosleep(&ms, NULL);
+		page = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (page != MAP_FAILED)
+			(void)munmap(page, 1);
+	}
+}
+
 void *python_enter(bool (*goes_on)(void))
 {
 	void *state;
 
+	if (!entering.settled)
+		settle();
+	entering.settled = true;
 	for (;;) {
 		if (!goes_on())
 			return NULL;
