@@ -303,8 +303,7 @@ TEST_F(account, memory_cgroup)
 	payer = used(PAYER);
 	reader = used(READER);
 	ASSERT_EQ(0, child(ask_from, &a));
-	/* 8 MiB of rings. Each CPU has charged up to 64 pages in advance, before and after. */
-	EXPECT_LE(payer + (long long)(7 * MIB), used(PAYER));
+	EXPECT_LE(payer + (long long)(7 * MIB), used(PAYER));	/* pages in advance, by CPU */
 	/* The process itself, but no ring. */
 	EXPECT_GT(reader + (long long)(2 * MIB), used(READER));
 	EXPECT_EQ(0, end(self->fd, &self->s[0]));

@@ -213,6 +213,8 @@ static void *run(void *again)
 
 	python_ticker_begins(attached.hz);
 	if (!again) {
+		/* Before the program sees that it is recorded, as children are from then on. */
+		python_enter_settle();
 		if (!join()) {
 			pthread_detach(pthread_self());
 			__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);

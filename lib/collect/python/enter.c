@@ -90,26 +90,24 @@ static bool has_more_threads(void)
  * takes the lock that mmap() takes: so one of these calls waits for it, however long that is.
  * Until then a fork takes a few locks of the C library, in far less time than 20 ms.
  */
-static void settle(void)
+void python_enter_settle(void)
 {
 	const struct timespec ms = { 0, 1000000 };
 	void *page;
 
-	for (int i = 0; i < 20 && has_more_threads(); i++) {
+	for (int i = 0; i < 20 && !entering.settled && has_more_threads(); i++) {
 		nanosleep(&ms, NULL);
 		page = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (page != MAP_FAILED)
 			(void)munmap(page, 1);
 	}
+	entering.settled = true;
 }
 
 void *python_enter(bool (*goes_on)(void))
 {
 	void *state;
 
-	if (!entering.settled)
-		settle();
-	entering.settled = true;
 	for (;;) {
 		if (!goes_on())
 			return NULL;

@@ -14,6 +14,8 @@
  * forked children.
  */
 void python_enter_watch(void (*child)(void));
+/* To be called by the thread before it enters: waits for forks that are not known, up to 20 ms. */
+void python_enter_settle(void);
 /* Not in a forked child whose handlers did not run. */
 bool python_enter_is_ours(void);
 /*
