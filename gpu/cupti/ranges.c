@@ -56,7 +56,7 @@ static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static bool on, missing;
 static uint32_t captures;
 
-/* Per thread: correlations of the runtime's and the driver's call; context whose lock it holds. */
+/* Per thread: correlations of its runtime and driver call; the context that it has locked. */
 static __thread uint32_t outer;
 static __thread uint32_t inner;	/* 0: the launch is not measured */
 static __thread struct context *held;

@@ -131,7 +131,7 @@ void opencl_queues_forget(void)
 	memset(queues, 0, sizeof(queues));
 	retired = NULL;
 	handles = nr_retired = nr_queues = 0;
-	/* The thread that forked may remember a queue of the parent, whose device is forgotten. */
+	/* The last queue of the forking thread is the parent's: its device is no longer known. */
 	changes++;
 }
 

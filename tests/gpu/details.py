@@ -4,37 +4,13 @@
 # Optional details of CUDA, and what a budget leaves out: a stand-in for libcupti replays them to
 # the CUPTI collector; no GPU is used.
 
-import collections
 import json
 import os
 import shutil
 
 import gpulib
-from gpulib import BUILD, CAPTURE, XSPROF, finish
-
-PROGRAM = os.path.join(BUILD, "tests", "gpu", "program")
-OWN = {"without": ("CUDA_",), "XSPROF_CUPTI": os.path.join(BUILD, "tests", "gpu", "libcupti.so")}
-
-
-def equal(got, want, name):
-    gpulib.equal(got, want, f"{name} (replay)")
-
-
-def run(*args, **more):
-    return gpulib.run([XSPROF, *args], **{**OWN, **more})
-
-
-def record(*options, what, **more):
-    got, events, _ = gpulib.record([PROGRAM, *what], options, **{**OWN, **more})
-    return got, [e for e in events if e["type"] == "gpu"], events
-
-
-def args_of(event):
-    return {a["key"]: a["value"] for a in event.get("args", [])}
-
-
-def kinds(events):
-    return collections.Counter(e["kind"] for e in events)
+from gpulib import CAPTURE, finish
+from replaylib import args_of, equal, kinds, record, run
 
 
 def check_chain(version):

@@ -30,15 +30,20 @@
 
 static uint32_t said;
 
+static void say(const char *fmt, va_list args)
+{
+	vprintf(fmt, args);
+	putchar('\n');
+	said++;
+}
+
 void xsprof_say(const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	vprintf(fmt, args);
+	say(fmt, args);
 	va_end(args);
-	putchar('\n');
-	said++;
 }
 
 void gpu_refused(const char *fmt, ...)
@@ -46,10 +51,8 @@ void gpu_refused(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	vprintf(fmt, args);
+	say(fmt, args);
 	va_end(args);
-	putchar('\n');
-	said++;
 }
 
 xsprof_name_t xsprof_name(const char *text)

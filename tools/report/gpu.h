@@ -308,7 +308,7 @@ struct gpu_metric {
  * @nr_launchers: number of @launchers
  * @launched: work, by the range that launched it
  * @nr_launched: number of @launched
- * @unlisted_launched: work for whose range or name there was no place
+ * @unlisted_launched: work that is in no row, or in that of an outer range: too many
  * @steps: of budgets, the first ones
  * @nr_steps: how many there are
  * @metrics: by device, in the order of appearance

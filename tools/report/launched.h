@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Where work was launched, if in no range whose name is known. */
+/* Where work was launched. */
 enum gpu_launched_in {
 	GPU_IN_UNKNOWN,		/* its call is not in the trace */
 	GPU_IN_NO_CALL,		/* it has none, as what the driver moves */

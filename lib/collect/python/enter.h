@@ -16,7 +16,7 @@
 void python_enter_watch(void (*child)(void));
 /* To be called by the thread before it enters: waits for forks that are not known, up to 20 ms. */
 void python_enter_settle(void);
-/* Not in a forked child whose handlers did not run. */
+/* Return: false: in a child made by a bare clone(), which lacks the thread. */
 bool python_enter_is_ours(void);
 /*
  * Takes the GIL, in a new state of this thread. Return: NULL: @goes_on says that Python is ending,
