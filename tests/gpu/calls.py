@@ -297,8 +297,20 @@ def check_slices():
         info = run([XSPROF, "info", gpulib.CAPTURE]).stdout.splitlines()
         return report["devices"], [line.split()[1:] for line in info if line.startswith("slice")]
 
+    def kineto():
+        trace = json.loads(run([XSPROF, "dump", "-f", "kineto", gpulib.CAPTURE]).stdout)
+        events = trace["traceEvents"]
+        kernels = [e for e in events if e.get("cat") == "kernel"]
+        labels = {e["pid"]: e["args"]["labels"].split() for e in events
+                  if e["name"] == "process_labels" and "GPU" in e["args"]["labels"]}
+        return (collections.Counter((e["pid"], e["args"]["device"]) for e in kernels),
+                {p: w[:6] for p, w in labels.items()},
+                {d["id"]: (d["uuid"][:8], d.get("id in process"))
+                 for d in trace["deviceProperties"]})
+
     found, lines = devices(0, 0)
     equal([len(found), lines], [1, []], "two processes on one GPU: one device")
+    equal(kineto()[0], {(1, 1): 8}, "in Kineto's format too")
     found, lines = devices(1, 2)
     equal([len(found), [d["kernels"] for d in found], lines],
           [2, [4, 4], [["device", "1", "(process", lines[i][3], "is", "GPU", "instance",
@@ -309,8 +321,13 @@ def check_slices():
     text = run([XSPROF, "report", "--gpu", gpulib.CAPTURE]).stdout
     equal([f"# GPU 1, MIG-0{n}000000-" in text for n in (1, 2)], [True] * 2,
           "and report --gpu")
+    equal(kineto(), ({(1, 1): 4, (2, 2): 4},
+                     {1: ["GPU", "1"], 2: "GPU 2, device 1 of process".split()},
+                     {1: ("MIG-0100", None), 2: ("MIG-0200", 1)}),
+          "Kineto's format has a number for each, and says what the process calls it")
     found, lines = devices(1, 1)
     equal([len(found), len(lines)], [1, 2], "on the same slice: one device")
+    equal(kineto(), ({(1, 1): 8}, {1: ["GPU", "1"]}, {1: ("MIG-0100", None)}), "and one number")
 
 
 def check_report():

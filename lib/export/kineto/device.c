@@ -52,16 +52,16 @@ void xsr_kineto_device_memory(struct xsr_kineto *k, const struct xsprof_event *e
 			      const struct xsr_walk *args, uint64_t ns, uint64_t correlation)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
+	uint32_t device = xsr_kineto_device(k, ev->producer, rec->device);
 	struct xsr_walk walk = *args;
 	bool any = true;
 	char *p;
 
-	xsr_kineto_device(k, rec->device);
 	k->events++;
 	p = put_lit(xsr_writer_open(&k->w),
 		    "{\"ph\":\"i\",\"cat\":\"gpu_memory\",\"s\":\"p\",\"name\":");
-	p = put_place(k, rec->device, ns, xsr_writer_name(&k->w, ev->producer, ev->name, p));
-	p = put_u32(put_lit(p, ",\"args\":{\"device\":"), rec->device);
+	p = put_place(k, device, ns, xsr_writer_name(&k->w, ev->producer, ev->name, p));
+	p = put_u32(put_lit(p, ",\"args\":{\"device\":"), device);
 	p = put_u32(put_lit(p, ",\"context\":"), rec->context);
 	p = put_i64(put_lit(p, ",\"stream\":"), xsr_kineto_stream_number(rec));
 	p = put_u64(put_lit(p, ",\"correlation\":"), correlation);
@@ -69,19 +69,21 @@ void xsr_kineto_device_memory(struct xsr_kineto *k, const struct xsprof_event *e
 	p = xsr_kineto_args(k, &walk, true, XSR_OWN_PLACE | XSR_OWN_CORRELATION | XSR_OWN_BYTES,
 			    p, &any);
 	k->w.buf->p = put_lit(p, "}}");
-	put_in_use(k, args, rec->device, ns);
+	put_in_use(k, args, device, ns);
 }
 
 /*
  * Writes the device and the call that it is of, where there are such. Not as "correlation": what
  * the driver compiles for a launch would be taken for the launch of the kernel.
  */
-static char *put_origin(const struct xsprof_event *ev, uint64_t correlation, char *p, bool *any)
+static char *put_origin(const struct xsr_kineto *k, const struct xsprof_event *ev,
+			uint64_t correlation, char *p, bool *any)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
 
 	if (rec->device != XSPROF_NO_DEVICE) {
-		p = put_u32(put_lit(p, "\"device\":"), rec->device);
+		p = put_u32(put_lit(p, "\"device\":"),
+			    xsr_number_of(k, ev->producer, rec->device));
 		*any = true;
 	}
 	if (correlation) {
@@ -101,7 +103,7 @@ static void put_args(struct xsr_kineto *k, const struct xsprof_event *ev,
 	struct xsprof_trace_arg arg;
 	bool any = false;
 
-	p = put_origin(ev, correlation, p, &any);
+	p = put_origin(k, ev, correlation, p, &any);
 	if (!any && !xsr_walk_next(&first, &arg))
 		return;
 	p = xsr_kineto_args(k, &walk, true, any ? XSR_OWN_PLACE : 0, p, &any);

@@ -192,9 +192,10 @@ static char *put_rest(struct xsr_kineto *k, const struct gpu *g, uint32_t own, c
 	return xsr_kineto_args(k, &walk, true, own, p, &any);
 }
 
-static char *put_place(const struct gpu *g, char *p)
+static char *put_place(const struct xsr_kineto *k, const struct gpu *g, char *p)
 {
-	p = put_u32(put_lit(p, "\"device\":"), g->rec->device);
+	p = put_u32(put_lit(p, "\"device\":"),
+		    xsr_number_of(k, g->ev->producer, g->rec->device));
 	p = put_u32(put_lit(p, ",\"context\":"), g->rec->context);
 	p = put_i64(put_lit(p, ",\"stream\":"), xsr_kineto_stream_number(g->rec));
 	return put_u64(put_lit(p, ",\"correlation\":"), g->correlation);
@@ -243,7 +244,7 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 	p = put_external(g, put_head(k, g, cats[g->ev->aux], track), &any);
 	if (any)
 		*p++ = ',';
-	p = put_place(g, p);
+	p = put_place(k, g, p);
 	if (g->ev->aux == XSPROF_GPU_MEMCPY || g->ev->aux == XSPROF_GPU_MEMSET) {
 		own |= XSR_OWN_BYTES;
 		p = put_u64(put_lit(p, ",\"bytes\":"), g->rec->bytes);
@@ -306,7 +307,8 @@ static void put_sync(struct xsr_kineto *k, struct gpu *g)
 		*p++ = ',';
 	p = xsr_writer_name(&k->w, g->ev->producer, g->ev->name, put_lit(p, "\"cuda_sync_kind\":"));
 	*p++ = ',';
-	p = put_rest(k, g, XSR_OWN_SYNC | XSR_OWN_PLACE | XSR_OWN_CORRELATION, put_place(g, p));
+	p = put_rest(k, g, XSR_OWN_SYNC | XSR_OWN_PLACE | XSR_OWN_CORRELATION,
+		     put_place(k, g, p));
 	k->w.buf->p = put_lit(p, "}}");
 	if (g->correlation)
 		put_flow(k, g, track, false);

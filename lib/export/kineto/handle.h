@@ -61,6 +61,7 @@ enum xsr_own {
 
 struct xsr_link;
 struct xsr_stacks;
+struct xsr_numbers;
 struct xsr_recent;
 struct xsr_users;
 struct xsr_post;
@@ -115,6 +116,7 @@ struct xsr_step {
  * @nr_lanes: number of these
  * @next_tid: tid of the next track that is not a thread
  * @main: producer whose process the trace is of, XSPROF_NO_PRODUCER if unknown
+ * @numbers: numbers of devices
  * @devices: bitmap of devices seen
  * @overhead: the overhead track exists
  * @freed: nothing is written any more
@@ -161,6 +163,7 @@ struct xsr_kineto {
 	uint64_t			no_stack;
 	uint64_t			devices[XSP_DEVICE_NUMBERS / 64];
 	uint64_t			left_out;
+	struct xsr_numbers		*numbers;
 	struct xsr_recent		*recents;
 	struct xsp_map			lanes;
 	uint32_t			nr_lanes;

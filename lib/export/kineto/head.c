@@ -111,25 +111,6 @@ static void put_distributed(struct xsr_kineto *k)
 	xsp_buf_puts(k->w.buf, "},\n");
 }
 
-/* The device number in the name of a fact; XSP_DEVICE_NUMBERS: none. */
-static uint32_t device_of(const char *name)
-{
-	unsigned long number = strncmp(name, "device.", 7) ? XSP_DEVICE_NUMBERS :
-							     strtoul(name + 7, NULL, 10);
-	char text[32];
-
-	if (number >= XSP_DEVICE_NUMBERS)
-		return XSP_DEVICE_NUMBERS;
-	snprintf(text, sizeof(text), "device.%lu", number);
-	return strcmp(name, text) ? XSP_DEVICE_NUMBERS : (uint32_t)number;
-}
-
-/* A process may state anything. */
-static bool is_object(const char *json)
-{
-	return json[strspn(json, " \t\r\n")] == '{' && xsp_json_valid(json);
-}
-
 /* On one line: HolisticTraceAnalysis looks for words in lines. */
 static void put_line(struct xsr_kineto *k, const char *json)
 {
@@ -145,44 +126,40 @@ static void put_line(struct xsr_kineto *k, const char *json)
 	}
 }
 
-/* Collects the first process' description of each device in one iteration over the facts. */
-
-static void find_devices(const struct xsr_kineto *k, const char *said[XSP_DEVICE_NUMBERS])
+/* With the number that it has in the trace. */
+static void put_device(struct xsr_kineto *k, uint32_t number, const struct xsr_numbered *device)
 {
-	struct xsprof_trace_info info = { .size_of = sizeof(info) };
-	const char *name, *value;
-	uint32_t device;
+	struct xsprof_trace_producer producer = { 0 };
+	char own[32], text[96];
+	size_t len;
 
-	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
+	len = (size_t)snprintf(own, sizeof(own), "{\"id\": %" PRIu32 ",", device->number);
+	if (number == device->number || strncmp(device->facts, own, len)) {
+		put_line(k, device->facts);
 		return;
-	for (uint32_t n = 0; n < info.producers; n++) {
-		for (uint32_t i = 0; !xsprof_trace_fact_at(k->w.trace, n, i, &name, &value); i++) {
-			device = device_of(name);
-			if (device == XSP_DEVICE_NUMBERS || said[device])
-				continue;
-			value = xsprof_trace_fact(k->w.trace, n, name);
-			if (value && is_object(value))
-				said[device] = value;
-		}
 	}
+	(void)xsprof_trace_get_producer(k->w.trace, device->producer, &producer);
+	snprintf(text, sizeof(text), "{\"id\": %" PRIu32 ", \"process\": %" PRIu32
+		 ", \"id in process\": %" PRIu32 ",", number, producer.pid, device->number);
+	xsp_buf_puts(k->w.buf, text);
+	put_line(k, device->facts + len);
 }
 
 /* From the program's metadata, else from the collectors: each device once. */
 static void put_devices(struct xsr_kineto *k)
 {
 	const char *own = given(k, "deviceProperties");
-	const char *said[XSP_DEVICE_NUMBERS] = { 0 };
+	const struct xsr_numbered *device;
 	const char *sep = "";
 
-	if (!own)
-		find_devices(k, said);
 	key(k, "deviceProperties");
 	xsp_buf_puts(k->w.buf, own ? own : "[");
-	for (uint32_t i = 0; i < XSP_DEVICE_NUMBERS; i++) {
-		if (!said[i])
+	for (uint32_t i = 0; !own && i < XSP_DEVICE_NUMBERS; i++) {
+		device = xsr_numbered_at(k, i);
+		if (!device)
 			continue;
 		xsp_buf_puts(k->w.buf, sep);
-		put_line(k, said[i]);
+		put_device(k, i, device);
 		sep = ", ";
 	}
 	xsp_buf_puts(k->w.buf, own ? ",\n" : "],\n");

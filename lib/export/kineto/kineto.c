@@ -119,6 +119,11 @@ int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_option
 	set_times(k);
 	set_wants(k);
 	k->main = main_producer(k);
+	ret = xsr_numbers_new(k);
+	if (ret) {
+		xsr_kineto_free(k);
+		return ret;
+	}
 	xsr_kineto_head(k);
 	*out = k;
 	return 0;
@@ -136,6 +141,7 @@ void xsr_kineto_free(struct xsr_kineto *k)
 	xsr_link_free(k->link);
 	xsr_stacks_free(k->stack);
 	xsr_users_free(k->users);
+	xsr_numbers_free(k->numbers);
 	xsr_waits_free(k->waits);
 	xsp_map_free(&k->said);
 	xsp_map_free(&k->limit_of);

@@ -21,6 +21,7 @@
  *	note.c		annotations on streams
  *	head.c		top-level keys, and marks at the end
  *	track.c lane.c	tracks
+ *	number.c	numbers of devices
  *	recent.c	latest ranges of a device's track
  *	thread.c	state of threads
  */
@@ -239,6 +240,23 @@ void xsr_link_backward(struct xsr_kineto *k, struct xsp_track *thread, uint64_t 
 void xsr_kineto_head(struct xsr_kineto *k);
 void xsr_kineto_tail(struct xsr_kineto *k, const char *name);
 
+/* number.c */
+/* A device with a number in the trace, and the process that stated it first. */
+struct xsr_numbered {
+	const char	*facts;
+	uint32_t	producer;
+	uint32_t	number;		/* there */
+	bool		shared;		/* others stated it too */
+};
+
+/* After @k->main is set. */
+int xsr_numbers_new(struct xsr_kineto *k);
+void xsr_numbers_free(struct xsr_numbers *numbers);
+/* The number in the trace of a process' device. */
+uint32_t xsr_number_of(const struct xsr_kineto *k, uint32_t producer, uint32_t device);
+/* NULL: no process stated such a device. @number: less than XSP_DEVICE_NUMBERS. */
+const struct xsr_numbered *xsr_numbered_at(const struct xsr_kineto *k, uint32_t number);
+
 /* lane.c: a track on which the range nests; NULL for none. */
 struct xsp_track *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_event *ev,
 				  uint32_t kind, uint64_t key, uint64_t begin, uint64_t end);
@@ -277,8 +295,8 @@ static inline int64_t xsr_kineto_stream_number(const struct xsprof_rec_gpu *rec)
 /* track.c */
 /* Writes "pid":1,"tid":2, */
 char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_track *thread, char *p);
-/* Something is at this device. */
-void xsr_kineto_device(struct xsr_kineto *k, uint32_t device);
+/* Something is at this device. Return: its number in the trace. */
+uint32_t xsr_kineto_device(struct xsr_kineto *k, uint32_t producer, uint32_t device);
 struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uint32_t device,
 				    uint64_t stream, bool sync);
 /* The track of faults of a device, or with XSPROF_NO_DEVICE of the process of @ev. */

@@ -12,12 +12,17 @@
 
 #define OUT_OF_MEMORY	"[OutOfMemory]"
 
-/* PyTorch has one CPU, without an index. */
-static int64_t index_of(uint64_t device)
+#define CUDA		1u		/* PyTorch's type of such devices */
+
+/* PyTorch has one CPU, without an index. CUDA's devices have the same numbers as in collectors. */
+static int64_t index_of(const struct xsr_kineto *k, uint32_t producer, uint64_t device)
 {
+	uint32_t type = device >> 16 & 0xffff;
 	int16_t index = (int16_t)device;
 
-	return device >> 16 & 0xffff || index ? index : -1;
+	if (type == CUDA && index >= 0)
+		return xsr_number_of(k, producer, (uint32_t)index);
+	return type || index ? index : -1;
 }
 
 void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
@@ -40,7 +45,7 @@ void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
 	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), ev->ns);
 	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), k->index++);
 	p = put_u32(put_lit(p, ",\"Device Type\":"), ev->aux >> 16);
-	p = put_i64(put_lit(p, ",\"Device Id\":"), index_of(ev->aux));
+	p = put_i64(put_lit(p, ",\"Device Id\":"), index_of(k, ev->producer, ev->aux));
 	p = put_u64(put_lit(p, ",\"Addr\":"), ev->value);
 	p = put_i64(put_lit(p, ",\"Bytes\":"), bytes);
 	p = put_u64(put_lit(p, ",\"Total Allocated\":"), mem->total_allocated);
@@ -59,7 +64,8 @@ static char *put_device(struct xsr_kineto *k, const struct xsr_walk *from, char 
 		    strcmp(xsprof_trace_name(k->w.trace, walk.ev.producer, arg.key), "Device"))
 			continue;
 		p = put_u64(put_lit(p, ",\"Device Type\":"), arg.u.u64 >> 16 & 0xffff);
-		return put_i64(put_lit(p, ",\"Device Id\":"), index_of(arg.u.u64));
+		p = put_lit(p, ",\"Device Id\":");
+		return put_i64(p, index_of(k, walk.ev.producer, arg.u.u64));
 	}
 	return p;
 }
@@ -127,17 +133,18 @@ void xsr_kineto_metrics(struct xsr_kineto *k, const struct xsprof_event *ev,
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
 	uint64_t begin = ev->begin_ns, end = ev->end_ns;
 	struct xsprof_trace_arg arg;
+	uint32_t device;
 
 	if (!xsr_kineto_cut(k, &begin, &end))
 		return;
-	xsr_kineto_device(k, rec->device);
+	device = xsr_kineto_device(k, ev->producer, rec->device);
 	while (xsr_walk_next(walk, &arg)) {
 		if (arg.type != XSPROF_ARG_F64 || !isfinite(arg.u.f64))
 			continue;
-		put_metric(k, walk, arg.key, rec->device, begin, arg.u.f64);
+		put_metric(k, walk, arg.key, device, begin, arg.u.f64);
 		/* Those of a kernel end with it. */
 		if (ev->value)
-			put_metric(k, walk, arg.key, rec->device, end, 0);
+			put_metric(k, walk, arg.key, device, end, 0);
 	}
 }
 

@@ -16,6 +16,7 @@
 #define OTHER_TID	10000000u	/* offset for streams of other processes */
 #define GPU_SORT	5000000u
 #define OVERHEAD_SORT	16777226u
+#define LABEL_MAX	96u
 
 /* Does the stream belong to another process than that of the trace? */
 static bool is_others(const struct xsr_kineto *k, const struct xsp_track *stream)
@@ -34,9 +35,15 @@ static uint32_t kind_of(const struct xsp_track *track)
 	return is_beside(track) ? track->kind - XSR_BESIDE : track->kind;
 }
 
+/* Device, as its process calls it, and stream. */
+static uint64_t place_of(const struct xsp_track *track)
+{
+	return is_beside(track) ? track->tid / XSR_LANES : track->tid;
+}
+
 static uint32_t stream_of(const struct xsp_track *track)
 {
-	return (uint32_t)(is_beside(track) ? track->tid / XSR_LANES : track->tid);
+	return (uint32_t)place_of(track);
 }
 
 /* The tid of a track of a device's, other than those beside it. */
@@ -106,17 +113,19 @@ char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_track *thread, const cha
 	return xsr_kineto_ts(k, p, ns);
 }
 
-void xsr_kineto_device(struct xsr_kineto *k, uint32_t device)
+uint32_t xsr_kineto_device(struct xsr_kineto *k, uint32_t producer, uint32_t device)
 {
-	if (device < XSP_DEVICE_NUMBERS)
-		k->devices[device / 64] |= 1ull << device % 64;
+	uint32_t number = xsr_number_of(k, producer, device);
+
+	if (number < XSP_DEVICE_NUMBERS)
+		k->devices[number / 64] |= 1ull << number % 64;
+	return number;
 }
 
 struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uint32_t device,
 				    uint64_t stream, bool sync)
 {
-	xsr_kineto_device(k, device);
-	return xsp_tracks_get(k->tracks, producer, device,
+	return xsp_tracks_get(k->tracks, producer, xsr_kineto_device(k, producer, device),
 			      sync ? XSR_STREAM_SYNC : XSR_STREAM,
 			      (uint64_t)device << 32 | (uint32_t)stream, 0);
 }
@@ -124,12 +133,10 @@ struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uin
 struct xsp_track *xsr_kineto_faults(struct xsr_kineto *k, const struct xsprof_event *ev,
 				    uint32_t device)
 {
-	bool host = device == XSPROF_NO_DEVICE;
+	uint32_t pid = device == XSPROF_NO_DEVICE ? ev->pid :
+		       xsr_kineto_device(k, ev->producer, device);
 
-	if (!host)
-		xsr_kineto_device(k, device);
-	return xsp_tracks_get(k->tracks, ev->producer, host ? ev->pid : device, XSR_FAULTS,
-			      (uint64_t)device << 32, 0);
+	return xsp_tracks_get(k->tracks, ev->producer, pid, XSR_FAULTS, (uint64_t)device << 32, 0);
 }
 
 struct xsp_track *xsr_kineto_beside(struct xsr_kineto *k, const struct xsprof_event *ev,
@@ -225,7 +232,8 @@ static const char *given_name(const struct xsr_kineto *k, const struct xsp_track
 {
 	if (kind_of(track) > XSR_STREAM_SYNC)
 		return NULL;
-	return xsp_stream_name_of_any(k->w.trace, track->producer, track->pid, stream_of(track));
+	return xsp_stream_name_of_any(k->w.trace, track->producer,
+				      (uint32_t)(place_of(track) >> 32), stream_of(track));
 }
 
 static void stream_name(struct xsr_kineto *k, struct xsp_track *track)
@@ -290,11 +298,29 @@ static const char *process_text(const struct xsr_kineto *k, uint32_t producer, c
 	return name ? name : "process";
 }
 
+/* Readers know the device by the first words. */
+static void gpu_label(const struct xsr_kineto *k, uint32_t number, char label[LABEL_MAX])
+{
+	const struct xsr_numbered *device = xsr_numbered_at(k, number);
+	struct xsprof_trace_producer producer;
+	char *p = put_u32(put_lit(label, "GPU "), number);
+
+	if (device && device->number != number &&
+	    !xsprof_trace_get_producer(k->w.trace, device->producer, &producer)) {
+		p = put_u32(put_lit(p, ", device "), device->number);
+		p = put_u32(put_lit(p, " of process "), producer.pid);
+		if (device->shared)
+			p = put_lit(p, " and others");
+	}
+	*p = '\0';
+}
+
 void xsr_kineto_names(struct xsr_kineto *k)
 {
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 	struct xsprof_trace_producer producer;
-	char pid[XSP_PUT_MAX], label[XSP_PUT_MAX], text[XSP_PROGRAM_MAX];
+	char pid[XSP_PUT_MAX], label[LABEL_MAX], text[XSP_PROGRAM_MAX];
+	const struct xsr_numbered *device;
 	struct xsp_rank rank, one;
 	uint32_t i;
 
@@ -314,8 +340,10 @@ void xsr_kineto_names(struct xsr_kineto *k)
 		if (!(k->devices[i / 64] >> i % 64 & 1))
 			continue;
 		*put_u32(pid, i) = '\0';
-		*put_u32(put_lit(label, "GPU "), i) = '\0';
-		process(k, pid, process_text(k, k->main, text), label, GPU_SORT + i);
+		gpu_label(k, i, label);
+		device = xsr_numbered_at(k, i);
+		process(k, pid, process_text(k, device ? device->producer : k->main, text), label,
+			GPU_SORT + i);
 	}
 	if (k->overhead)
 		process(k, "-1", "Overhead", NULL, OVERHEAD_SORT);

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Numbers of devices in a Kineto trace. Each process numbers the devices that it may use from 0, so
+ * with CUDA_VISIBLE_DEVICES several call different devices by one number, or one by several. The
+ * trace has one number for each device, told apart by its uuid, or without one by its kind and
+ * name: those of the trace's process keep theirs.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "export/kineto/local.h"
+#include "text/json-valid.h"
+
+/**
+ * struct xsr_numbers - numbers of devices
+ * @other: process and number there -> number in the trace, where it is another
+ * @known: which device -> its number in the trace
+ * @stated: bitmap of numbers by which some process calls a device
+ * @seed: of @known
+ * @full: no number is free
+ * @v: by number in the trace
+ */
+struct xsr_numbers {
+	struct xsp_map		other;
+	struct xsp_map		known;
+	uint64_t		stated[XSP_DEVICE_NUMBERS / 64];
+	uint64_t		seed;
+	bool			full;
+	struct xsr_numbered	v[XSP_DEVICE_NUMBERS];
+};
+
+/* The device number in the name of a fact; XSP_DEVICE_NUMBERS: none. */
+static uint32_t number_of(const char *name)
+{
+	unsigned long number = strncmp(name, "device.", 7) ? XSP_DEVICE_NUMBERS :
+							     strtoul(name + 7, NULL, 10);
+	char text[32];
+
+	if (number >= XSP_DEVICE_NUMBERS)
+		return XSP_DEVICE_NUMBERS;
+	snprintf(text, sizeof(text), "device.%lu", number);
+	return strcmp(name, text) ? XSP_DEVICE_NUMBERS : (uint32_t)number;
+}
+
+/* A process may state anything. */
+static bool is_object(const char *json)
+{
+	return json[strspn(json, " \t\r\n")] == '{' && xsp_json_valid(json);
+}
+
+static uint64_t hash_value(uint64_t h, const char *facts, const char *key)
+{
+	const char *value = strstr(facts, key);
+
+	if (!value)
+		return h;
+	value += strlen(key);
+	return xsp_hash_bytes(xsp_hash_pair(h, 1), value, strcspn(value, "\""));
+}
+
+/* Never 0. */
+static uint64_t identity(const struct xsr_numbers *n, const char *facts)
+{
+	uint64_t h = hash_value(n->seed, facts, "\"uuid\": \"");
+
+	if (h == n->seed)
+		h = hash_value(hash_value(h, facts, "\"kind\": \""), facts, "\"name\": \"");
+	return h ? h : 1;
+}
+
+/* The next number that no process uses. XSP_DEVICE_NUMBERS: none. */
+static uint32_t free_number(struct xsr_numbers *n, uint32_t number)
+{
+	for (uint32_t i = 1; !n->full && i < XSP_DEVICE_NUMBERS; i++) {
+		uint32_t at = (number + i) % XSP_DEVICE_NUMBERS;
+
+		if (!n->v[at].facts && !(n->stated[at / 64] >> at % 64 & 1))
+			return at;
+	}
+	n->full = true;
+	return XSP_DEVICE_NUMBERS;
+}
+
+static int add(struct xsr_numbers *n, uint32_t producer, uint32_t number, const char *facts)
+{
+	uint64_t id = identity(n, facts), *known = xsp_map_get(&n->known, id);
+	uint32_t at = known ? (uint32_t)*known : number;
+	int err;
+
+	if (!known && n->v[number].facts)
+		at = free_number(n, number);
+	/* Of more devices than there are numbers, the rest are shown as one with this number. */
+	if (at == XSP_DEVICE_NUMBERS)
+		return 0;
+	if (known)
+		n->v[at].shared |= n->v[at].producer != producer;
+	else
+		n->v[at] = (struct xsr_numbered){ facts, producer, number, false };
+	err = known ? 0 : xsp_map_set(&n->known, id, at);
+	if (!err && at != number)
+		err = xsp_map_set(&n->other, ((uint64_t)producer + 1) << 32 | number, at);
+	return err;
+}
+
+/* @only_stated: only notes the numbers, before any is assigned. */
+static int add_process(struct xsr_kineto *k, uint32_t producer, bool only_stated)
+{
+	struct xsr_numbers *n = k->numbers;
+	struct xsprof_trace_producer process;
+	uint64_t done[XSP_DEVICE_NUMBERS / 64] = { 0 };
+	const char *name, *value;
+	uint32_t number;
+	int err = 0;
+
+	if (xsprof_trace_get_producer(k->w.trace, producer, &process) < 0 ||
+	    (k->opts.pid && process.pid != k->opts.pid))
+		return 0;
+	for (uint32_t i = 0;
+	     !err && !xsprof_trace_fact_at(k->w.trace, producer, i, &name, &value); i++) {
+		number = number_of(name);
+		if (number == XSP_DEVICE_NUMBERS || done[number / 64] >> number % 64 & 1)
+			continue;
+		done[number / 64] |= 1ull << number % 64;
+		if (only_stated) {
+			n->stated[number / 64] |= 1ull << number % 64;
+			continue;
+		}
+		value = xsprof_trace_fact(k->w.trace, producer, name);
+		if (value && is_object(value))
+			err = add(n, producer, number, value);
+	}
+	return err;
+}
+
+int xsr_numbers_new(struct xsr_kineto *k)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	int err = 0;
+
+	k->numbers = calloc(1, sizeof(*k->numbers));
+	if (!k->numbers)
+		return -ENOMEM;
+	k->numbers->seed = xsp_hash_seed(k->numbers);
+	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
+		return 0;
+	for (uint32_t i = 0; i < info.producers; i++)
+		(void)add_process(k, i, true);
+	if (k->main != XSPROF_NO_PRODUCER)
+		err = add_process(k, k->main, false);
+	for (uint32_t i = 0; !err && i < info.producers; i++)
+		if (i != k->main)
+			err = add_process(k, i, false);
+	return err;
+}
+
+void xsr_numbers_free(struct xsr_numbers *numbers)
+{
+	if (!numbers)
+		return;
+	xsp_map_free(&numbers->other);
+	xsp_map_free(&numbers->known);
+	free(numbers);
+}
+
+uint32_t xsr_number_of(const struct xsr_kineto *k, uint32_t producer, uint32_t device)
+{
+	const uint64_t *other = xsp_map_get(&k->numbers->other,
+					    ((uint64_t)producer + 1) << 32 | device);
+
+	return other ? (uint32_t)*other : device;
+}
+
+const struct xsr_numbered *xsr_numbered_at(const struct xsr_kineto *k, uint32_t number)
+{
+	return k->numbers->v[number].facts ? &k->numbers->v[number] : NULL;
+}
