@@ -141,7 +141,7 @@ python_common	:= $(filter-out $(collect_srcs),$(sort $(wildcard lib/collect/comm
 # The same of collectors of devices.
 gpu_common	:= $(sort $(wildcard gpu/common/*.c))
 cupti_srcs	:= $(sort $(wildcard gpu/cupti/*.c)) $(gpu_common)
-opencl_srcs	:= $(sort $(wildcard gpu/opencl/*.c))
+opencl_srcs	:= $(sort $(wildcard gpu/opencl/*.c)) gpu/common/refused.c
 vulkan_srcs	:= $(sort $(wildcard gpu/vulkan/*.c))
 levelzero_srcs	:= $(sort $(wildcard gpu/levelzero/*.c)) $(gpu_common)
 # How arguments are passed, and the versions of dlsym(), are known for these machines: for others

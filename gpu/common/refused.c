@@ -12,7 +12,7 @@
 
 #include "gpu/common/refused.h"
 
-#define BYTES		256u
+#define BYTES		512u
 
 static uint32_t number_of(const char *text)
 {

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "gpu/common/refused.h"
 #include "gpu/cupti/chip.h"
 
 /* More than any list of metrics needs: each pass runs each kernel once more. */
@@ -123,11 +124,11 @@ static void tell_left_out(struct cupti_chip *chip, const struct cupti_metric *me
 	exists = !open_host(&alone) && !add_names(&alone);
 	close_host(&alone);
 	if (exists)
-		xsprof_say("GPU %u (%s) cannot measure %s at the same time as the others: it is "
-			   "left out", device, chip->name, metric->title);
+		gpu_refused("GPU %u (%s) cannot measure %s at the same time as the others: it is "
+			    "left out", device, chip->name, metric->title);
 	else
-		xsprof_say("GPU %u (%s) has no metric %s: xsprof record --metrics=help lists the "
-			   "metrics", device, chip->name, metric->title);
+		gpu_refused("GPU %u (%s) has no metric %s: xsprof record --metrics=help lists the "
+			    "metrics", device, chip->name, metric->title);
 }
 
 /* @of: as in struct cupti_pm_available */

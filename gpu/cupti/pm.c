@@ -3,6 +3,7 @@
  * Finds CUPTI's functions for hardware counters, which it has since CUDA 12.6, and says why a
  * device's counters cannot be read.
  */
+#include "gpu/common/refused.h"
 #include "gpu/cupti/local.h"
 
 struct cupti_pm cupti_pm;
@@ -45,8 +46,8 @@ static bool find(const struct gpu_function *functions, size_t nr)
 
 	if (cupti_version < CUPTI_SAMPLES || !cupti_functions_get(host, ARRAY_SIZE(host)) ||
 	    !cupti_functions_get(functions, nr)) {
-		xsprof_say("this libcupti (version %u) cannot read GPU counters, which needs CUDA "
-			   "12.6 or newer: metrics are not recorded", cupti_version);
+		gpu_refused("this libcupti (version %u) cannot read GPU counters, which needs CUDA "
+			    "12.6 or newer: metrics are not recorded", cupti_version);
 		return false;
 	}
 	open_beside();
@@ -118,6 +119,6 @@ static const char *cure(int err)
 
 void cupti_pm_tell(uint32_t device, int err)
 {
-	xsprof_say("the metrics of GPU %u are not recorded: %s (%d)%s", device, cupti_text(err),
-		   err, cure(err));
+	gpu_refused("the metrics of GPU %u are not recorded: %s (%d)%s", device, cupti_text(err),
+		    err, cure(err));
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "gpu/common/refused.h"
 #include "gpu/common/start.h"
 #include "gpu/levelzero/local.h"
 
@@ -25,9 +26,9 @@ static __thread bool inside;
 static void tell_driver(int err, bool sycl)
 {
 	if (err == -ENOSYS)
-		xsprof_say("this driver is older than Level Zero 1.3: PTI cannot record it");
+		gpu_refused("this driver is older than Level Zero 1.3: PTI cannot record it");
 	else if (!sycl)
-		xsprof_say("Level Zero has no GPU driver here: it is not recorded");
+		gpu_refused("Level Zero has no GPU driver here: it is not recorded");
 }
 
 static void record(void)

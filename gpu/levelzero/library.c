@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "gpu/common/library.h"
+#include "gpu/common/refused.h"
 #include "gpu/levelzero/local.h"
 
 #define FIRST_FUNCTION	1u		/* lowest id of a Level Zero function in PTI */
@@ -82,9 +83,9 @@ static void tell_core(void *lib)
 			why = dlerror();
 		break;
 	}
-	xsprof_say("PTI %s does not work: %s; it needs libxptifw.so of the SYCL runtime (Python "
-		   "package intel-cmplr-lib-rt) and a new Level Zero loader; Level Zero is not "
-		   "recorded", pti.version(), why);
+	gpu_refused("PTI %s does not work: %s; it needs libxptifw.so of the SYCL runtime (Python "
+		    "package intel-cmplr-lib-rt) and a new Level Zero loader; Level Zero is not "
+		    "recorded", pti.version(), why);
 }
 
 /* PTI refuses to trace SYCL if XPTI_SUBSCRIBERS names another tool, as it names us: hide it. */
@@ -115,8 +116,8 @@ int levelzero_open(void)
 		return -ENOENT;
 	missing = fill(lib);
 	if (missing) {
-		xsprof_say("this PTI has no %s: 0.12 or newer is needed; Level Zero is not "
-			   "recorded", missing);
+		gpu_refused("this PTI has no %s: 0.12 or newer is needed; Level Zero is not "
+			    "recorded", missing);
 		return -ENOSYS;
 	}
 	if (pti.get_name(PTI_GROUP_LEVELZERO, FIRST_FUNCTION, &name) == PTI_NOT_IMPLEMENTED) {

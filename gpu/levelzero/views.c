@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "gpu/common/refused.h"
 #include "gpu/levelzero/local.h"
 
 #define QUIET_NS	20000000	/* by then a recorded call has returned, or is waiting */
@@ -75,8 +76,8 @@ bool levelzero_views(void)
 void levelzero_tell(int err)
 {
 	if (err == PTI_NO_TRACING)
-		xsprof_say("Level Zero was initialised without ZE_ENABLE_TRACING_LAYER=1 in the "
-			   "environment: it is not recorded");
+		gpu_refused("Level Zero was initialised without ZE_ENABLE_TRACING_LAYER=1 in the "
+			    "environment: it is not recorded");
 	else
-		xsprof_say("PTI: %s (%d): Level Zero is not recorded", levelzero_text(err), err);
+		gpu_refused("PTI: %s (%d): Level Zero is not recorded", levelzero_text(err), err);
 }

@@ -5,6 +5,7 @@
  */
 #include <dlfcn.h>
 
+#include "gpu/common/refused.h"
 #include "gpu/common/start.h"
 #include "gpu/opencl/local.h"
 
@@ -70,11 +71,11 @@ void *const *opencl_start(void *const *next, uint32_t n)
 	if (!gpu_is_recording())
 		return table;
 	if (!pin(next, n)) {
-		xsprof_say("OpenCL: cannot keep its loader in memory: it is not recorded");
+		gpu_refused("OpenCL: cannot keep its loader in memory: it is not recorded");
 		return table;
 	}
 	if (!complete()) {
-		xsprof_say("OpenCL: this loader lacks required functions: it is not recorded");
+		gpu_refused("OpenCL: this loader lacks required functions: it is not recorded");
 		return table;
 	}
 	begin = xsprof_now();

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "gpu/common/refused.h"
 #include "gpu/common/start.h"
 #include "gpu/rocm/local.h"
 
@@ -27,9 +28,9 @@ static int initialize(void *unused, void *data)
 	(void)xsprof_ticks_ns(0);
 	err = rocm_services_make();
 	if (err == -ENODEV)
-		xsprof_say("ROCm has no GPU here: no device activities are recorded");
+		gpu_refused("ROCm has no GPU here: no device activities are recorded");
 	else if (err)
-		xsprof_say("rocprofiler-sdk: %s (%d): ROCm is not recorded", rocm_text(err), err);
+		gpu_refused("rocprofiler-sdk: %s (%d): ROCm is not recorded", rocm_text(err), err);
 	if (err)
 		return 0;
 	rocm_clock_look();

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "gpu/common/library.h"
+#include "gpu/common/refused.h"
 #include "gpu/rocm/local.h"
 
 struct rocp rocp;
@@ -49,21 +50,21 @@ int rocm_open(uint32_t version, const void *caller)
 	void *lib;
 
 	if (!is_known(version)) {
-		xsprof_say("this rocprofiler-sdk is %u.%u.%u; supported are those of ROCm 6.2 to 7 "
-			   "(0.4 to 0.6, and 1): ROCm is not recorded", version / 10000,
-			   version / 100 % 100, version % 100);
+		gpu_refused("this rocprofiler-sdk is %u.%u.%u; supported are those of ROCm 6.2 "
+			    "to 7 (0.4 to 0.6, and 1): ROCm is not recorded", version / 10000,
+			    version / 100 % 100, version % 100);
 		return -ENOSYS;
 	}
 	lib = dladdr(caller, &info) && info.dli_fname ?
 	      dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	if (!lib) {
-		xsprof_say("rocprofiler-sdk is not found at the address of its call: ROCm is not "
-			   "recorded");
+		gpu_refused("rocprofiler-sdk is not found at the address of its call: ROCm is not "
+			    "recorded");
 		return -ENOENT;
 	}
 	missing = fill(lib);
 	if (missing) {
-		xsprof_say("this rocprofiler-sdk has no %s: ROCm is not recorded", missing);
+		gpu_refused("this rocprofiler-sdk has no %s: ROCm is not recorded", missing);
 		return -ENOSYS;
 	}
 	rocm_version = version;

@@ -6,6 +6,7 @@
  * is the library's.
  */
 #include "gpu/common/period.h"
+#include "gpu/common/refused.h"
 #include "gpu/rocm/local.h"
 
 static bool over;
@@ -21,7 +22,7 @@ static int start(void *unused)
 		return 0;
 	err = rocm_services_on();
 	if (err && err != said)
-		xsprof_say("rocprofiler-sdk: %s (%d): ROCm is not recorded", rocm_text(err), err);
+		gpu_refused("rocprofiler-sdk: %s (%d): ROCm is not recorded", rocm_text(err), err);
 	said = err;
 	return err;
 }

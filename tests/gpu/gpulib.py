@@ -70,6 +70,12 @@ def record(command, options=("--gpu",), **more):
 ROOM = ("-b", "128M")
 
 
+def refused():
+    """What the last recording says that it does not have."""
+    info = run([XSPROF, "info", "--json", CAPTURE])
+    return [r["why"] for r in json.loads(info.stdout)["refused"]]
+
+
 def count(command, options=("--gpu", *ROOM), **more):
     """The same for too many events to read singly: their counts by kind and name, and what is not
     recorded, from report --gpu."""

@@ -160,6 +160,7 @@ def line(name, words, *what, some=False, **more):
     result(got.returncode == 0 and len(lines) == 1 and words in lines[0] and
            bool(tally(events)) == some and [e for e in events if e["name"] == "op"],
            f"{name}: one line, and the program goes on and is recorded", got.stderr)
+    equal([f"xsprof: {text}" for text in gpulib.refused()], lines, f"{name}: the capture has it")
 
 
 def check_bad():

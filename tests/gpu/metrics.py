@@ -146,6 +146,8 @@ def check_refused():
         got, samples, events = record("--metrics", what=what)
         equal([[why in line for line in lines(got)], samples, len(kernels(events)) >= 40],
               [[True], [], True], f"{what}: one line with the reason, and kernels are recorded")
+        equal([f"xsprof: {text}" for text in gpulib.refused()], lines(got),
+              f"{what}: and the capture has the reason")
     got, samples, events = record("--metrics", STAND_IN_VERSION="1204")
     equal([["which needs CUDA 12.6 or newer" in line for line in lines(got)], samples,
            len(kernels(events)) >= 40], [[True], [], True], "CUDA 12.4 does not sample")

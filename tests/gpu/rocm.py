@@ -183,12 +183,14 @@ def check_chain():
           [("begin", "outer"), ("instant", "a mark")], "and of an older version")
 
 
-def line(name, words, *what, some=False, **more):
+def line(name, words, *what, some=False, kept=True, **more):
     got, events, _ = record(*what, **more)
     lines = [one for one in got.stderr.splitlines() if "ROCm" in one and "--gpu" not in one]
     result(got.returncode == 0 and len(lines) == 1 and words in lines[0] and
            bool(tally(events)) == some and [e for e in events if e["name"] == "op"],
            f"{name}: one line, and the program goes on and is recorded", got.stderr)
+    equal([f"xsprof: {text}" for text in gpulib.refused()], lines if kept else [],
+          f"{name}: the capture has it, if it is of the collector")
 
 
 def check_bad():
@@ -200,7 +202,7 @@ def check_bad():
         line(f"rocprofiler-sdk {version}", f"this rocprofiler-sdk is {version}.0", "each",
              ROCP_STAND_IN_VERSION=version)
     line("no rocprofiler-sdk", "librocprofiler-sdk.so of ROCm cannot be loaded", "each",
-         ROCPROFILER_REGISTER_LIBRARY="/nowhere/librocprofiler-sdk.so")
+         kept=False, ROCPROFILER_REGISTER_LIBRARY="/nowhere/librocprofiler-sdk.so")
     line("one without functions", "has no rocprofiler_get_status_string", "each",
          ROCP_REGISTER_IS_SDK="1")
     got, events, _ = record("nothing")
