@@ -134,8 +134,19 @@ assert row['count'] == 0 and 'mean_ns' not in row, row"
 	"$xsprof" report --by op,kernel "$dir/idle.data" 2>&1 | tee -a "$dir/log" |
 	grep -q '^ *2 *3.000 us .* 1.500 us  kernel, mm$'
 result "the same as text, and alone" $?
+"$xsprof" report --gpu --json --sort name "$dir/idle.data" >"$dir/name.json" 2>"$dir/log" &&
+	"$xsprof" report --gpu --json -s mean "$dir/idle.data" >"$dir/mean.json" 2>>"$dir/log" &&
+	python3 -c "
+import json
+def rows(path):
+    return [r for r in json.load(open(path))['rows'] if r['kind'] in ('kernel', 'memcpy')]
+names = [r['name'] for r in rows('$dir/name.json')]
+means = [r.get('mean_ns', 0) for r in rows('$dir/mean.json')]
+assert len(names) > 2 and names == sorted(names), names
+assert means == sorted(means, reverse=True) != sorted(means), means" >>"$dir/log" 2>&1
+result "report --gpu --sort: by name, by mean" $?
 for options in "--by op,kernel,thread" "--gpu --by module" "--gpu --by function" \
-	"--gpu --by op --name mm" "--gpu --sort mean"; do
+	"--gpu --by op --name mm" "--gpu --sort self" "--gpu --by op --sort mean"; do
 	# shellcheck disable=SC2086 # several words
 	"$xsprof" report $options "$dir/idle.data" >"$dir/log" 2>&1
 	[ $? = 2 ]

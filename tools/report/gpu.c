@@ -13,6 +13,7 @@
 #include "report/calls.h"
 #include "report/gpu.h"
 #include "report/launched.h"
+#include "report/order.h"
 
 /* A call or an activity whose counterpart has not been read yet. */
 struct waiting {
@@ -297,18 +298,18 @@ static int class_of(uint32_t kind)
 	return xsp_device_is_work(kind) ? 0 : xsp_device_is_call(kind) ? 1 : 2;
 }
 
+static const struct report *sorted;	/* for the function of qsort(), which gets no argument */
+
 static int compare(const void *pa, const void *pb)
 {
 	const struct gpu_row *a = pa, *b = pb;
+	int ret = class_of(a->kind) - class_of(b->kind);
 
-	if (class_of(a->kind) != class_of(b->kind))
-		return class_of(a->kind) - class_of(b->kind);
-	if (a->group->total != b->group->total)
-		return a->group->total > b->group->total ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	return (a->group->key.name > b->group->key.name) -
-	       (a->group->key.name < b->group->key.name);
+	if (!ret)
+		ret = report_order_value(sorted, a->group, b->group);
+	if (!ret)
+		ret = report_order_word(sorted, a->group->key.name, b->group->key.name);
+	return ret ? ret : (a->kind > b->kind) - (a->kind < b->kind);
 }
 
 static void done(struct reader *r)
@@ -372,6 +373,7 @@ int gpu_run(struct report *report)
 			status = xsp_source_error(&report->source, ret);
 	}
 	if (!status) {
+		sorted = report;
 		if (r->gpu.nr)
 			qsort(r->gpu.rows, r->gpu.nr, sizeof(*r->gpu.rows), compare);
 		r->gpu.busy = busy_sum(&r->gpu);

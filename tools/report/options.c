@@ -102,6 +102,11 @@ static int check_sort(const struct report *report, const char *text)
 	if (report->gil)
 		return of_gil ? -1 : tool_usage("report", "--sort %s: --gil can be sorted by "
 						"waited (default) or held", text);
+	if (report->gpu &&
+	    (report->sort == REPORT_SORT_SELF || report->sort == REPORT_SORT_MEMORY ||
+	     report->sort == REPORT_SORT_FLOPS))
+		return tool_usage("report", "--sort %s: --gpu can be sorted by total (default), "
+				  "count, mean, min, p50, p99, max or name", text);
 	if (report->functions && report->sort != REPORT_SORT_TOTAL &&
 	    report->sort != REPORT_SORT_SELF && report->sort != REPORT_SORT_NAME)
 		return tool_usage("report", "--sort %s: --by function can be sorted by self "
@@ -227,10 +232,11 @@ int report_options(struct report *report, int argc, char **argv)
 		report->by = REPORT_BY_KERNEL;
 	if (report->gpu && (report->by & ~GPU_ROWS || report->functions))
 		return tool_usage("report", "--gpu: --by can be op, kernel, or op,kernel only");
-	if (report->gpu && (sorted || report->uncertain))
-		return tool_usage("report", "--gpu: cannot be used with %s",
-				  sorted ? "--sort: its tables are sorted by total time" :
-					   "--include-uncertain");
+	if (report->gpu && report->uncertain)
+		return tool_usage("report", "--gpu: cannot be used with --include-uncertain");
+	if (report->gpu && report->by & REPORT_BY_NAME && sorted)
+		return tool_usage("report", "--gpu --by op: cannot be used with --sort: its rows "
+				  "are sorted by total time");
 	if (report->gpu && report->by & REPORT_BY_NAME && xsp_filter_given(&report->filter))
 		return tool_usage("report", "--gpu --by op: cannot be used with --name, "
 				  "--category, --pid, --tid, --from or --to: it needs all threads");

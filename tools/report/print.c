@@ -10,80 +10,31 @@
 #include "cli/tool.h"
 #include "format/common/out.h"
 #include "report/local.h"
+#include "report/order.h"
 
 #define NUMBERS		9	/* columns of numbers, before the words */
 #define UNCERTAIN	8	/* the last of them: printed only if there are such ranges */
 
 static const struct report *sorted;	/* for the function of qsort(), which gets no argument */
 
-/* Maps signed numbers to unsigned ones in the same order. */
-static uint64_t signed_value(uint64_t value)
-{
-	return value ^ 1ull << 63;
-}
-
-static uint64_t sort_value(const struct xsp_group *group)
-{
-	switch (sorted->sort) {
-	case REPORT_SORT_SELF:
-		return group->self;
-	case REPORT_SORT_COUNT:
-		return group->count;
-	case REPORT_SORT_MEAN:
-		return group->timed ? group->sum / group->timed : 0;
-	case REPORT_SORT_MIN:
-		return group->timed ? group->min : 0;
-	case REPORT_SORT_P50:
-		return xsp_group_quantile(group, 0.5);
-	case REPORT_SORT_P99:
-		return xsp_group_quantile(group, 0.99);
-	case REPORT_SORT_MAX:
-		return group->max;
-	case REPORT_SORT_MEMORY:
-		return signed_value((uint64_t)group->used.bytes[XSP_USED_CPU] +
-				    (uint64_t)group->used.bytes[XSP_USED_DEVICE]);
-	case REPORT_SORT_FLOPS:
-		return group->used.flops;
-	default:
-		return group->total;
-	}
-}
-
-static int by_word(uint32_t a, uint32_t b)
-{
-	size_t la, lb, n;
-	const char *ta = xsp_groups_word(sorted->groups, a, &la);
-	const char *tb = xsp_groups_word(sorted->groups, b, &lb);
-	int ret;
-
-	n = la < lb ? la : lb;
-	ret = memcmp(ta, tb, n);
-	return ret ? ret : (la > lb) - (la < lb);
-}
-
 /* The order is the same in every run: equal rows are sorted by name, process, thread. */
 static int compare(const void *pa, const void *pb)
 {
 	const struct xsp_group *a = *(struct xsp_group *const *)pa;
 	const struct xsp_group *b = *(struct xsp_group *const *)pb;
-	uint64_t va, vb;
 	int ret;
 
 	if (a->key.type != b->key.type)
 		return a->key.type < b->key.type ? -1 : 1;
-	if (!a->key.type && sorted->sort != REPORT_SORT_NAME) {
-		va = sort_value(a);
-		vb = sort_value(b);
-		if (va != vb)
-			return va > vb ? -1 : 1;
-	}
-	ret = by_word(a->key.name, b->key.name);
+	ret = a->key.type ? 0 : report_order_value(sorted, a, b);
 	if (!ret)
-		ret = by_word(a->key.category, b->key.category);
+		ret = report_order_word(sorted, a->key.name, b->key.name);
 	if (!ret)
-		ret = by_word(a->key.shape, b->key.shape);
+		ret = report_order_word(sorted, a->key.category, b->key.category);
 	if (!ret)
-		ret = by_word(a->key.module, b->key.module);
+		ret = report_order_word(sorted, a->key.shape, b->key.shape);
+	if (!ret)
+		ret = report_order_word(sorted, a->key.module, b->key.module);
 	if (ret)
 		return ret;
 	if (a->key.producer != b->key.producer)
