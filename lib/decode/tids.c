@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "decode/local.h"
+#include "decode/tid.h"
 
 #define MAX_CPUS	8192u
 #define MAX_TIDS	(1u << 20)
@@ -246,4 +247,14 @@ uint32_t xsprof_trace_kernel_tid(const struct xsprof_trace *t, uint32_t producer
 		return 0;
 	/* That number is the first thread's. */
 	return !k->namespaced && !p->nameless && voted(known) == p->pid ? 0 : voted(known);
+}
+
+uint32_t xst_tid_shown(const struct xsprof_trace *t, uint32_t producer, uint32_t tid)
+{
+	uint32_t known = xsprof_trace_kernel_tid(t, producer, tid);
+	const struct xst_producer *p = xst_producer_find(t, producer);
+
+	if (known)
+		return known;
+	return p && xst_tids_own(t, p, tid) ? tid + XST_TID_APART : tid;
 }

@@ -13,13 +13,14 @@
 
 #include <xsprof/trace.h>
 
+#include "decode/tid.h"
 #include "ranges/opens.h"
 
 /**
  * struct xsp_track - a thread of a process, or another track of an output
  * @opens: its ranges, open and latest closed ones; must be first
  * @kind: 0: a thread; other values belong to the output
- * @kernel_tid: result of xsp_track_tid(), 0: not computed yet
+ * @shown_tid: result of xsp_track_tid(), 0: not computed yet
  * @shown: number of its events shown
  * @prefix: the output's prefix of every event, @prefix_len bytes, or NULL
  * @comm: the name used in @prefix
@@ -51,7 +52,7 @@ struct xsp_track {
 	bool			more;
 	bool			last_match;
 	bool			stale;
-	uint32_t		kernel_tid;
+	uint32_t		shown_tid;
 	void			*priv;
 };
 
@@ -167,19 +168,12 @@ struct xsp_tracks_stats {
 
 const struct xsp_tracks_stats *xsp_tracks_stats(const struct xsp_tracks *tracks);
 
-/*
- * The number of a thread in an output that may also show the kernel's events: the kernel's number
- * if it is known when the thread is first shown, else the program's.
- */
+/* The number of a thread in an output, as it is known when the thread is first shown. */
 static inline uint32_t xsp_track_tid(const struct xsprof_trace *trace, struct xsp_track *thread)
 {
-	uint32_t tid = (uint32_t)thread->tid;
-
-	if (!thread->kernel_tid)
-		thread->kernel_tid = xsprof_trace_kernel_tid(trace, thread->producer, tid);
-	if (!thread->kernel_tid)
-		thread->kernel_tid = tid;
-	return thread->kernel_tid;
+	if (!thread->shown_tid)
+		thread->shown_tid = xst_tid_shown(trace, thread->producer, (uint32_t)thread->tid);
+	return thread->shown_tid;
 }
 
 /*

@@ -112,12 +112,14 @@ void cap_make_threads(void)
 
 /*
  * In its pid namespace the process is 1, outside 600, and its thread 2 is 601. One record each of
- * threads 3 and 4 falls on 601 and 600, as if the tracer had lost a switch.
+ * threads 3 and 4 falls on 601 and 600, as if the tracer had lost a switch. Its threads 600 to 602
+ * were seen on no CPU.
  */
 void cap_make_numbers(void)
 {
 	static const struct { uint32_t us, tid; } marks[] = {
 		{ 12, 2 }, { 14, 2 }, { 16, 2 }, { 18, 3 }, { 30, 4 }, { 32, 1 }, { 34, 1 },
+		{ 50, 600 }, { 52, 601 }, { 54, 602 },
 	};
 	static struct cpu c = { .cpu = 0 };
 	struct cap_ring r;

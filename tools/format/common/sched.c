@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "decode/tid.h"
 #include "format/common/sched.h"
 #include "text/utf8.h"
 
@@ -79,7 +80,7 @@ static void own_task(const struct xsprof_trace *trace, const struct xsprof_event
 	const char *comm = xsprof_trace_thread(trace, ev->producer, tid);
 
 	*task = (struct xsp_task){
-		.tid = kernel_tid(trace, ev->producer, tid), .tgid = ev->pid, .own = true,
+		.tid = xst_tid_shown(trace, ev->producer, tid), .tgid = ev->pid, .own = true,
 	};
 	set_comm(task, comm, strnlen(comm, sizeof(task->comm)));
 }
