@@ -288,7 +288,7 @@ class Check:
             self.kinds[kind] += 1
             # It marks a missing switch and comes directly before it; ends can be inferred too.
             self.counts["kernel"] += -1 if kind == "inferred_sched_switch" else \
-                name != "sched_process_free"
+                kind not in ("sched_process_free", "xsprof_begin")
 
     def snapshot(self, p):
         s = p["clock_snapshot"]

@@ -66,8 +66,19 @@ for seed in $seeds; do
 	dump_all mess
 done
 check -p "$dir/mess.pf" >"$dir/log"
+# Perfetto's UI shows what comes after the first event of the kernel.
+python3 - "$dir/log" <<'END' >"$dir/first" 2>&1
+import re, sys
+text = open(sys.argv[1]).read()
+begins = re.findall(r'"event_name": "xsprof_begin"}[^}]*"timestamp": ([0-9]+)', text)
+assert [int(ns) for ns in begins] == \
+    [min(int(ns) for ns in re.findall(r'"timestamp": ([0-9]+)', text))], begins
+END
+first=$?
 [ "$(grep -c '"sched_process_free": {"pid": 500}' "$dir/log")" = 1 ]
 result "the end of a process, by its exit alone" $?
+mv "$dir/first" "$dir/log"
+result "which is not the first that a viewer shows" $first
 # Comes before the description of the next program.
 "$make_capture" exec "$dir/exec.data" || exit 1
 dump_all exec

@@ -39,8 +39,13 @@ struct pf_bundles {
 
 uint64_t pf_kernel_written(const struct perfetto *pf)
 {
-	/* Events that were not recorded: an inferred switch and its mark, the end of a task. */
-	return pf->bundles ? pf->bundles->written - 2 * pf->inferred - pf->freed : 0;
+	/* Events that were not recorded: an inferred switch and its mark, what was made here. */
+	return pf->bundles ? pf->bundles->written - 2 * pf->inferred - pf->made : 0;
+}
+
+bool pf_bundles_any(const struct perfetto *pf)
+{
+	return pf->bundles && pf->bundles->written;
 }
 
 static bool test(const uint8_t *bits, uint32_t tid)

@@ -93,6 +93,7 @@ struct pf_samples;
 /**
  * struct perfetto - what the Perfetto format keeps
  * @begun: the first packets are out
+ * @begin_ns: time of the first event
  * @iid: the latest number of an interned text
  * @nr_names: used places of @names
  * @names: what is interned since the last time that it was forgotten
@@ -107,7 +108,7 @@ struct pf_samples;
  * @samples: what was interned for samples, NULL without
  * @inferred: switches that the tracer left out
  * @ends: what is known of ends of processes, NULL without
- * @freed: ends of tasks that were told
+ * @made: events among the kernel's that are not: ends of tasks that were told, and the begin
  * @switches: there are events that tell when a task leaves its CPU
  * @left_out: events of CPUs that readers refuse
  * @next_sync: the next sync point of the trace to look at
@@ -122,6 +123,7 @@ struct pf_samples;
  */
 struct perfetto {
 	bool			begun;
+	uint64_t		begin_ns;
 	uint32_t		iid;
 	uint32_t		nr_names;
 	struct pf_name		names[PF_NAMES];
@@ -134,7 +136,7 @@ struct perfetto {
 	struct pf_samples	*samples;
 	uint64_t		inferred;
 	struct pf_ends		*ends;
-	uint64_t		freed;
+	uint64_t		made;
 	bool			switches;
 	uint64_t		left_out;
 	uint32_t		next_sync;
@@ -273,6 +275,8 @@ bool pf_program_of(const struct xsp_out *out, uint32_t pid, uint32_t *producer);
 /* It ended: the number is another's when it comes again. */
 void pf_forget_task(struct xsp_out *out, uint32_t tid);
 uint64_t pf_kernel_written(const struct perfetto *pf);
+/* Is there an event of the kernel, or one made here? */
+bool pf_bundles_any(const struct perfetto *pf);
 
 /* task.c: says which process a task is of, once: ask first. */
 void pf_tell_task(struct xsp_out *out, const struct pf_task *task);

@@ -122,12 +122,13 @@ static void first_packet(struct xsp_out *out, uint32_t sequence)
 	pf_packet_close(out, wire_u64(pf_packet_open(out, 0, sequence, PF_CLEARED), PF_FIRST, 1));
 }
 
-void pf_begin(struct xsp_out *out)
+void pf_begin(struct xsp_out *out, uint64_t ns)
 {
 	struct perfetto *pf = pf_of(out);
 
 	pf_names_forget(out);
 	pf->begun = true;
+	pf->begin_ns = ns;
 	first_packet(out, PF_KERNEL);
 	first_packet(out, PF_LOSSES);
 	first_clocks(out);

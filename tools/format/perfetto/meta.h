@@ -7,8 +7,8 @@
 
 #include "format/perfetto/local.h"
 
-/* What stands before everything else; needs the start of the trace. */
-void pf_begin(struct xsp_out *out);
+/* What stands before everything else; needs the start of the trace, and its first event's time. */
+void pf_begin(struct xsp_out *out, uint64_t ns);
 /* Snapshots of the clocks up to @ns. */
 void pf_clocks(struct xsp_out *out, uint64_t ns);
 void pf_end(struct xsp_out *out);
@@ -20,7 +20,7 @@ static inline void pf_event_at(struct xsp_out *out, uint64_t ns)
 	struct perfetto *pf = pf_of(out);
 
 	if (__builtin_expect(!pf->begun, 0))
-		pf_begin(out);
+		pf_begin(out, ns);
 	if (__builtin_expect(ns >= pf->next_ns, 0))
 		pf_clocks(out, ns);
 }

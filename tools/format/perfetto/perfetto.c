@@ -202,7 +202,7 @@ static void perfetto_finish(struct xsp_out *out)
 	struct perfetto *pf = out->priv;
 
 	if (!pf->begun)
-		pf_begin(out);
+		pf_begin(out, 0);
 	pf_bundles_finish(out);
 	pf_process_names(out);
 	pf_end(out);
