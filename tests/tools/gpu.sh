@@ -122,6 +122,15 @@ got = {(r['name'], r['range'] or r['launched_in']): (r['count'], r['total_ns'])
        for r in report['launched']}
 assert len(got) == 9 and got['kernel', 'mm'] == (2, 3000), got
 assert got['copy', 'step'] == (1, 8000) and report['launched_unlisted'] == 0, got"
+check "in a window: what ran in it" "
+got = [(r['range'] or r['launched_in'], r['count'], r['total_ns']) for r in report['launchers']]
+assert got == [('step', 0, 4500), ('relu', 1, 2500), ('mm', 1, 2000)], got
+assert sum(r['total_ns'] for r in report['launched']) == 4500, report['launched']" \
+	--from 0.000210 --to 0.0002225
+"$xsprof" report --gpu --by op --from 0.000210 --to 0.0002225 "$dir/idle.data" >"$dir/log" 2>&1 &&
+	grep -q '^       1    2.500 us .*  2.500 us  relu$' "$dir/log" &&
+	! grep -q copy "$dir/log"
+result "the same, alone" $?
 check "metrics of a kernel whose own record was lost" "
 row = next(r for r in report['rows'] if r['name'] == 'metric')
 assert row['count'] == 0 and 'mean_ns' not in row, row"

@@ -199,7 +199,10 @@ static void wait_for(struct reader *r, struct call *call, uint32_t name, uint64_
 static void device_event(struct reader *r, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
-	uint64_t ns = ev->end_ns - ev->begin_ns;
+	const struct xsp_filter *filter = &r->gpu->report->filter;
+	/* Only its time in the window counts. */
+	uint64_t begin = ev->begin_ns > filter->from_ns ? ev->begin_ns : filter->from_ns;
+	uint64_t end = ev->end_ns < filter->to_ns ? ev->end_ns : filter->to_ns;
 	uint32_t name, category;
 	struct call *call;
 
@@ -213,18 +216,18 @@ static void device_event(struct reader *r, const struct xsprof_event *ev)
 		settle(r, call, call->path);
 		return;
 	}
-	if (!xsp_device_is_work(ev->aux))
+	if (!xsp_device_is_work(ev->aux) || end < begin)
 		return;
 	xsp_groups_words(r->gpu->report->groups, ev->producer, ev->name, &name, &category);
 	if (!ev->value) {
-		add(r, GPU_IN_NO_CALL, name, ns);
+		add(r, GPU_IN_NO_CALL, name, end - begin);
 		return;
 	}
 	call = call_of(r, ev);
 	if (call->path)
-		add(r, call->path, name, ns);
+		add(r, call->path, name, end - begin);
 	else
-		wait_for(r, call, name, ns);
+		wait_for(r, call, name, end - begin);
 }
 
 /* ---- ranges ---------------------------------------------------------------------------------- */

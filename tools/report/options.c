@@ -237,9 +237,9 @@ int report_options(struct report *report, int argc, char **argv)
 	if (report->gpu && report->by & REPORT_BY_NAME && sorted)
 		return tool_usage("report", "--gpu --by op: cannot be used with --sort: its rows "
 				  "are sorted by total time");
-	if (report->gpu && report->by & REPORT_BY_NAME && xsp_filter_given(&report->filter))
+	if (report->gpu && report->by & REPORT_BY_NAME && report->filter.any)
 		return tool_usage("report", "--gpu --by op: cannot be used with --name, "
-				  "--category, --pid, --tid, --from or --to: it needs all threads");
+				  "--category, --pid or --tid: it needs all threads");
 	if (report->gil && (rows || report->uncertain))
 		return tool_usage("report", "--gil: cannot be used with --by or "
 				  "--include-uncertain");

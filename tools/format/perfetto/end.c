@@ -61,25 +61,29 @@ static void know(struct xsp_out *out, uint32_t pid, uint64_t what)
  * Perfetto's UI shows a trace from the first event of the kernel on: without any before it, the end
  * of a process would hide all that the process did.
  */
-static void put_begin(struct xsp_out *out)
+static void put_begin(struct xsp_out *out, uint64_t end_ns)
 {
 	static const char name[] = "xsprof_begin";
+	uint64_t ns = pf_of(out)->begin_ns;
 	char *message, *p, *event;
 
 	if (pf_bundles_any(pf_of(out)))
 		return;
-	event = pf_open_kernel(out, pf_of(out)->begin_ns, 0, E_GENERIC, out->scratch, &message);
+	/* A program may have been replaced as early as that. */
+	if (ns > end_ns)
+		ns = end_ns;
+	event = pf_open_kernel(out, ns, 0, E_GENERIC, out->scratch, &message);
 	p = wire_close(message, wire_text(message, G_NAME, name, sizeof(name) - 1));
 	p = wire_close(event, p);
 	pf_of(out)->made++;
-	pf_bundle_add(out, 0, pf_of(out)->begin_ns, out->scratch, (size_t)(p - out->scratch));
+	pf_bundle_add(out, 0, ns, out->scratch, (size_t)(p - out->scratch));
 }
 
 static void put_free(struct xsp_out *out, int32_t cpu, uint64_t ns, uint32_t tid)
 {
 	char *message, *p, *event;
 
-	put_begin(out);
+	put_begin(out, ns);
 	event = pf_open_kernel(out, ns, 0, E_FREE, out->scratch, &message);
 	p = wire_close(message, wire_i64(message, FREE_PID, (int32_t)tid));
 	p = wire_close(event, p);
