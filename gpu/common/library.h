@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <xsprof/collector.h>
 
@@ -89,9 +90,16 @@ static inline void *gpu_library_in(const struct gpu_library *l, const char *fold
 static inline void *gpu_library_find(const struct gpu_library *l)
 {
 	const char *named = secure_getenv(l->variable);
+	struct stat st;
 	void *lib = NULL;
 
 	if (named && *named) {
+		/* Opening a FIFO would wait for its other end. */
+		if (strchr(named, '/') && !stat(named, &st) && !S_ISREG(st.st_mode)) {
+			gpu_refused("%s: %s: it is not a regular file: %s is not recorded",
+				    l->variable, named, l->what);
+			return NULL;
+		}
 		lib = dlopen(named, RTLD_NOW | RTLD_LOCAL);
 		if (!lib)
 			gpu_refused("%s: %s: %s is not recorded", l->variable, dlerror(), l->what);

@@ -46,6 +46,7 @@ struct xsp_death {
  *	missing
  * @no_room: errno why rings of a process got no more memory; 0: all did
  * @devices: GPUs that processes have stated, counted once per statement
+ * @cuda: a process used CUDA, or said why it is not recorded
  * @sampled: the stacks of a Python were sampled
  * @modules: bit k: a function of module k of --python-trace was called
  * @bytes: size of the file
@@ -68,6 +69,7 @@ struct xsp_drain_stats {
 	uint64_t	elsewhere_slots;
 	uint32_t	no_room;
 	uint64_t	devices;
+	bool		cuda;
 	bool		sampled;
 	uint64_t	modules;
 	uint64_t	bytes;

@@ -61,6 +61,8 @@ static ssize_t whole_entries(const uint8_t *buf, size_t len, struct xsp_store *s
 			break;
 		st->devices += states(&entry, buf + at + sizeof(entry), "device.") ||
 			       states(&entry, buf + at + sizeof(entry), "gpu.refused.");
+		st->cuda |= states(&entry, buf + at + sizeof(entry), "cupti_version=") ||
+			    states(&entry, buf + at + sizeof(entry), "gpu.refused.");
 		st->sampled |= states(&entry, buf + at + sizeof(entry), "python.hz=");
 		st->modules |= states_module(&entry, buf + at + sizeof(entry));
 		at += entry.size;

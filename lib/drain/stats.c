@@ -21,6 +21,7 @@ void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stat
 		.elsewhere_slots = d->st.elsewhere_slots,
 		.no_room = d->gone_no_room,
 		.devices = d->st.devices,
+		.cuda = d->st.cuda,
 		.sampled = d->st.sampled,
 		.modules = d->st.modules,
 		.bytes = d->st.cap->size,

@@ -54,6 +54,7 @@ struct xsp_drain_ops {
  * @records: events stored
  * @slots: slots stored
  * @devices: facts "device.N" of collectors about GPUs; 0: no process used one
+ * @cuda: a process used CUDA, or said why it is not recorded
  * @sampled: a process has stated "python.hz": its stacks are sampled
  * @modules: bit k: "python.module.k" was stated, see record/explain.c
  * @unsaved_records: events read but not stored for lack of room in the file
@@ -75,6 +76,7 @@ struct xsp_store {
 	uint64_t			records;
 	uint64_t			slots;
 	uint64_t			devices;
+	bool				cuda;
 	bool				sampled;
 	uint64_t			modules;
 	uint64_t			unsaved_records;

@@ -119,11 +119,11 @@ struct xsp_past_range *xsp_past_find(struct xsp_past *past, uint64_t ns)
 {
 	uint64_t low = past ? first(past) : 0, high = past ? past->nr : 0;
 
-	/* Find the first range that ended at @ns or later. */
+	/* Find the first range that ended after @ns. */
 	while (low < high) {
 		uint64_t mid = low + (high - low) / 2;
 
-		if (at(past, mid)->end < ns)
+		if (at(past, mid)->end <= ns)
 			low = mid + 1;
 		else
 			high = mid;

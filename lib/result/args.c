@@ -116,6 +116,15 @@ static bool is_harmful(const struct xsr_writer *w, const struct xsr_walk *walk,
 	       !strcmp(xsprof_trace_name(w->trace, walk->ev.producer, arg->key), "External id");
 }
 
+static void convert(const struct xsr_writer *w, const struct xsr_walk *walk,
+		    struct xsprof_trace_arg *arg)
+{
+	if (w->convert && (arg->type == XSPROF_ARG_I64 || arg->type == XSPROF_ARG_U64))
+		arg->u.u64 = w->convert(w->data, walk->ev.producer,
+					xsprof_trace_name(w->trace, walk->ev.producer, arg->key),
+					arg->u.u64);
+}
+
 char *xsr_put_args(struct xsr_writer *w, struct xsr_walk *walk, enum xsr_args where, char *p,
 		   bool *any)
 {
@@ -129,6 +138,8 @@ char *xsr_put_args(struct xsr_writer *w, struct xsr_walk *walk, enum xsr_args wh
 			continue;
 		if (where == XSR_ARGS_GPU && is_harmful(w, walk, &arg))
 			continue;
+		if (where == XSR_ARGS_GPU)
+			convert(w, walk, &arg);
 		p = xsr_writer_room(w, p);
 		p = xsr_writer_key(w, walk->ev.producer, arg.key, p, any);
 		p = put_named(w, walk, &arg, where, p);

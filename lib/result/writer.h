@@ -21,6 +21,9 @@
  * @taken: keys already used by the current arguments
  * @text: buffer to assemble a string
  * @room: its size; longer strings are cut
+ * @convert: changes a whole number among the arguments of a device's event; NULL: all are written
+ *	as they are
+ * @data: its first argument
  * @sep: separator before the next event
  */
 struct xsr_writer {
@@ -31,6 +34,9 @@ struct xsr_writer {
 	struct xsp_keys		taken;
 	char			*text;
 	size_t			room;
+	uint64_t		(*convert)(void *data, uint32_t producer, const char *key,
+						   uint64_t value);
+	void			*data;
 	char			sep;
 };
 

@@ -92,6 +92,15 @@ def check_all():
            "how well the device's clock is known is in the trace")
 
 
+def check_options():
+    for options, word in ((["--metrics"], "--metrics"), (["--gpu=memory"], "--gpu=WORD"),
+                          (["--gpu", "--gpu-budget=5"], "--gpu-budget")):
+        got = run([XSPROF, "record", *options, "-o", os.path.join(DIR.name, "options"),
+                   "--", PROGRAM, "all"])
+        result(f"{word}: for CUDA alone, which no recorded process used" in got.stderr,
+               f"{word} of a program without CUDA: a line tells", got.stderr)
+
+
 def check_kineto():
     path = os.path.join(DIR.name, "capture")
     out = os.path.join(DIR.name, "kineto.json")
@@ -126,7 +135,7 @@ def check_ends():
     equal(missed(events), {"not recorded: commands that ended with an error": 1},
           "a command with an error is counted")
     report = run([XSPROF, "report", "--gpu", os.path.join(DIR.name, "capture")]).stdout
-    result("\n# not recorded: 1 commands that ended with an error\n" in report,
+    result("\n# not recorded: 1 commands that ended with an error (process " in report,
            "report --gpu says what is missing", report)
     got, events, _ = record([PROGRAM, "endless"])
     equal(missed(events), {"not recorded: commands, because the program ended": 1},
@@ -195,6 +204,7 @@ compile_all()
 if not failed():
     check_all()
     check_kineto()
+    check_options()
     check_many()
     check_ends()
     check_lives()

@@ -6,6 +6,7 @@
 
 import collections
 import json
+import os
 
 import gpulib
 from gpulib import CAPTURE, finish, result
@@ -92,13 +93,20 @@ def check_refused():
             cannot + "the driver's compilations: they are not recorded",
             cannot + "whole graphs: recording their nodes"], True),
           "the capture has what was asked for and refused")
+    fifo = os.path.join(gpulib.DIR.name, "fifo")
+    os.mkfifo(fifo)
     for what, more, text in (("subscribed", {}, "another tool already uses CUPTI"),
                              ("each", {"STAND_IN_VERSION": "1107"}, "this libcupti has version 17"),
-                             ("each", {"XSPROF_CUPTI": "/nowhere"}, "XSPROF_CUPTI: /nowhere")):
+                             ("each", {"XSPROF_CUPTI": "/nowhere"}, "XSPROF_CUPTI: /nowhere"),
+                             ("each", {"XSPROF_CUPTI": fifo},
+                              f"XSPROF_CUPTI: {fifo}: it is not a regular file")):
         got, _, _ = record("--gpu", what=[what], **more)
         texts, same = refused(got)
         equal([len(texts), texts[0].startswith(text), same], [1, True, True],
               f"and why nothing is recorded: {text}")
+    got = run("report", "--gpu", "--name", "nosuch", CAPTURE)
+    equal([got.returncode, "no GPU event matches the filters" in got.stderr], [1, True],
+          "filters that select nothing are told, not what was refused")
     got, _, _ = record("--gpu=memory", what=["each"])
     equal(refused(got), ([], True), "nothing refused: no such fact")
 

@@ -164,9 +164,10 @@ done
 
 "$make_capture" clocks "$dir/clocks.data" || exit 1
 "$xsprof" info "$dir/clocks.data" >"$dir/log" 2>&1 &&
-	grep -q '^clocks  *markers and device 64 (process 100) up to 50.000 us apart: ' \
+	grep -q '^clocks  *error of the times of device 64 (process 100): at most 50.000 us: ' \
 		"$dir/log" &&
-	grep -q '^clocks  *markers and device 65 (process 100) at most 250 ns apart$' "$dir/log" &&
+	grep -q '^clocks  *error of the times of device 65 (process 100): at most 250 ns$' \
+		"$dir/log" &&
 	[ "$(grep -c '^clocks' "$dir/log")" = 2 ] &&
 	"$xsprof" info --json "$dir/clocks.data" 2>>"$dir/log" | python3 -c '
 import json, sys

@@ -105,3 +105,10 @@ void missed_facts(struct missed_list *list, struct xsprof_trace *trace)
 		for (uint32_t i = 0; !xsprof_trace_fact_at(trace, p, i, &key, &value); i++)
 			take(list, p, key, value);
 }
+
+uint32_t missed_pid(const struct missed *row, struct xsprof_trace *trace)
+{
+	struct xsprof_trace_producer producer;
+
+	return xsprof_trace_get_producer(trace, row->producer, &producer) < 0 ? 0 : producer.pid;
+}

@@ -41,5 +41,7 @@ void missed_event(struct missed_list *list, const struct xsprof_trace *trace,
 		  const struct xsprof_event *ev);
 /* Takes the facts, once the trace was read to its end. */
 void missed_facts(struct missed_list *list, struct xsprof_trace *trace);
+/* Its process; 0: not known. */
+uint32_t missed_pid(const struct missed *row, struct xsprof_trace *trace);
 
 #endif /* XSPROF_CLI_MISSED_H */

@@ -18,7 +18,9 @@ const char *refused_next(struct refused *at, struct xsprof_trace *trace, uint32_
 		return NULL;
 	for (; at->producer < info.producers; at->producer++, at->fact = 0) {
 		while (!xsprof_trace_fact_at(trace, at->producer, at->fact++, &key, &value)) {
-			if (strncmp(key, prefix, sizeof(prefix) - 1))
+			/* The last value of a fact is valid. */
+			if (strncmp(key, prefix, sizeof(prefix) - 1) ||
+			    xsprof_trace_fact(trace, at->producer, key) != value)
 				continue;
 			*pid = xsprof_trace_get_producer(trace, at->producer, &producer) < 0 ?
 			       0 : producer.pid;

@@ -62,7 +62,7 @@ static void print_far(uint64_t ns)
 {
 	char text[32];
 
-	printf("up to %s apart: events closer than that may be in the wrong order",
+	printf("at most %s: events closer than that may be in the wrong order",
 	       tool_format_time(text, sizeof(text), ns));
 }
 
@@ -109,16 +109,17 @@ static void print_device(const struct device_clock *clock)
 	const struct clock_bound *early = &clock->bounds[CLOCK_EARLY];
 	char text[32];
 
-	printf("%-16smarkers and device %u (process %u) ", "clocks", clock->device, clock->pid);
+	printf("%-16serror of the times of device %u (process %u): ", "clocks", clock->device,
+	       clock->pid);
 	if (!within->known)
-		fputs("unknown how far apart", stdout);
+		fputs("unknown", stdout);
 	else if (is_far(clock))
 		print_far((uint64_t)most);
 	else
-		printf("at most %s apart",
+		printf("at most %s",
 		       tool_format_time(text, sizeof(text), (uint64_t)most));
 	if (within->known && within->least < most)
-		printf(", %s in the best second",
+		printf("; in the best second %s",
 		       tool_format_time(text, sizeof(text),
 					within->least > 0 ? (uint64_t)within->least : 0));
 	putchar('\n');
@@ -180,8 +181,10 @@ void info_clocks_json(const struct info *info)
 		printf(",\"far\":%s", is_far(clock) ? "true" : "false");
 		json_number("late_at_most_ns", late->known, late->most);
 		json_number("early_at_most_ns", early->known, early->most);
-		json_number("late_at_least_ns", early->known && early->least < 0, -early->least);
-		json_number("early_at_least_ns", late->known && late->least < 0, -late->least);
+		json_number("late_at_least_ns", early->known && early->least < 0,
+			    -(uint64_t)early->least);
+		json_number("early_at_least_ns", late->known && late->least < 0,
+			    -(uint64_t)late->least);
 		printf(",\"before_launch\":%" PRIu64 ",\"before_launch_ns\":%" PRIu64 "}",
 		       clock->early, clock->early_ns);
 	}

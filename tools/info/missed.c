@@ -11,13 +11,6 @@
 #include "text/escape.h"
 #include "text/json.h"
 
-static uint32_t pid_of(const struct info *info, uint32_t producer)
-{
-	struct xsprof_trace_producer p = { 0 };
-
-	return xsprof_trace_get_producer(info->source.trace, producer, &p) < 0 ? 0 : p.pid;
-}
-
 void info_missed_print(const struct info *info)
 {
 	struct refused at = { 0 };
@@ -32,7 +25,7 @@ void info_missed_print(const struct info *info)
 	for (uint32_t i = 0; i < info->missed.nr; i++) {
 		printf("%-16s%" PRIu64 " ", "not recorded", info->missed.v[i].n);
 		xsp_escape_print(stdout, info->missed.v[i].text, strlen(info->missed.v[i].text));
-		printf(" (process %u)\n", pid_of(info, info->missed.v[i].producer));
+		printf(" (process %u)\n", missed_pid(&info->missed.v[i], info->source.trace));
 	}
 	if (info->missed.full)
 		printf("%-16smore than is listed here: there are too many counts\n",
@@ -48,7 +41,7 @@ void info_missed_json(const struct info *info)
 	fputs(",\n\"not_recorded\":[", stdout);
 	for (uint32_t i = 0; i < info->missed.nr; i++) {
 		printf("%s{\"pid\":%u,\"n\":%" PRIu64 ",\"what\":", i ? "," : "",
-		       pid_of(info, info->missed.v[i].producer), info->missed.v[i].n);
+		       missed_pid(&info->missed.v[i], info->source.trace), info->missed.v[i].n);
 		xsp_json_print(stdout, info->missed.v[i].text, strlen(info->missed.v[i].text));
 		putchar('}');
 	}

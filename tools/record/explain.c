@@ -76,10 +76,18 @@ void record_explain_python(const struct recording *r)
 
 void record_explain_gpu(const struct recording *r)
 {
-	if (r->opts.gpu && !r->stats.devices && !r->file_error)
+	const struct record_options *opts = &r->opts;
+
+	if (!opts->gpu || r->file_error)
+		return;
+	if (!r->stats.devices)
 		tool_note("--gpu: no recorded process used CUDA, OpenCL, Vulkan, Level Zero or "
-			  "ROCm, or it ended before its device was named: %s describes none",
-			  r->opts.output);
+			  "ROCm, as with a CPU build of PyTorch or without a driver, or it ended "
+			  "as soon as it did: %s has no device activity", opts->output);
+	else if (!r->stats.cuda && (opts->metrics || opts->gpu_what || opts->gpu_budget))
+		tool_note("%s: for CUDA alone, which no recorded process used",
+			  opts->metrics ? "--metrics" :
+			  opts->gpu_what ? "--gpu=WORD" : "--gpu-budget");
 }
 
 /* The collector numbers modules in the order of the option. */

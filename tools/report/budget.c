@@ -55,5 +55,6 @@ void gpu_json_budget(const struct gpu_report *gpu)
 		xsp_json_print(stdout, s->text, strlen(s->text));
 		putchar('}');
 	}
-	putchar(']');
+	printf("],\"budget_steps_more\":%u", gpu->nr_steps > GPU_BUDGET_STEPS ?
+	       gpu->nr_steps - GPU_BUDGET_STEPS : 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The devices and streams of a GPU report. Processes may know one device by different numbers: it
- * is found by its UUID.
+ * is found by its UUID, or without one by its kind, name and number.
  */
 #include <string.h>
 
@@ -22,23 +22,34 @@ static void fact_text(const char *facts, const char *key, char *text, size_t siz
 	}
 }
 
-/* The device with @number in a process: the same as in other processes if the UUID is equal. */
-static struct gpu_device *find_device(struct gpu_report *gpu, const char *uuid, uint32_t number)
+/* The device that @like describes, if it is known from another process. */
+static struct gpu_device *find_device(struct gpu_report *gpu, const struct gpu_device *like)
 {
 	for (uint32_t i = 0; i < gpu->nr_devices; i++) {
 		struct gpu_device *d = &gpu->devices[i];
 
-		if (*uuid || *d->uuid ? !strcmp(uuid, d->uuid) : number == d->number)
+		if (*like->uuid || *d->uuid ? !strcmp(like->uuid, d->uuid) :
+		    like->number == d->number && !strcmp(like->kind, d->kind) &&
+		    !strcmp(like->name, d->name))
 			return d;
 	}
 	return NULL;
 }
 
-static struct gpu_device *new_device(struct gpu_report *gpu, const char *facts, const char *uuid,
-				     uint32_t number)
+static void describe(struct gpu_device *d, const char *facts, uint32_t number)
+{
+	const char *word = xsp_device_word(facts, number, d->kind);
+
+	d->number = number;
+	if (word != d->kind)
+		strcpy(d->kind, word);
+	fact_text(facts, "\"uuid\": \"", d->uuid, sizeof(d->uuid));
+	fact_text(facts, "\"name\": \"", d->name, sizeof(d->name));
+}
+
+static struct gpu_device *new_device(struct gpu_report *gpu, const char *facts, uint32_t number)
 {
 	struct gpu_device *d;
-	const char *word;
 
 	if (gpu->nr_devices == GPU_DEVICES)
 		return NULL;
@@ -49,13 +60,8 @@ static struct gpu_device *new_device(struct gpu_report *gpu, const char *facts, 
 		if (!d->busy[i])
 			return NULL;
 	}
-	d->number = number;
 	d->first = UINT64_MAX;
-	strcpy(d->uuid, uuid);
-	fact_text(facts, "\"name\": \"", d->name, sizeof(d->name));
-	word = xsp_device_word(facts, number, d->kind);
-	if (word != d->kind)
-		strcpy(d->kind, word);
+	describe(d, facts, number);
 	d->known = xsr_limits_read(facts, &d->limits);
 	gpu->nr_devices++;
 	return d;
@@ -65,18 +71,18 @@ struct gpu_device *gpu_device_of(struct gpu_report *gpu, uint32_t producer, uint
 {
 	uint64_t key = ((uint64_t)producer + 1) << 32 | number;
 	const uint64_t *known = xsp_map_get(&gpu->numbers, key);
-	char text[sizeof(gpu->devices[0].uuid)];
-	struct gpu_device *d;
+	struct gpu_device *d, like = { 0 };
 	const char *facts;
+	char text[32];
 
 	if (known)
 		return *known ? &gpu->devices[*known - 1] : NULL;
 	snprintf(text, sizeof(text), "device.%u", number);
 	facts = xsprof_trace_fact(gpu->report->source.trace, producer, text);
-	fact_text(facts, "\"uuid\": \"", text, sizeof(text));
-	d = find_device(gpu, text, number);
+	describe(&like, facts, number);
+	d = find_device(gpu, &like);
 	if (!d)
-		d = new_device(gpu, facts, text, number);
+		d = new_device(gpu, facts, number);
 	/* One that finds no place will not find one later. */
 	(void)xsp_map_set(&gpu->numbers, key, d ? (uint64_t)(d - gpu->devices) + 1 : 0);
 	return d;
@@ -90,7 +96,8 @@ struct gpu_stream *gpu_stream_of(struct gpu_report *gpu, const struct xsprof_eve
 	for (uint32_t i = gpu->nr_streams; i; i--) {
 		s = &gpu->streams[i - 1];
 		if (s->stream == rec->stream && s->context == rec->context &&
-		    s->device == device && s->producer == ev->producer)
+		    s->device == device && s->number == rec->device &&
+		    s->producer == ev->producer)
 			return s;
 	}
 	if (gpu->nr_streams == GPU_STREAMS)

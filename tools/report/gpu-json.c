@@ -109,9 +109,15 @@ void gpu_print_json(const struct gpu_report *gpu)
 	for (uint32_t i = 0; i < gpu->nr_streams; i++) {
 		const struct gpu_stream *s = &gpu->streams[i];
 
-		printf("%s{\"device\":%u,\"context\":%u,\"stream\":%u,\"pid\":%u,\"count\":%" PRIu64
-		       ",\"busy_ns\":%" PRIu64 ",\"name\":", i ? "," : "",
-		       gpu->devices[s->device].number, s->context, s->stream,
+		printf("%s{\"device\":%u,\"uuid\":", i ? "," : "", s->number);
+		print_text(gpu->devices[s->device].uuid);
+		printf(",\"context\":%u,\"stream\":", s->context);
+		/* Activities of the driver itself have none. */
+		if (s->stream == XSPROF_NO_STREAM)
+			fputs("null", stdout);
+		else
+			printf("%u", s->stream);
+		printf(",\"pid\":%u,\"count\":%" PRIu64 ",\"busy_ns\":%" PRIu64 ",\"name\":",
 		       s->pid, s->count, gpu_busy_ns(s->busy));
 		name = xsp_stream_name(gpu->report->source.trace, s->producer, s->number,
 				       s->context, s->stream);
@@ -129,17 +135,22 @@ void gpu_print_json(const struct gpu_report *gpu)
 	gpu_json_budget(gpu);
 	fputs(",\"not_recorded\":[", stdout);
 	for (uint32_t i = 0; i < gpu->missed.nr; i++) {
-		printf("%s{\"what\":", i ? "," : "");
+		printf("%s{\"pid\":%u,\"what\":", i ? "," : "",
+		       missed_pid(&gpu->missed.v[i], gpu->report->source.trace));
 		print_text(gpu->missed.v[i].text);
 		printf(",\"count\":%" PRIu64 "}", gpu->missed.v[i].n);
 	}
 	printf("],\"not_recorded_more\":%s,\"refused\":[", gpu->missed.full ? "true" : "false");
-	for (sep = ""; (name = refused_next(&at, gpu->report->source.trace, &pid)); sep = ",") {
+	for (sep = ""; (name = refused_next(&at, gpu->report->source.trace, &pid));) {
+		if (!xsp_filter_pid(&gpu->report->filter, pid))
+			continue;
 		printf("%s{\"pid\":%u,\"why\":", sep, pid);
 		print_text(name);
 		putchar('}');
+		sep = ",";
 	}
-	printf("],\"before_their_call\":%" PRIu64 ",\"rows\":[", gpu->early);
+	printf("],\"unlisted\":%" PRIu64, gpu->unlisted);
+	printf(",\"before_their_call\":%" PRIu64 ",\"rows\":[", gpu->early);
 	for (uint32_t i = 0; i < gpu->nr && i < gpu->report->reading.limit; i++) {
 		if (i)
 			putchar(',');

@@ -149,14 +149,14 @@ static void print_clock(const struct gpu_report *gpu, uint32_t number)
 
 	if (!gpu_clock(gpu, number, &worst, &best)) {
 		puts(gpu->clocks.nr == DEVICE_CLOCKS ?
-		     "#   how far its clock is from the programs' was not looked at: there are too "
-		     "many clocks" : "#   how far its clock is from the program's is unknown");
+		     "#   error of its times on the program's clock: not looked at: there are too "
+		     "many clocks" : "#   error of its times on the program's clock: unknown");
 		return;
 	}
-	printf("#   its clock and the program's are at most %s apart",
+	printf("#   error of its times on the program's clock: at most %s",
 	       tool_format_time(a, sizeof(a), (uint64_t)worst));
 	if (best < worst)
-		printf(", %s in the best second", tool_format_time(b, sizeof(b), (uint64_t)best));
+		printf("; in the best second %s", tool_format_time(b, sizeof(b), (uint64_t)best));
 	putchar('\n');
 }
 
@@ -255,6 +255,8 @@ static void print_refused(const struct gpu_report *gpu)
 	uint32_t pid;
 
 	while ((text = refused_next(&at, gpu->report->source.trace, &pid))) {
+		if (!xsp_filter_pid(&gpu->report->filter, pid))
+			continue;
 		printf("# process %u: ", pid);
 		report_print_text(text, strlen(text), 0);
 		putchar('\n');
@@ -282,7 +284,8 @@ static void print_head(const struct gpu_report *gpu)
 	for (uint32_t i = 0; i < gpu->missed.nr; i++) {
 		printf("# not recorded: %" PRIu64 " ", gpu->missed.v[i].n);
 		report_print_text(gpu->missed.v[i].text, strlen(gpu->missed.v[i].text), 0);
-		putchar('\n');
+		printf(" (process %u)\n",
+		       missed_pid(&gpu->missed.v[i], report->source.trace));
 	}
 	if (gpu->missed.full)
 		puts("# not recorded: more than is listed here: there are too many counts");

@@ -332,6 +332,17 @@ static void done(struct reader *r)
 	free(r);
 }
 
+static void select_missed(struct gpu_report *gpu)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < gpu->missed.nr; i++)
+		if (xsp_filter_pid(&gpu->report->filter,
+				   missed_pid(&gpu->missed.v[i], gpu->report->source.trace)))
+			gpu->missed.v[n++] = gpu->missed.v[i];
+	gpu->missed.nr = n;
+}
+
 int gpu_run(struct report *report)
 {
 	struct reader *r = calloc(1, sizeof(*r));
@@ -347,7 +358,9 @@ int gpu_run(struct report *report)
 	r->gpu.report = report;
 	status = report_read(report, true, event, r);
 	missed_facts(&r->gpu.missed, report->source.trace);
-	if (!status && !r->gpu.events && refused_next(&refused, report->source.trace, &pid))
+	select_missed(&r->gpu);
+	if (!status && !r->gpu.events && !xsp_filter_given(&report->filter) &&
+	    refused_next(&refused, report->source.trace, &pid))
 		status = tool_error("%s: has no GPU events: process %u could not record them: "
 				    "'xsprof info' says why", report->source.path, pid);
 	else if (!status && !r->gpu.events && !xsp_filter_given(&report->filter))

@@ -28,8 +28,8 @@ static char *put_place(const struct xsr_kineto *k, uint32_t device, uint64_t ns,
 }
 
 /* How much is in use from then on, if it is known. */
-static void put_in_use(struct xsr_kineto *k, const struct xsr_walk *args, uint32_t device,
-		       uint64_t ns)
+static void put_in_use(struct xsr_kineto *k, const struct xsprof_event *ev,
+		       const struct xsr_walk *args, uint32_t device, uint64_t ns)
 {
 	uint64_t bytes;
 	char *p;
@@ -39,7 +39,11 @@ static void put_in_use(struct xsr_kineto *k, const struct xsr_walk *args, uint32
 	k->events++;
 	p = put_lit(xsr_writer_open(&k->w), "{\"ph\":\"C\",\"cat\":\"user_counter\",\"name\":"
 		    "\"memory in use on GPU ");
-	p = put_place(k, device, ns, put_lit(put_u32(p, device), "\""));
+	p = put_u32(p, device);
+	/* Each counts its own. */
+	if (k->main != XSPROF_NO_PRODUCER && ev->producer != k->main)
+		p = put_u32(put_lit(p, " by process "), ev->pid);
+	p = put_place(k, device, ns, put_lit(p, "\""));
 	p = put_u64(put_lit(p, ",\"args\":{\"value\":"), bytes);
 	k->w.buf->p = put_lit(p, "}}");
 }
@@ -69,14 +73,14 @@ void xsr_kineto_device_memory(struct xsr_kineto *k, const struct xsprof_event *e
 	p = xsr_kineto_args(k, &walk, true, XSR_OWN_PLACE | XSR_OWN_CORRELATION | XSR_OWN_BYTES,
 			    p, &any);
 	k->w.buf->p = put_lit(p, "}}");
-	put_in_use(k, args, device, ns);
+	put_in_use(k, ev, args, device, ns);
 }
 
 /*
  * Writes the device and the call that it is of, where there are such. Not as "correlation": what
  * the driver compiles for a launch would be taken for the launch of the kernel.
  */
-static char *put_origin(const struct xsr_kineto *k, const struct xsprof_event *ev,
+static char *put_origin(struct xsr_kineto *k, const struct xsprof_event *ev,
 			uint64_t correlation, char *p, bool *any)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;

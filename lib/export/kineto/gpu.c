@@ -67,16 +67,17 @@ static void take_around(struct xsr_kineto *k, struct gpu *g, uint32_t kind, uint
 	g->tag = *tag;
 }
 
-/*
- * Finds the ranges that were open on the calling thread; another thread writes the call's record
- * later.
- */
-static void find_then(struct xsr_kineto *k, struct gpu *g)
+static struct xsp_past *past_of(const struct xsp_track *thread)
 {
-	struct xsp_track *thread = xsp_tracks_get(k->tracks, g->ev->producer, g->ev->pid,
-						  XSR_THREAD, (uint32_t)g->rec->thread, g->ev->ns);
 	const struct xsr_host *host = thread ? thread->priv : NULL;
-	struct xsp_past *past = host ? host->past : NULL;
+
+	return host ? host->past : NULL;
+}
+
+/* Finds the ranges that were open on the calling thread when the call began. */
+static void find_then(struct xsr_kineto *k, struct gpu *g, struct xsp_track *thread)
+{
+	struct xsp_past *past = past_of(thread);
 	struct xsp_past_range *r = xsp_past_find(past, g->ev->begin_ns);
 
 	for (; r && !(g->has_external && g->tag); r = xsp_past_around(past, r))
@@ -95,23 +96,24 @@ static void find_then(struct xsr_kineto *k, struct gpu *g)
 	}
 }
 
-/* Links a call: if the thread itself wrote it at its end, to the open ranges. */
+/*
+ * Links a call to the ranges around it: if the thread itself wrote it at its end, to the open ones.
+ * Another thread writes it later, and its own thread may.
+ */
 static void link_call(struct xsr_kineto *k, struct gpu *g)
 {
 	const struct xsprof_event *ev = g->ev;
-	struct xsp_track *thread;
+	uint32_t tid = g->rec->thread ? (uint32_t)g->rec->thread : ev->tid;
+	struct xsp_track *thread = xsp_tracks_get(k->tracks, ev->producer, ev->pid, XSR_THREAD, tid,
+						  ev->ns);
 
 	if (g->has_external) {
 		g->tag = xsr_link_op_tag(k, ev->producer, g->external);
-	} else if (g->rec->thread && g->rec->thread != ev->tid) {
-		find_then(k, g);
-	} else if ((!g->rec->thread || g->rec->thread == ev->tid) && !k->over) {
-		thread = xsp_tracks_get(k->tracks, ev->producer, ev->pid, XSR_THREAD, ev->tid,
-					ev->ns);
-		if (thread)
-			find_around(g, thread);
-		if (thread)
-			g->tag = xsr_link_around(k, thread);
+	} else if (thread && (tid != ev->tid || xsp_past_find(past_of(thread), ev->begin_ns))) {
+		find_then(k, g, thread);
+	} else if (thread && !k->over) {
+		find_around(g, thread);
+		g->tag = xsr_link_around(k, thread);
 	}
 	if (ev->value)
 		xsr_link_call(k, ev->producer, ev->value, g->external, g->tag);
@@ -192,7 +194,7 @@ static char *put_rest(struct xsr_kineto *k, const struct gpu *g, uint32_t own, c
 	return xsr_kineto_args(k, &walk, true, own, p, &any);
 }
 
-static char *put_place(const struct xsr_kineto *k, const struct gpu *g, char *p)
+static char *put_place(struct xsr_kineto *k, const struct gpu *g, char *p)
 {
 	p = put_u32(put_lit(p, "\"device\":"),
 		    xsr_number_of(k, g->ev->producer, g->rec->device));

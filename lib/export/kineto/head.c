@@ -156,7 +156,7 @@ static void put_devices(struct xsr_kineto *k)
 	xsp_buf_puts(k->w.buf, own ? own : "[");
 	for (uint32_t i = 0; !own && i < XSP_DEVICE_NUMBERS; i++) {
 		device = xsr_numbered_at(k, i);
-		if (!device)
+		if (!device || !device->facts)
 			continue;
 		xsp_buf_puts(k->w.buf, sep);
 		put_device(k, i, device);

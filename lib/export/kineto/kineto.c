@@ -119,6 +119,8 @@ int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_option
 	set_times(k);
 	set_wants(k);
 	k->main = main_producer(k);
+	k->w.convert = xsr_number_arg;
+	k->w.data = k;
 	ret = xsr_numbers_new(k);
 	if (ret) {
 		xsr_kineto_free(k);

@@ -241,20 +241,32 @@ void xsr_kineto_head(struct xsr_kineto *k);
 void xsr_kineto_tail(struct xsr_kineto *k, const char *name);
 
 /* number.c */
-/* A device with a number in the trace, and the process that stated it first. */
+/**
+ * struct xsr_numbered - a device with a number in the trace
+ * @facts: its description; NULL: none
+ * @producer: the process that stated it first
+ * @latest: that which stated it last
+ * @number: of the first process
+ * @shared: others stated it too
+ * @used: there is such a device
+ */
 struct xsr_numbered {
 	const char	*facts;
 	uint32_t	producer;
-	uint32_t	number;		/* there */
-	bool		shared;		/* others stated it too */
+	uint32_t	latest;
+	uint32_t	number;
+	bool		shared;
+	bool		used;
 };
 
 /* After @k->main is set. */
 int xsr_numbers_new(struct xsr_kineto *k);
 void xsr_numbers_free(struct xsr_numbers *numbers);
 /* The number in the trace of a process' device. */
-uint32_t xsr_number_of(const struct xsr_kineto *k, uint32_t producer, uint32_t device);
-/* NULL: no process stated such a device. @number: less than XSP_DEVICE_NUMBERS. */
+uint32_t xsr_number_of(struct xsr_kineto *k, uint32_t producer, uint32_t device);
+/* A whole number among a device event's arguments, which may be of a device; for the writer. */
+uint64_t xsr_number_arg(void *data, uint32_t producer, const char *key, uint64_t value);
+/* NULL: there is no such device. @number: less than XSP_DEVICE_NUMBERS. */
 const struct xsr_numbered *xsr_numbered_at(const struct xsr_kineto *k, uint32_t number);
 
 /* lane.c: a track on which the range nests; NULL for none. */

@@ -10,12 +10,15 @@ void xsr_kineto_gpu_note(struct xsr_kineto *k, const struct xsr_gpu_note *note)
 	uint64_t begin = note->begin, end = note->end + 1;
 	struct xsp_track *track = xsr_kineto_stream(k, note->producer, note->device, note->stream,
 						    false);
+	const struct xsprof_event ev = { .producer = note->producer };
 	char *p;
 
-	if (!track)
-		return;
 	/* Slightly longer on both sides: it must sort outside of its first kernel. */
 	begin -= begin != 0;
+	if (track)
+		track = xsr_kineto_beside(k, &ev, track, begin, end);
+	if (!track)
+		return;
 	p = put_lit(xsr_writer_open(&k->w),
 		    "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":");
 	if (note->is_step)

@@ -2,8 +2,8 @@
 /*
  * Numbers of devices in a Kineto trace. Each process numbers the devices that it may use from 0, so
  * with CUDA_VISIBLE_DEVICES several call different devices by one number, or one by several. The
- * trace has one number for each device, told apart by its uuid, or without one by its kind and
- * name: those of the trace's process keep theirs.
+ * trace has one number for each device, told apart by kind and uuid, or without one by kind, name
+ * and number: those of the trace's process keep theirs.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,17 +15,17 @@
 
 /**
  * struct xsr_numbers - numbers of devices
- * @other: process and number there -> number in the trace, where it is another
+ * @shown: process and number there -> number in the trace
  * @known: which device -> its number in the trace
- * @stated: bitmap of numbers by which some process calls a device
+ * @taken: bitmap of numbers that are no free ones: a process calls a device so, or is called so
  * @seed: of @known
  * @full: no number is free
  * @v: by number in the trace
  */
 struct xsr_numbers {
-	struct xsp_map		other;
+	struct xsp_map		shown;
 	struct xsp_map		known;
-	uint64_t		stated[XSP_DEVICE_NUMBERS / 64];
+	uint64_t		taken[XSP_DEVICE_NUMBERS / 64];
 	uint64_t		seed;
 	bool			full;
 	struct xsr_numbered	v[XSP_DEVICE_NUMBERS];
@@ -60,48 +60,63 @@ static uint64_t hash_value(uint64_t h, const char *facts, const char *key)
 	return xsp_hash_bytes(xsp_hash_pair(h, 1), value, strcspn(value, "\""));
 }
 
-/* Never 0. */
-static uint64_t identity(const struct xsr_numbers *n, const char *facts)
+/* Never 0. One device may be of several kinds, which number its streams each for themselves. */
+static uint64_t identity(const struct xsr_numbers *n, const char *facts, uint32_t number)
 {
-	uint64_t h = hash_value(n->seed, facts, "\"uuid\": \"");
+	uint64_t kind = hash_value(n->seed, facts, "\"kind\": \"");
+	uint64_t h = hash_value(kind, facts, "\"uuid\": \"");
 
-	if (h == n->seed)
-		h = hash_value(hash_value(h, facts, "\"kind\": \""), facts, "\"name\": \"");
+	if (h == kind)
+		h = xsp_hash_pair(hash_value(kind, facts, "\"name\": \""), number);
 	return h ? h : 1;
 }
 
-/* The next number that no process uses. XSP_DEVICE_NUMBERS: none. */
+static void take(struct xsr_numbers *n, uint32_t number)
+{
+	n->taken[number / 64] |= 1ull << number % 64;
+}
+
+/* The next number that nothing uses. XSP_DEVICE_NUMBERS: none. */
 static uint32_t free_number(struct xsr_numbers *n, uint32_t number)
 {
 	for (uint32_t i = 1; !n->full && i < XSP_DEVICE_NUMBERS; i++) {
 		uint32_t at = (number + i) % XSP_DEVICE_NUMBERS;
 
-		if (!n->v[at].facts && !(n->stated[at / 64] >> at % 64 & 1))
+		if (!n->v[at].used && !(n->taken[at / 64] >> at % 64 & 1))
 			return at;
 	}
 	n->full = true;
 	return XSP_DEVICE_NUMBERS;
 }
 
+/* Not 0. */
+static uint64_t key_of(uint32_t producer, uint32_t number)
+{
+	return ((uint64_t)producer + 1) << 32 | number;
+}
+
 static int add(struct xsr_numbers *n, uint32_t producer, uint32_t number, const char *facts)
 {
-	uint64_t id = identity(n, facts), *known = xsp_map_get(&n->known, id);
+	uint64_t id = identity(n, facts, number), *known = xsp_map_get(&n->known, id);
 	uint32_t at = known ? (uint32_t)*known : number;
-	int err;
+	/* A process has one number for a device, whatever it says. */
+	bool same = known && n->v[at].latest != producer;
+	int err = 0;
 
-	if (!known && n->v[number].facts)
-		at = free_number(n, number);
-	/* Of more devices than there are numbers, the rest are shown as one with this number. */
-	if (at == XSP_DEVICE_NUMBERS)
-		return 0;
-	if (known)
-		n->v[at].shared |= n->v[at].producer != producer;
-	else
-		n->v[at] = (struct xsr_numbered){ facts, producer, number, false };
-	err = known ? 0 : xsp_map_set(&n->known, id, at);
-	if (!err && at != number)
-		err = xsp_map_set(&n->other, ((uint64_t)producer + 1) << 32 | number, at);
-	return err;
+	if (!same) {
+		at = n->v[number].used ? free_number(n, number) : number;
+		/* Of more devices than there are numbers, the rest are shown as one. */
+		if (at == XSP_DEVICE_NUMBERS)
+			return 0;
+		n->v[at] = (struct xsr_numbered){
+			.facts = facts, .producer = producer, .number = number, .used = true,
+		};
+		if (!known)
+			err = xsp_map_set(&n->known, id, at);
+	}
+	n->v[at].shared |= same;
+	n->v[at].latest = producer;
+	return err ? err : xsp_map_set(&n->shown, key_of(producer, number), at);
 }
 
 /* @only_stated: only notes the numbers, before any is assigned. */
@@ -117,6 +132,8 @@ static int add_process(struct xsr_kineto *k, uint32_t producer, bool only_stated
 	if (xsprof_trace_get_producer(k->w.trace, producer, &process) < 0 ||
 	    (k->opts.pid && process.pid != k->opts.pid))
 		return 0;
+	if (process.pid < XSP_DEVICE_NUMBERS)
+		take(n, process.pid);
 	for (uint32_t i = 0;
 	     !err && !xsprof_trace_fact_at(k->w.trace, producer, i, &name, &value); i++) {
 		number = number_of(name);
@@ -124,7 +141,7 @@ static int add_process(struct xsr_kineto *k, uint32_t producer, bool only_stated
 			continue;
 		done[number / 64] |= 1ull << number % 64;
 		if (only_stated) {
-			n->stated[number / 64] |= 1ull << number % 64;
+			take(n, number);
 			continue;
 		}
 		value = xsprof_trace_fact(k->w.trace, producer, name);
@@ -152,6 +169,8 @@ int xsr_numbers_new(struct xsr_kineto *k)
 	for (uint32_t i = 0; !err && i < info.producers; i++)
 		if (i != k->main)
 			err = add_process(k, i, false);
+	/* Collectors write late. */
+	k->late |= k->numbers->known.used != 0;
 	return err;
 }
 
@@ -159,20 +178,54 @@ void xsr_numbers_free(struct xsr_numbers *numbers)
 {
 	if (!numbers)
 		return;
-	xsp_map_free(&numbers->other);
+	xsp_map_free(&numbers->shown);
 	xsp_map_free(&numbers->known);
 	free(numbers);
 }
 
-uint32_t xsr_number_of(const struct xsr_kineto *k, uint32_t producer, uint32_t device)
+uint32_t xsr_number_of(struct xsr_kineto *k, uint32_t producer, uint32_t device)
 {
-	const uint64_t *other = xsp_map_get(&k->numbers->other,
-					    ((uint64_t)producer + 1) << 32 | device);
+	struct xsr_numbers *n = k->numbers;
+	const uint64_t *shown = xsp_map_get(&n->shown, key_of(producer, device));
+	uint32_t at = device;
 
-	return other ? (uint32_t)*other : device;
+	if (shown)
+		return (uint32_t)*shown;
+	if (device >= XSP_DEVICE_NUMBERS)
+		return device;
+	/* Nothing describes it: it may be another than the one with that number. */
+	if (n->v[device].facts) {
+		at = free_number(n, device);
+		if (at == XSP_DEVICE_NUMBERS)
+			return device;
+		n->v[at] = (struct xsr_numbered){
+			.producer = producer, .number = device, .used = true,
+		};
+	}
+	/* Without memory, it is searched for again. */
+	(void)xsp_map_set(&n->shown, key_of(producer, device), at);
+	return at;
 }
 
 const struct xsr_numbered *xsr_numbered_at(const struct xsr_kineto *k, uint32_t number)
 {
-	return k->numbers->v[number].facts ? &k->numbers->v[number] : NULL;
+	return k->numbers->v[number].used ? &k->numbers->v[number] : NULL;
+}
+
+uint64_t xsr_number_arg(void *data, uint32_t producer, const char *key, uint64_t value)
+{
+	struct xsr_kineto *k = data;
+	uint64_t mask = 0;
+
+	if (!strcmp(key, "fromDevice") || !strcmp(key, "toDevice"))
+		return value < XSP_DEVICE_NUMBERS ?
+		       xsr_number_of(k, producer, (uint32_t)value) : value;
+	if (strcmp(key, "devices (mask)"))
+		return value;
+	for (uint32_t i = 0; i < 64; i++) {
+		uint32_t number = value >> i & 1 ? xsr_number_of(k, producer, i) : 64;
+
+		mask |= number < 64 ? 1ull << number : 0;
+	}
+	return mask;
 }

@@ -15,7 +15,7 @@
 #define CUDA		1u		/* PyTorch's type of such devices */
 
 /* PyTorch has one CPU, without an index. CUDA's devices have the same numbers as in collectors. */
-static int64_t index_of(const struct xsr_kineto *k, uint32_t producer, uint64_t device)
+static int64_t index_of(struct xsr_kineto *k, uint32_t producer, uint64_t device)
 {
 	uint32_t type = device >> 16 & 0xffff;
 	int16_t index = (int16_t)device;
