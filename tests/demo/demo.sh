@@ -91,8 +91,9 @@ fi
 
 width=${COLUMNS:-120}
 [ "$width" -ge 40 ] 2>/dev/null || width=120
-# Cuts lines at the width of the screen, with "..." at the end.
-fit() { sed -E "s/^(.{$((width - 3))}).{4,}\$/\1.../"; }
+# Shortens lines to the width of the screen in their middle: names are told apart by their ends.
+tail=$((width / 3))
+fit() { sed -E "s/^(.{$((width - 3 - tail))}).{4,}(.{$tail})\$/\1...\2/"; }
 
 echo
 echo "== $xsprof report -i $out/xsprof.data --steps   (the training: its first lines)"

@@ -94,6 +94,23 @@ static int parse_by(struct report *report, char *text)
 	return -1;
 }
 
+static bool sorts_devices(enum report_sort sort)
+{
+	switch (sort) {
+	case REPORT_SORT_TOTAL:
+	case REPORT_SORT_COUNT:
+	case REPORT_SORT_MEAN:
+	case REPORT_SORT_MIN:
+	case REPORT_SORT_P50:
+	case REPORT_SORT_P99:
+	case REPORT_SORT_MAX:
+	case REPORT_SORT_NAME:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Which keys there are depends on --by, which may follow. */
 static int check_sort(const struct report *report, const char *text)
 {
@@ -102,9 +119,7 @@ static int check_sort(const struct report *report, const char *text)
 	if (report->gil)
 		return of_gil ? -1 : tool_usage("report", "--sort %s: --gil can be sorted by "
 						"waited (default) or held", text);
-	if (report->gpu &&
-	    (report->sort == REPORT_SORT_SELF || report->sort == REPORT_SORT_MEMORY ||
-	     report->sort == REPORT_SORT_FLOPS))
+	if (report->gpu && !sorts_devices(report->sort))
 		return tool_usage("report", "--sort %s: --gpu can be sorted by total (default), "
 				  "count, mean, min, p50, p99, max or name", text);
 	if (report->functions && report->sort != REPORT_SORT_TOTAL &&
