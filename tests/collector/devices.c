@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Usage: devices WORD [UUID]
+ * Usage: devices WORD [N | UUID]
  *
  * A program that records devices itself:
  *
@@ -8,9 +8,11 @@
  *	interfaces	one device, driven by two interfaces, whose streams have the same number
  *	late		each call and kernel is recorded when the range around the call is over
  *	ranges		two threads launch in turns, each in a range of its own
+ *	stream N	a kernel in stream N
  *	peer UUID	a copy from device 0, which has that uuid, to device 1, not described
  */
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -108,6 +110,18 @@ static void ranges(int device)
 		    in_ranges.called[i % 2], at + 2 * i * MS);
 }
 
+static void stream(int device, uint32_t number)
+{
+	uint64_t now = xsprof_now();
+	const struct xsprof_device_activity a = {
+		.size = sizeof(a), .kind = XSPROF_GPU_KERNEL, .name = xsprof_name("kernel"),
+		.begin = now - 1000, .end = now, .device = (uint32_t)device, .context = 1,
+		.stream = number,
+	};
+
+	xsprof_device_activity(&a, NULL, 0);
+}
+
 static void peer(int device)
 {
 	uint64_t now = xsprof_now();
@@ -137,6 +151,8 @@ int main(int argc, char **argv)
 		late(add("opencl", 0, NULL));
 	else if (!strcmp(word, "ranges"))
 		ranges(add("opencl", 0, NULL));
+	else if (!strcmp(word, "stream") && argc > 2)
+		stream(add("cuda", 0, "a"), (uint32_t)strtoul(argv[2], NULL, 10));
 	else if (!strcmp(word, "peer") && argc > 2)
 		peer(add("cuda", 0, argv[2]));
 	else

@@ -83,10 +83,19 @@ def check_peers():
           "one that nothing describes is none of those that are described")
 
 
+def check_streams():
+    events, _, _ = record("$PROGRAM stream 20000007; $PROGRAM stream 7; $PROGRAM stream 1000007")
+    got = [(e["pid"], e["tid"]) for e in of(events, "kernel")]
+    equal([len(got), len(set(got)), sorted(e["args"]["stream"] for e in of(events, "kernel"))],
+          [3, 3, [7, 1000007, 20000007]],
+          "a stream with a large number is not on the track of another")
+
+
 build()
 check_two("twins", [32, 33])
 check_two("interfaces", [32, 64])
 check_late()
 check_ranges()
 check_peers()
+check_streams()
 finish()

@@ -62,9 +62,16 @@ static struct gpu_device *new_device(struct gpu_report *gpu, const char *facts, 
 	}
 	d->first = UINT64_MAX;
 	describe(d, facts, number);
-	d->known = xsr_limits_read(facts, &d->limits);
 	gpu->nr_devices++;
 	return d;
+}
+
+static const char *facts_of(const struct gpu_report *gpu, uint32_t producer, uint32_t number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "device.%u", number);
+	return xsprof_trace_fact(gpu->report->source.trace, producer, text);
 }
 
 struct gpu_device *gpu_device_of(struct gpu_report *gpu, uint32_t producer, uint32_t number)
@@ -73,12 +80,10 @@ struct gpu_device *gpu_device_of(struct gpu_report *gpu, uint32_t producer, uint
 	const uint64_t *known = xsp_map_get(&gpu->numbers, key);
 	struct gpu_device *d, like = { 0 };
 	const char *facts;
-	char text[32];
 
 	if (known)
 		return *known ? &gpu->devices[*known - 1] : NULL;
-	snprintf(text, sizeof(text), "device.%u", number);
-	facts = xsprof_trace_fact(gpu->report->source.trace, producer, text);
+	facts = facts_of(gpu, producer, number);
 	describe(&like, facts, number);
 	d = find_device(gpu, &like);
 	if (!d)
@@ -108,6 +113,7 @@ struct gpu_stream *gpu_stream_of(struct gpu_report *gpu, const struct xsprof_eve
 		.number = rec->device, .context = rec->context,
 		.stream = rec->stream, .busy = gpu_busy_new(),
 	};
+	s->known = xsr_limits_read(facts_of(gpu, ev->producer, rec->device), &s->limits);
 	gpu->nr_streams += s->busy != NULL;
 	return s->busy ? s : NULL;
 }

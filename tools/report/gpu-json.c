@@ -149,7 +149,8 @@ void gpu_print_json(const struct gpu_report *gpu)
 		putchar('}');
 		sep = ",";
 	}
-	printf("],\"unlisted\":%" PRIu64, gpu->unlisted);
+	printf("],\"unlisted\":%" PRIu64 ",\"unlisted_metrics\":%" PRIu64, gpu->unlisted,
+	       gpu->unlisted_metrics);
 	printf(",\"before_their_call\":%" PRIu64 ",\"rows\":[", gpu->early);
 	for (uint32_t i = 0; i < gpu->nr && i < gpu->report->reading.limit; i++) {
 		if (i)

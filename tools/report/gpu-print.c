@@ -281,6 +281,9 @@ static void print_head(const struct gpu_report *gpu)
 	if (gpu->unlisted)
 		printf("# %" PRIu64 " activities are not listed: too many streams or devices\n",
 		       gpu->unlisted);
+	if (gpu->unlisted_metrics)
+		printf("# %" PRIu64 " values of metrics are not listed: too many metrics\n",
+		       gpu->unlisted_metrics);
 	for (uint32_t i = 0; i < gpu->missed.nr; i++) {
 		printf("# not recorded: %" PRIu64 " ", gpu->missed.v[i].n);
 		report_print_text(gpu->missed.v[i].text, strlen(gpu->missed.v[i].text), 0);

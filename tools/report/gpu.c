@@ -190,11 +190,11 @@ static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu
 	d->first = begin < d->first ? begin : d->first;
 	d->last = end > d->last ? end : d->last;
 	d->kernels += ev->aux == XSPROF_GPU_KERNEL;
-	if (ev->aux != XSPROF_GPU_KERNEL || !d->known)
+	if (ev->aux != XSPROF_GPU_KERNEL || !s || !s->known)
 		return;
 	xsr_walk_event(&walk, ev);
 	occupancy = xsr_launch_read(r->gpu.report->source.trace, walk, &launch) ?
-		    xsr_occupancy(&d->limits, &launch) : -1;
+		    xsr_occupancy(&s->limits, &launch) : -1;
 	if (occupancy < 0)
 		return;
 	row->occupied += occupancy * (double)(end - begin);

@@ -58,8 +58,6 @@ enum gpu_busy_of {
  * @busy: by enum gpu_busy_of
  * @name: as reported by its collector, "": unknown
  * @kind: the word before its number
- * @limits: its limits
- * @known: @limits are known
  * @sets: ns of memsets
  * @others: ns of work of other kinds
  * @early: activities that began before the call that started them
@@ -80,8 +78,6 @@ struct gpu_device {
 	struct gpu_busy		*busy[GPU_BUSY_KINDS];
 	char			name[96];
 	char			kind[XSP_DEVICE_KIND + 8];
-	struct xsr_limits	limits;
-	bool			known;
 	uint64_t		sets;
 	uint64_t		others;
 	uint64_t		early;
@@ -106,6 +102,8 @@ struct gpu_stream {
 	uint32_t		stream;
 	uint64_t		count;
 	struct gpu_busy		*busy;
+	bool			known;		/* @limits, as the process states them */
+	struct xsr_limits	limits;
 };
 
 #define GPU_KERNEL_METRICS	32u
@@ -287,6 +285,7 @@ struct gpu_metric {
  * @devices: in the order in which they came; processes may call one by different numbers
  * @streams: in the order in which they came
  * @unlisted: activities of streams or devices that found no place there
+ * @unlisted_metrics: values of metrics that found no place
  * @missed: what collectors did not record, of each process
  * @unrecorded: by producer
  * @nr_unrecorded: room of @unrecorded
@@ -324,6 +323,7 @@ struct gpu_report {
 	struct gpu_stream	streams[GPU_STREAMS];
 	uint32_t		nr_streams;
 	uint64_t		unlisted;
+	uint64_t		unlisted_metrics;
 	struct missed_list	missed;
 	struct gpu_unrecorded	*unrecorded;
 	uint32_t		nr_unrecorded;

@@ -32,14 +32,16 @@ static uint64_t passes_of(const struct xsprof_trace *trace, const struct xsprof_
 	return 0;
 }
 
-static void add(struct gpu_measured *m, uint32_t name, double value)
+static void add(struct gpu_report *gpu, struct gpu_measured *m, uint32_t name, double value)
 {
 	uint32_t i = 0;
 
 	while (i < m->nr && m->v[i].name != name)
 		i++;
-	if (i == GPU_KERNEL_METRICS)
+	if (i == GPU_KERNEL_METRICS) {
+		gpu->unlisted_metrics++;
 		return;
+	}
 	if (i == m->nr) {
 		m->v[m->nr].name = name;
 		m->v[m->nr].min = m->v[m->nr].max = value;
@@ -68,7 +70,7 @@ void gpu_measured_add(struct gpu_report *gpu, struct gpu_device *d, struct gpu_r
 	row->measured->kernels += passes != 0;
 	while (fmt_gpu_metric(ev, &pos, &arg)) {
 		xsp_groups_words(gpu->report->groups, ev->producer, arg.key, &name, &category);
-		add(row->measured, name, arg.u.f64);
+		add(gpu, row->measured, name, arg.u.f64);
 	}
 }
 

@@ -16,13 +16,20 @@
 static struct gpu_metric *metric_of(struct gpu_report *gpu, uint32_t device, uint32_t name)
 {
 	struct gpu_metric *m;
+	uint32_t own = 0;
 
-	for (uint32_t i = 0; i < gpu->nr_metrics; i++)
-		if (gpu->metrics[i].device == device && gpu->metrics[i].name == name)
+	for (uint32_t i = 0; i < gpu->nr_metrics; i++) {
+		if (gpu->metrics[i].device != device)
+			continue;
+		if (gpu->metrics[i].name == name)
 			return &gpu->metrics[i];
-	/* More than for all devices that can be recorded. */
-	if (gpu->nr_metrics == GPU_METRICS)
+		own++;
+	}
+	/* More than can be recorded. */
+	if (own == GPU_KERNEL_METRICS || gpu->nr_metrics == GPU_METRICS) {
+		gpu->unlisted_metrics++;
 		return NULL;
+	}
 	m = &gpu->metrics[gpu->nr_metrics++];
 	*m = (struct gpu_metric){ .device = device, .name = name, .max = -INFINITY };
 	return m;

@@ -112,6 +112,17 @@ static uint32_t take_number(struct xsr_kineto *k, struct xsr_lanes *lanes, uint6
 	return number;
 }
 
+bool xsr_kineto_own_tid(struct xsr_kineto *k, struct xsp_track *track)
+{
+	if (track->shown >> 32)
+		return true;
+	if (k->next_tid == UINT32_MAX - FIRST_TID)
+		return false;
+	/* In the upper half. */
+	track->shown |= (uint64_t)(FIRST_TID + k->next_tid++) << 32;
+	return true;
+}
+
 /* The track, if the range nests there. */
 static struct xsp_track *nests(struct xsr_kineto *k, const struct xsprof_event *ev, uint32_t kind,
 			       uint64_t number, uint64_t begin, uint64_t end)
@@ -126,10 +137,7 @@ static struct xsp_track *nests(struct xsr_kineto *k, const struct xsprof_event *
 		lane->opens.stack.floor = 0;
 	if (!xsp_tracks_complete(k->tracks, lane, begin, end))
 		return NULL;
-	/* Its number is in the upper half of @shown. */
-	if (!(lane->shown >> 32))
-		lane->shown = (uint64_t)(FIRST_TID + k->next_tid++) << 32;
-	return lane;
+	return xsr_kineto_own_tid(k, lane) ? lane : NULL;
 }
 
 struct xsp_track *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_event *ev,

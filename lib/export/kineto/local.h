@@ -272,6 +272,8 @@ const struct xsr_numbered *xsr_numbered_at(const struct xsr_kineto *k, uint32_t 
 /* lane.c: a track on which the range nests; NULL for none. */
 struct xsp_track *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_event *ev,
 				  uint32_t kind, uint64_t key, uint64_t begin, uint64_t end);
+/* Gives the track a tid that no thread and no stream has. Return: false: there is none left. */
+bool xsr_kineto_own_tid(struct xsr_kineto *k, struct xsp_track *track);
 void xsr_lanes_free(struct xsr_kineto *k);
 
 /* recent.c */

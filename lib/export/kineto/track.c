@@ -73,7 +73,7 @@ static char *put_ids(struct xsr_kineto *k, struct xsp_track *thread, char *p)
 		p = put_u32(put_lit(p, "\"pid\":"), thread->pid);
 	if (thread->kind == XSR_THREAD)
 		tid = xsp_track_tid(k->w.trace, thread);
-	else if (thread->kind < XSR_STREAM || is_beside(thread))
+	else if (thread->kind < XSR_STREAM || thread->shown >> 32)
 		tid = thread->shown >> 32;
 	else
 		tid = device_tid(k, thread);
@@ -125,9 +125,15 @@ uint32_t xsr_kineto_device(struct xsr_kineto *k, uint32_t producer, uint32_t dev
 struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uint32_t device,
 				    uint64_t stream, bool sync)
 {
-	return xsp_tracks_get(k->tracks, producer, xsr_kineto_device(k, producer, device),
-			      sync ? XSR_STREAM_SYNC : XSR_STREAM,
-			      (uint64_t)device << 32 | (uint32_t)stream, 0);
+	struct xsp_track *track;
+
+	track = xsp_tracks_get(k->tracks, producer, xsr_kineto_device(k, producer, device),
+			       sync ? XSR_STREAM_SYNC : XSR_STREAM,
+			       (uint64_t)device << 32 | (uint32_t)stream, 0);
+	/* Larger numbers are tids of other tracks. */
+	if (track && (uint32_t)stream >= SYNC_TID && (uint32_t)stream != XSPROF_NO_STREAM)
+		(void)xsr_kineto_own_tid(k, track);
+	return track;
 }
 
 struct xsp_track *xsr_kineto_faults(struct xsr_kineto *k, const struct xsprof_event *ev,
