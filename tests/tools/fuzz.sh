@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 rounds=15
 [ "${XSPROF_TIER:-quick}" = full ] && rounds=300
 cd "$dir" || exit 1
-for kind in all hostile kernel usage mess crash; do
+for kind in all hostile kernel idle usage mess crash; do
 	more=
 	count=$rounds
 	# It is large: a round takes ten times as long.
@@ -17,6 +17,8 @@ for kind in all hostile kernel usage mess crash; do
 	# Events that make libtraceevent crash, or hang until it is stopped, for one value.
 	[ $kind = crash ] && more="200 101" && count=$((rounds / 5))
 	[ $kind = usage ] && count=$((rounds / 3))
+	# Work of devices.
+	[ $kind = idle ] && count=$((rounds / 3))
 	"$make_capture" $kind "$kind.data" $more || exit 1
 	python3 "$here/fuzz.py" "$kind.data" "$xsprof" "$here/check-chrome.py" \
 		"$here/check-perfetto.py" $count \
