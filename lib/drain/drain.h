@@ -46,7 +46,7 @@ struct xsp_death {
  *	missing
  * @no_room: errno why rings of a process got no more memory; 0: all did
  * @devices: GPUs that processes have stated, counted once per statement
- * @cuda: a process used CUDA, or said why it is not recorded
+ * @cuda: a process used CUDA, or a collector said what it does not record
  * @sampled: the stacks of a Python were sampled
  * @modules: bit k: a function of module k of --python-trace was called
  * @bytes: size of the file

@@ -50,6 +50,7 @@ static ssize_t whole_entries(const uint8_t *buf, size_t len, struct xsp_store *s
 {
 	struct xsprof_entry entry;
 	size_t at = 0;
+	bool refused;
 
 	while (len - at >= sizeof(entry)) {
 		memcpy(&entry, buf + at, sizeof(entry));
@@ -59,10 +60,9 @@ static ssize_t whole_entries(const uint8_t *buf, size_t len, struct xsp_store *s
 			return at ? (ssize_t)at : -1;
 		if (entry.size > len - at)
 			break;
-		st->devices += states(&entry, buf + at + sizeof(entry), "device.") ||
-			       states(&entry, buf + at + sizeof(entry), "gpu.refused.");
-		st->cuda |= states(&entry, buf + at + sizeof(entry), "cupti_version=") ||
-			    states(&entry, buf + at + sizeof(entry), "gpu.refused.");
+		refused = states(&entry, buf + at + sizeof(entry), "gpu.refused.");
+		st->devices += refused || states(&entry, buf + at + sizeof(entry), "device.");
+		st->cuda |= refused || states(&entry, buf + at + sizeof(entry), "cupti_version=");
 		st->sampled |= states(&entry, buf + at + sizeof(entry), "python.hz=");
 		st->modules |= states_module(&entry, buf + at + sizeof(entry));
 		at += entry.size;

@@ -54,7 +54,7 @@ struct xsp_drain_ops {
  * @records: events stored
  * @slots: slots stored
  * @devices: facts "device.N" of collectors about GPUs; 0: no process used one
- * @cuda: a process used CUDA, or said why it is not recorded
+ * @cuda: a process used CUDA, or a collector said what it does not record
  * @sampled: a process has stated "python.hz": its stacks are sampled
  * @modules: bit k: "python.module.k" was stated, see record/explain.c
  * @unsaved_records: events read but not stored for lack of room in the file

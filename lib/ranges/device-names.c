@@ -37,18 +37,27 @@ const char *xsp_stream_name_of_any(const struct xsprof_trace *trace, uint32_t pr
 	return xst_fact_around(trace, producer, begin, end);
 }
 
+const char *xsp_device_fact(const char *facts, const char *key, size_t *len)
+{
+	char quoted[32];
+	const char *at, *end;
+
+	snprintf(quoted, sizeof(quoted), "\"%s\": \"", key);
+	at = facts ? strstr(facts, quoted) : NULL;
+	at = at ? at + strlen(quoted) : NULL;
+	end = at ? strchr(at, '"') : NULL;
+	*len = end ? (size_t)(end - at) : 0;
+	return end ? at : NULL;
+}
+
 const char *xsp_device_word(const char *facts, uint32_t number, char text[XSP_DEVICE_KIND + 8])
 {
-	static const char key[] = "\"kind\": \"";
-	const char *kind = facts ? strstr(facts, key) : NULL;
-	char word[XSP_DEVICE_KIND] = "";
 	size_t n;
+	const char *kind = xsp_device_fact(facts, "kind", &n);
+	char word[XSP_DEVICE_KIND] = "";
 
-	if (kind) {
-		kind += strlen(key);
-		n = strcspn(kind, "\"");
+	if (kind)
 		memcpy(word, kind, n < sizeof(word) ? n : 0);
-	}
 	/* Early collectors used the numbers alone. */
 	if (!strcmp(word, "cuda") || (!*word && number < 32))
 		return "GPU";

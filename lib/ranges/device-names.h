@@ -20,6 +20,12 @@ const char *xsp_stream_name(const struct xsprof_trace *trace, uint32_t producer,
 const char *xsp_stream_name_of_any(const struct xsprof_trace *trace, uint32_t producer,
 				   uint32_t device, uint32_t stream);
 
+/*
+ * The text that a description has for @key, as in "uuid"; not terminated. NULL: none.
+ * @facts: may be NULL
+ */
+const char *xsp_device_fact(const char *facts, const char *key, size_t *len);
+
 /**
  * xsp_device_word() - the word before a device's number: "GPU", "OpenCL device"
  * @facts: the collector's description, or NULL

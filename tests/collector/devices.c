@@ -5,13 +5,15 @@
  * A program that records devices itself:
  *
  *	twins		two devices of one kind and name, without a uuid
- *	interfaces	one device, driven by two interfaces, whose streams have the same number
+ *	interfaces	two interfaces use one device, and each numbers its streams from 1
  *	late		each call and kernel is recorded when the range around the call is over
  *	ranges		two threads launch in turns, each in a range of its own
  *	stream N	a kernel in stream N
+ *	full		all numbers, each of a device of its own
  *	peer UUID	a copy from device 0, which has that uuid, to device 1, not described
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,7 +76,6 @@ static void late(int device)
 }
 
 static struct {
-	int			device;
 	pthread_barrier_t	turn;
 	uint32_t		threads[2];
 	uint64_t		called[2];
@@ -97,7 +98,6 @@ static void ranges(int device)
 	pthread_t threads[2];
 	uint64_t at;
 
-	in_ranges.device = device;
 	pthread_barrier_init(&in_ranges.turn, NULL, 2);
 	for (size_t i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, launch, (void *)i);
@@ -108,6 +108,18 @@ static void ranges(int device)
 	for (uint32_t i = 0; i < 4; i++)
 		put(device, i % 2 ? "of B" : "of A", i + 1, in_ranges.threads[i % 2],
 		    in_ranges.called[i % 2], at + 2 * i * MS);
+}
+
+static void full(void)
+{
+	char key[32], facts[80];
+
+	for (int i = 0; i < 1024; i++) {
+		snprintf(key, sizeof(key), "device.%d", i);
+		snprintf(facts, sizeof(facts), "{\"id\": %d, \"uuid\": \"full %d\"}", i, i);
+		xsprof_fact(key, facts);
+	}
+	xsprof_emit_instant(xsprof_name("full"), XSPROF_SCOPE_PROCESS);
 }
 
 static void stream(int device, uint32_t number)
@@ -151,6 +163,8 @@ int main(int argc, char **argv)
 		late(add("opencl", 0, NULL));
 	else if (!strcmp(word, "ranges"))
 		ranges(add("opencl", 0, NULL));
+	else if (!strcmp(word, "full"))
+		full();
 	else if (!strcmp(word, "stream") && argc > 2)
 		stream(add("cuda", 0, "a"), (uint32_t)strtoul(argv[2], NULL, 10));
 	else if (!strcmp(word, "peer") && argc > 2)

@@ -91,6 +91,13 @@ def check_streams():
           "a stream with a large number is not on the track of another")
 
 
+def check_full():
+    record("$PROGRAM full; $PROGRAM peer a")
+    trace = json.loads(gpulib.run([XSPROF, "dump", "-f", "kineto", CAPTURE]).stdout)
+    equal([trace.get("xsprof_devices_merged"), len(trace["deviceProperties"])], [2, 1024],
+          "devices for which there is no number are counted")
+
+
 build()
 check_two("twins", [32, 33])
 check_two("interfaces", [32, 64])
@@ -98,4 +105,5 @@ check_late()
 check_ranges()
 check_peers()
 check_streams()
+check_full()
 finish()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Records a program whose libcupti is the stand-in, which replays records to the CUPTI collector.
+# Records a program with the stand-in for libcupti: it replays records to the CUPTI collector.
 
 import collections
 import os

@@ -228,7 +228,7 @@ import json, sys
 events = json.load(open(sys.argv[1]))["traceEvents"]
 got = [(round(e["ts"]), e["tid"]) for e in events if e.get("name") == "step"]
 want = [(12, 601), (14, 601), (16, 601), (18, 3), (30, 4), (32, 600), (34, 600),
-        # Two whose own numbers are others' in the kernel.
+        # The kernel gives the numbers 600 and 601 to other threads of this process.
         (50, 600 + (1 << 23)), (52, 601 + (1 << 23)), (54, 602)]
 assert [(ts - got[0][0] + 12, tid) for ts, tid in got] == want, got
 END

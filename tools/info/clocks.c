@@ -143,12 +143,13 @@ static void print_device(const struct device_clock *clock)
 void info_clocks_print(const struct info *info)
 {
 	if (markers_error(info) > FAR_NS) {
-		printf("%-16smarkers and CLOCK_MONOTONIC ", "clocks");
+		printf("%-16serror of the times of markers on CLOCK_MONOTONIC: ", "clocks");
 		print_far(markers_error(info));
 		putchar('\n');
 	}
 	if (kernel_error(info) > FAR_NS) {
-		printf("%-16smarkers and the kernel's tracer ", "clocks");
+		printf("%-16serror of the times of markers on the clock of the kernel's tracer: ",
+		       "clocks");
 		print_far(kernel_error(info));
 		putchar('\n');
 	}

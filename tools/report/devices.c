@@ -7,19 +7,16 @@
 
 #include "report/gpu.h"
 
-/* The value of @key in a collector's description of a device. */
+/* What a collector's description has for @key; "" if it is too long. */
 static void fact_text(const char *facts, const char *key, char *text, size_t size)
 {
-	const char *at = facts ? strstr(facts, key) : NULL;
-	const char *end;
+	size_t len;
+	const char *value = xsp_device_fact(facts, key, &len);
 
-	at = at ? at + strlen(key) : NULL;
-	end = at ? strchr(at, '"') : NULL;
-	*text = '\0';
-	if (end && (size_t)(end - at) < size) {
-		memcpy(text, at, (size_t)(end - at));
-		text[end - at] = '\0';
-	}
+	len = len < size ? len : 0;
+	if (value)
+		memcpy(text, value, len);
+	text[len] = '\0';
 }
 
 /* The device that @like describes, if it is known from another process. */
@@ -43,8 +40,8 @@ static void describe(struct gpu_device *d, const char *facts, uint32_t number)
 	d->number = number;
 	if (word != d->kind)
 		strcpy(d->kind, word);
-	fact_text(facts, "\"uuid\": \"", d->uuid, sizeof(d->uuid));
-	fact_text(facts, "\"name\": \"", d->name, sizeof(d->name));
+	fact_text(facts, "uuid", d->uuid, sizeof(d->uuid));
+	fact_text(facts, "name", d->name, sizeof(d->name));
 }
 
 static struct gpu_device *new_device(struct gpu_report *gpu, const char *facts, uint32_t number)

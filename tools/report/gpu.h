@@ -106,7 +106,7 @@ struct gpu_stream {
 	struct xsr_limits	limits;
 };
 
-#define GPU_KERNEL_METRICS	32u
+#define GPU_METRICS_OF_ONE	32u	/* of a device, or of a row of kernels */
 
 /**
  * struct gpu_measured - metrics of kernels that were measured
@@ -123,7 +123,7 @@ struct gpu_measured {
 		double		sum;
 		double		min;
 		double		max;
-	} v[GPU_KERNEL_METRICS];
+	} v[GPU_METRICS_OF_ONE];
 };
 
 /**

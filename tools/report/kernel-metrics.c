@@ -38,7 +38,7 @@ static void add(struct gpu_report *gpu, struct gpu_measured *m, uint32_t name, d
 
 	while (i < m->nr && m->v[i].name != name)
 		i++;
-	if (i == GPU_KERNEL_METRICS) {
+	if (i == GPU_METRICS_OF_ONE) {
 		gpu->unlisted_metrics++;
 		return;
 	}
@@ -86,20 +86,26 @@ void gpu_print_alone(const struct gpu_device *d)
 	       d->passes, d->passes == 1 ? "" : "es");
 }
 
-/* The metrics of all rows, in the order in which they come.  Return: how many. */
+/*
+ * The first metrics of all rows, in the order in which they come. @more: set if there are others.
+ * Return: how many.
+ */
 static uint32_t columns(const struct gpu_report *gpu, uint32_t from, uint32_t to,
-			uint32_t names[GPU_KERNEL_METRICS])
+			uint32_t names[GPU_METRICS_OF_ONE], bool *more)
 {
 	uint32_t n = 0, c;
 
+	*more = false;
 	for (uint32_t r = from; r < to; r++) {
 		const struct gpu_measured *m = gpu->rows[r].measured;
 
 		for (uint32_t i = 0; m && i < m->nr; i++) {
 			for (c = 0; c < n && names[c] != m->v[i].name; c++)
 				;
-			if (c == n && n < GPU_KERNEL_METRICS)
+			if (c == n && n < GPU_METRICS_OF_ONE)
 				names[n++] = m->v[i].name;
+			else
+				*more |= c == n;
 		}
 	}
 	return n;
@@ -141,9 +147,9 @@ static void print_row(const struct gpu_report *gpu, const struct gpu_row *row,
 void gpu_print_measured(const struct gpu_report *gpu, uint32_t from, uint32_t to)
 {
 	uint64_t limit = gpu->report->reading.limit, left = 0;
-	uint32_t names[GPU_KERNEL_METRICS], n = columns(gpu, from, to, names);
-	size_t wide[GPU_KERNEL_METRICS];
-	bool bold = report_colours();
+	bool bold = report_colours(), more;
+	uint32_t names[GPU_METRICS_OF_ONE], n = columns(gpu, from, to, names, &more);
+	size_t wide[GPU_METRICS_OF_ONE];
 	const char *s;
 
 	if (!n)
@@ -168,6 +174,8 @@ void gpu_print_measured(const struct gpu_report *gpu, uint32_t from, uint32_t to
 	}
 	if (left)
 		printf("... and %" PRIu64 " more rows\n", left);
+	if (more)
+		puts("... and more metrics, which --json has");
 }
 
 static void print_number(const char *key, double value)

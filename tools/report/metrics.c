@@ -26,7 +26,7 @@ static struct gpu_metric *metric_of(struct gpu_report *gpu, uint32_t device, uin
 		own++;
 	}
 	/* More than can be recorded. */
-	if (own == GPU_KERNEL_METRICS || gpu->nr_metrics == GPU_METRICS) {
+	if (own == GPU_METRICS_OF_ONE || gpu->nr_metrics == GPU_METRICS) {
 		gpu->unlisted_metrics++;
 		return NULL;
 	}

@@ -374,6 +374,8 @@ void xsr_kineto_tail(struct xsr_kineto *k, const char *name)
 		put_number(k, "xsprof_stacks_missed", k->no_stack);
 	put_number(k, "xsprof_ranges_unfinished", stats->open);
 	put_number(k, "xsprof_ranges_left_out", xsr_kineto_left_out(k));
+	if (xsr_numbers_merged(k))
+		put_number(k, "xsprof_devices_merged", xsr_numbers_merged(k));
 	error = xst_clocks_error(k->w.trace, k->first, k->last);
 	if (error != UINT64_MAX)
 		put_number(k, "xsprof_clock_error_ns", error);

@@ -112,16 +112,14 @@ int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_option
 		ret = xsr_users_new(&k->users);
 	if (!ret)
 		ret = xsr_waits_new(&k->waits);
-	if (ret) {
-		xsr_kineto_free(k);
-		return ret;
+	if (!ret) {
+		set_times(k);
+		set_wants(k);
+		k->main = main_producer(k);
+		k->w.convert = xsr_number_arg;
+		k->w.data = k;
+		ret = xsr_numbers_new(k);
 	}
-	set_times(k);
-	set_wants(k);
-	k->main = main_producer(k);
-	k->w.convert = xsr_number_arg;
-	k->w.data = k;
-	ret = xsr_numbers_new(k);
 	if (ret) {
 		xsr_kineto_free(k);
 		return ret;

@@ -266,6 +266,8 @@ void xsr_numbers_free(struct xsr_numbers *numbers);
 uint32_t xsr_number_of(struct xsr_kineto *k, uint32_t producer, uint32_t device);
 /* A whole number among a device event's arguments, which may be of a device; for the writer. */
 uint64_t xsr_number_arg(void *data, uint32_t producer, const char *key, uint64_t value);
+/* How many devices are shown as another, because there are no more numbers. */
+uint64_t xsr_numbers_merged(const struct xsr_kineto *k);
 /* NULL: there is no such device. @number: less than XSP_DEVICE_NUMBERS. */
 const struct xsr_numbered *xsr_numbered_at(const struct xsr_kineto *k, uint32_t number);
 

@@ -20,6 +20,7 @@
  * @taken: bitmap of numbers that are no free ones: a process calls a device so, or is called so
  * @seed: of @known
  * @full: no number is free
+ * @merged: number of devices that have none of their own
  * @v: by number in the trace
  */
 struct xsr_numbers {
@@ -28,6 +29,7 @@ struct xsr_numbers {
 	uint64_t		taken[XSP_DEVICE_NUMBERS / 64];
 	uint64_t		seed;
 	bool			full;
+	uint64_t		merged;
 	struct xsr_numbered	v[XSP_DEVICE_NUMBERS];
 };
 
@@ -52,22 +54,20 @@ static bool is_object(const char *json)
 
 static uint64_t hash_value(uint64_t h, const char *facts, const char *key)
 {
-	const char *value = strstr(facts, key);
+	size_t len;
+	const char *value = xsp_device_fact(facts, key, &len);
 
-	if (!value)
-		return h;
-	value += strlen(key);
-	return xsp_hash_bytes(xsp_hash_pair(h, 1), value, strcspn(value, "\""));
+	return value ? xsp_hash_bytes(xsp_hash_pair(h, 1), value, len) : h;
 }
 
 /* Never 0. One device may be of several kinds, which number its streams each for themselves. */
 static uint64_t identity(const struct xsr_numbers *n, const char *facts, uint32_t number)
 {
-	uint64_t kind = hash_value(n->seed, facts, "\"kind\": \"");
-	uint64_t h = hash_value(kind, facts, "\"uuid\": \"");
+	uint64_t kind = hash_value(n->seed, facts, "kind");
+	uint64_t h = hash_value(kind, facts, "uuid");
 
 	if (h == kind)
-		h = xsp_hash_pair(hash_value(kind, facts, "\"name\": \""), number);
+		h = xsp_hash_pair(hash_value(kind, facts, "name"), number);
 	return h ? h : 1;
 }
 
@@ -105,9 +105,11 @@ static int add(struct xsr_numbers *n, uint32_t producer, uint32_t number, const 
 
 	if (!same) {
 		at = n->v[number].used ? free_number(n, number) : number;
-		/* Of more devices than there are numbers, the rest are shown as one. */
-		if (at == XSP_DEVICE_NUMBERS)
-			return 0;
+		/* Shown as what has its number. */
+		if (at == XSP_DEVICE_NUMBERS) {
+			n->merged++;
+			return xsp_map_set(&n->shown, key_of(producer, number), number);
+		}
 		n->v[at] = (struct xsr_numbered){
 			.facts = facts, .producer = producer, .number = number, .used = true,
 		};
@@ -196,15 +198,22 @@ uint32_t xsr_number_of(struct xsr_kineto *k, uint32_t producer, uint32_t device)
 	/* Nothing describes it: it may be another than the one with that number. */
 	if (n->v[device].facts) {
 		at = free_number(n, device);
+		n->merged += at == XSP_DEVICE_NUMBERS;
 		if (at == XSP_DEVICE_NUMBERS)
-			return device;
-		n->v[at] = (struct xsr_numbered){
-			.producer = producer, .number = device, .used = true,
-		};
+			at = device;
+		else
+			n->v[at] = (struct xsr_numbered){
+				.producer = producer, .number = device, .used = true,
+			};
 	}
 	/* Without memory, it is searched for again. */
 	(void)xsp_map_set(&n->shown, key_of(producer, device), at);
 	return at;
+}
+
+uint64_t xsr_numbers_merged(const struct xsr_kineto *k)
+{
+	return k->numbers->merged;
 }
 
 const struct xsr_numbered *xsr_numbered_at(const struct xsr_kineto *k, uint32_t number)
@@ -222,6 +231,7 @@ uint64_t xsr_number_arg(void *data, uint32_t producer, const char *key, uint64_t
 		       xsr_number_of(k, producer, (uint32_t)value) : value;
 	if (strcmp(key, "devices (mask)"))
 		return value;
+	/* A mask has no room for numbers from 64 on. */
 	for (uint32_t i = 0; i < 64; i++) {
 		uint32_t number = value >> i & 1 ? xsr_number_of(k, producer, i) : 64;
 

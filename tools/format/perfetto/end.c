@@ -61,7 +61,7 @@ static void know(struct xsp_out *out, uint32_t pid, uint64_t what)
  * Perfetto's UI shows a trace from the first event of the kernel on: without any before it, the end
  * of a process would hide all that the process did.
  */
-static void put_begin(struct xsp_out *out, uint64_t end_ns)
+static void mark_begin(struct xsp_out *out, uint64_t end_ns)
 {
 	static const char name[] = "xsprof_begin";
 	uint64_t ns = pf_of(out)->begin_ns;
@@ -83,7 +83,7 @@ static void put_free(struct xsp_out *out, int32_t cpu, uint64_t ns, uint32_t tid
 {
 	char *message, *p, *event;
 
-	put_begin(out, ns);
+	mark_begin(out, ns);
 	event = pf_open_kernel(out, ns, 0, E_FREE, out->scratch, &message);
 	p = wire_close(message, wire_i64(message, FREE_PID, (int32_t)tid));
 	p = wire_close(event, p);
