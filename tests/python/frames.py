@@ -143,6 +143,10 @@ def run(seconds):
             zip((ratio, deep, makes, blocked, rounds, waits), threads)}
     for thread in threads:
         thread.join()
+    # Python 3.12 and later warn of a fork while the kernel still ends a thread that was joined.
+    for tid in tids.values():
+        while os.path.exists("/proc/self/task/%d" % tid):
+            time.sleep(0.001)
     print(json.dumps({"pid": os.getpid(), "tids": tids, "calls": counts[0],
                       "interrupted": counts[1]}), flush=True)
     pid = os.fork()

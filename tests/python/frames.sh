@@ -15,13 +15,16 @@ sampled()
 {
 	local seconds
 
+	: >tries
 	for seconds in 2 4 8; do
 		rm -f data
 		"$xsprof" record -q --python=400 -o data -- "$1" "$here/frames.py" run $seconds \
 			>said 2>log && [ ! -s log ] &&
 			"$dump" -q -f ndjson data >events 2>>log &&
 			python3 "$here/frames-check.py" events lossy <said >>log 2>&1 && return
+		echo "# $seconds seconds:" | cat - log >>tries
 	done
+	mv tries log
 	return 1
 }
 
