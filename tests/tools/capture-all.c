@@ -280,7 +280,7 @@ void cap_make_keys(void)
 	};
 	enum { WORK = 1, POINT, REQUEST, OP1, K, K2, ID, OP, EXTERNAL, INDEX, UNCERTAIN, CATEGORY };
 	struct cap_wide w;
-	uint32_t create;
+	uint32_t create, mark;
 	struct cap_ring r;
 
 	cap_host("hostname=keys\n");
@@ -288,6 +288,7 @@ void cap_make_keys(void)
 	cap_producer(0, 90, T(0));
 	cap_entry(XSPROF_ENTRY_CATEGORY, 1, 0, "say \"new\"", 9);
 	create = cap_name(1, CATEGORY + 1, "create");
+	mark = cap_name(1, CATEGORY + 2, "mark");
 	for (uint32_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		cap_name(0, i + 1, texts[i]);
 	cap_arena(0);
@@ -325,8 +326,11 @@ void cap_make_keys(void)
 	cap_wide_value(&w, CATEGORY, XSPROF_ARG_I64, 1);
 	cap_wide_put(&r, &w, false);
 	cap_event(&r, T(10), XSPROF_REC_END, 90, 0, 0, 0);
+	cap_wide(&w, T(11), XSPROF_REC_INSTANT, 90, mark, 0, 0);
+	cap_wide_value(&w, CATEGORY, XSPROF_ARG_I64, 1);
+	cap_wide_put(&r, &w, false);
 	cap_ring_close(&r, 0);
-	cap_end(T(11));
+	cap_end(T(12));
 }
 
 /*

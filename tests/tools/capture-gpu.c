@@ -81,6 +81,34 @@ void cap_make_launches(void)
 	cap_end(T(170));
 }
 
+/*
+ * Two processes whose numbers are those of devices: 1, which is described, and 2, which is not. The
+ * first uses both.
+ */
+void cap_make_contained(void)
+{
+	static const char device[] = "device.1={\"id\": 1, \"name\": \"described\"}";
+	struct cap_ring r;
+
+	cap_host("hostname=contained\n");
+	cap_clock(T(0), T(1000));
+	producer(0, 1);
+	cap_entry(XSPROF_ENTRY_FACT, 0, 0, device, strlen(device));
+	cap_arena(0);
+	producer(1, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		cap_ring_open(&r, i, 0, 256);
+		put(&r, i + 1, LAUNCH, XSPROF_GPU_RUNTIME, 1, 10, 12, 0);
+		if (i == 0) {
+			put_at(&r, 150, 1, 1, KERNEL, XSPROF_GPU_KERNEL, 1, 20, 30, 7);
+			put_at(&r, 150, 2, 1, NODE, XSPROF_GPU_KERNEL, 1, 20, 30, 7);
+		}
+		cap_ring_close(&r, 0);
+		cap_exit(i, XSPROF_HOW_EXITED, 0, T(160));
+	}
+	cap_end(T(170));
+}
+
 enum idle_name {
 	I_LAUNCH = 1, I_COPY_CALL, I_SYNC, I_KERNEL, I_COPY, I_PINNED, I_OP, I_UNRECORDED, NR_I,
 };

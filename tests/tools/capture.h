@@ -134,6 +134,7 @@ int cap_make_devices(const char *kind, uint32_t n);
 void cap_make_hostile_devices(void);
 /* capture-gpu.c */
 void cap_make_launches(void);
+void cap_make_contained(void);
 void cap_make_idle(void);
 void cap_make_hogs(void);
 void cap_make_launched(void);

@@ -330,7 +330,7 @@ for format in chrome kineto; do
 			            "request": {"id": "0x9", "id (2)": 1},
 			            "op1": {"op": "function", "External id": 5, "op (2)": 1,
 			                    "External id (2)": 2, "op (3)": 3},
-			            "create": {"category": 1}}
+			            "create": {"category": 1}, "mark": {"category": 1}}
 			else:
 			    index = got["point"]["Ev Idx"]
 			    want = {"work": {**work, "Ev Idx": got["work"]["Ev Idx"],
@@ -342,7 +342,9 @@ for format in chrome kineto; do
 			                    "External id (2)": 2, "op (2)": 3},
 			            "create": {"Ev Idx": got["create"]["Ev Idx"],
 			                       "External id": got["create"]["External id"],
-			                       "category": 'say "new"', "category (2)": 1}}
+			                       "category": 'say "new"', "category (2)": 1},
+			            "mark": {"Ev Idx": got["mark"]["Ev Idx"],
+			                     "category": 'say "new"', "category (2)": 1}}
 			got = {name: args for name, args in got.items() if name in want}
 			assert got == want, got
 		END

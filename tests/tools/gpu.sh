@@ -191,6 +191,9 @@ if form in ("chrome", "kineto"):
     ends = sorted(e["ts"] for e in trace if e.get("ph") == "f" and e["name"] == "ac2g")
     first = min(e["ts"] for e in trace if e.get("ph") == "X")
     assert not [ts for ts in ends if 58.5 < ts - first < 69.5], ends
+    begun, ended = ({e["id"] for e in trace if e.get("ph") == ph and e["name"] == "ac2g"}
+                    for ph in "sf")
+    assert ended and ended <= begun, ended - begun
 elif form == "ndjson":
     lines = [json.loads(line) for line in open(path)]
     got = sorted((key[:6], e[key]) for e in lines
@@ -221,6 +224,21 @@ clocks = [(c["pid"], c["before_launch"], c["before_launch_ns"])
           for c in json.load(sys.stdin)["device_clocks"]]
 assert clocks == [(100, 2, 2000), (200, 0, 0)], clocks' "$dir/out" 2>>"$dir/log"
 result "report --gpu and info count them for each device" $?
+
+"$make_capture" contained "$dir/contained.data" || exit 1
+"$xsprof" dump -f kineto -o "$dir/out" "$dir/contained.data" 2>"$dir/log" && python3 -c '
+import json, sys
+trace = json.load(open(sys.argv[1]))["traceEvents"]
+of = lambda cat: [(e["name"], e["pid"]) for e in trace if e.get("cat") == cat]
+apart = 1 + (1 << 23)
+calls, kernels = of("cuda_runtime"), dict(of("kernel"))
+assert sorted(calls) == [("cudaLaunchKernel", 2), ("cudaLaunchKernel", apart)], calls
+assert kernels["kernel"] == 1 and kernels["node"] not in (1, 2, apart), kernels
+labels = {e["pid"]: e["args"]["labels"] for e in trace if e["name"] == "process_labels"}
+other = "GPU %d, device 2 of process 1" % kernels["node"]
+assert labels == {apart: "CPU, process 1", 2: "CPU", 1: "GPU 1",
+                  kernels["node"]: other}, labels' "$dir/out" 2>>"$dir/log"
+result "dump -f kineto: no process has the number of a device" $?
 
 "$make_capture" measured "$dir/measured.data" || exit 1
 "$xsprof" report --gpu "$dir/measured.data" >"$dir/log" 2>&1 &&

@@ -33,6 +33,7 @@
  *	make-capture steps FILE		steps of a training
  *	make-capture hung FILE		steps, the last of which does not end
  *	make-capture launches FILE	calls, and what they started on a device
+ *	make-capture contained FILE	processes with the numbers of devices
  *	make-capture idle FILE		a device that is idle, for several reasons
  *	make-capture hogs FILE		... because its thread waits behind many tasks
  *	make-capture launched FILE	work of a device, launched in ranges and elsewhere
@@ -272,6 +273,7 @@ static const struct kind {
 	{ "rows", .plain = cap_make_rows },
 	{ "links", .plain = cap_make_links },
 	{ "launches", .plain = cap_make_launches },
+	{ "contained", .plain = cap_make_contained },
 	{ "idle", .plain = cap_make_idle },
 	{ "hogs", .plain = cap_make_hogs },
 	{ "launched", .plain = cap_make_launched },

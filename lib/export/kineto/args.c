@@ -57,6 +57,23 @@ static const struct {
 	{ XSR_OWN_SYNC, "cuda_sync_kind" },
 };
 
+const char *xsr_kineto_category(const struct xsr_kineto *k, uint32_t producer, uint32_t name)
+{
+	static const char *const known[] = { "default", "torch", "python_function" };
+	const char *category = xsprof_trace_category(k->w.trace, producer, name);
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(category, known[i]))
+			return NULL;
+	return category;
+}
+
+char *xsr_kineto_put_category(struct xsr_kineto *k, const char *category, char *p)
+{
+	return xsr_writer_text(&k->w, put_lit(xsr_writer_room(&k->w, p), ",\"category\":"),
+			       category, strlen(category));
+}
+
 char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, uint32_t own,
 		      char *p, bool *any)
 {

@@ -18,6 +18,7 @@ struct gpu {
 	uint64_t			tag;
 	uint64_t			annotation;
 	bool				has_external;
+	bool				arrow;		/* begins or ends here */
 };
 
 /* With several processes their numbers are kept apart, but remain numbers. */
@@ -115,20 +116,26 @@ static void link_call(struct xsr_kineto *k, struct gpu *g)
 		find_around(g, thread);
 		g->tag = xsr_link_around(k, thread);
 	}
+	g->arrow = g->correlation &&
+		   xsr_call_launches(xsprof_trace_name(k->w.trace, ev->producer, ev->name));
 	if (ev->value)
-		xsr_link_call(k, ev->producer, ev->value, g->external, g->tag);
+		xsr_link_call(k, ev->producer, ev->value, &(struct xsr_called){
+			.external = g->external, .tag = g->tag, .arrow = g->arrow,
+		});
 }
 
 static void link_work(struct xsr_kineto *k, struct gpu *g)
 {
-	uint64_t external = 0, tag = 0;
+	const struct xsr_called *called = g->ev->value ?
+		xsr_link_find(k, g->ev->producer, g->ev->value) : NULL;
 
-	if (g->ev->value && xsr_link_find(k, g->ev->producer, g->ev->value, &external, &tag)) {
-		if (!g->has_external && external) {
-			g->external = external;
+	if (called) {
+		if (!g->has_external && called->external) {
+			g->external = called->external;
 			g->has_external = true;
 		}
-		g->tag = tag;
+		g->tag = called->tag;
+		g->arrow = called->arrow;
 	}
 	if (!g->tag && g->has_external)
 		g->tag = xsr_link_op_tag(k, g->ev->producer, g->external);
@@ -263,7 +270,7 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 	k->w.buf->p = p;
 	put_collective(k, g);
 	k->w.buf->p = put_lit(xsp_buf_room(k->w.buf, XSP_BUF_ROOM), "}}");
-	if (g->correlation && !xsp_early_ns(&k->early, g->ev))
+	if (g->arrow && !xsp_early_ns(&k->early, g->ev))
 		put_flow(k, g, track, false);
 	xsr_link_gpu(k, g->tag, g->rec->device, g->rec->stream, g->begin, g->end);
 }
@@ -288,8 +295,7 @@ static void put_call(struct xsr_kineto *k, struct gpu *g)
 	p = put_u64(put_lit(p, "\"correlation\":"), g->correlation);
 	p = put_rest(k, g, XSR_OWN_CORRELATION, xsr_early_put(k, ev, p));
 	k->w.buf->p = put_lit(p, "}}");
-	if (g->correlation &&
-	    xsr_call_launches(xsprof_trace_name(k->w.trace, ev->producer, ev->name)))
+	if (g->arrow)
 		put_flow(k, g, thread, true);
 }
 
@@ -312,7 +318,7 @@ static void put_sync(struct xsr_kineto *k, struct gpu *g)
 	p = put_rest(k, g, XSR_OWN_SYNC | XSR_OWN_PLACE | XSR_OWN_CORRELATION,
 		     put_place(k, g, p));
 	k->w.buf->p = put_lit(p, "}}");
-	if (g->correlation)
+	if (g->arrow)
 		put_flow(k, g, track, false);
 }
 
@@ -360,10 +366,8 @@ static void put_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct 
 /* Does its call come later, and determine what it belongs to? */
 static bool waits(struct xsr_kineto *k, const struct xsprof_event *ev, const struct xsr_walk *walk)
 {
-	uint64_t external, tag;
-
 	return (ev->aux == XSPROF_GPU_SYNC || xsp_device_is_work(ev->aux)) && ev->value &&
-	       !xsr_link_find(k, ev->producer, ev->value, &external, &tag) &&
+	       !xsr_link_find(k, ev->producer, ev->value) &&
 	       xsr_wait_add(k->waits, ev, walk);
 }
 

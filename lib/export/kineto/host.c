@@ -9,22 +9,6 @@
 #include "result/absence.h"
 #include "result/post.h"
 
-/*
- * The category to write as an argument: readers would not know it in place of user_annotation. NULL
- * if it adds nothing: for ops, PyTorch's annotations, ranges without one.
- */
-static const char *said_category(const struct xsp_range *range, const char *category)
-{
-	static const char *const known[] = { "default", "torch", "python_function" };
-
-	if (range->kind != XSR_RANGE_ANNOTATION)
-		return NULL;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strcmp(category, known[i]))
-			return NULL;
-	return category;
-}
-
 /* @how: 0: it ended; XSR_OWN_CUT; XSR_OWN_FINISHED: it did not end, XSR_OWN_THREAD_ENDED: why. */
 static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t producer,
 		      const struct xsp_range *range, uint64_t end, const struct xsprof_event *more,
@@ -32,7 +16,8 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 {
 	const char *category = xsprof_trace_category(k->w.trace, producer, range->name);
 	const struct xsr_post *post = xsr_post_find(&k->said, range->index + 1);
-	const char *said = said_category(range, category);
+	const char *said = range->kind == XSR_RANGE_ANNOTATION ?
+			   xsr_kineto_category(k, producer, range->name) : NULL;
 	uint32_t own = XSR_OWN_INDEX | XSR_OWN_EXTERNAL | xsr_kineto_post_keys(post) |
 		       how | (range->lost ? XSR_OWN_UNCERTAIN : 0) |
 		       (said ? XSR_OWN_CATEGORY : 0);
@@ -61,8 +46,7 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 	if (range->lost)
 		p = put_lit(p, ",\"uncertain\":\"lost\"");
 	if (said)
-		p = xsr_writer_text(&k->w, put_lit(xsr_writer_room(&k->w, p), ",\"category\":"),
-				    said, strlen(said));
+		p = xsr_kineto_put_category(k, said, p);
 	if (range->note) {
 		xsr_walk_note(&walk, range->note, range->note_len);
 		p = xsr_kineto_op(k, range, &walk, post, own, p);

@@ -18,9 +18,14 @@
 #define COLLECTIVES	1024u
 #define COLLECTIVE_MAX	4096u	/* bytes of text */
 
+/* @key: of producer and correlation, 0 for none. */
 struct call {
-	uint64_t	key;		/* producer and correlation, 0 for none */
-	uint64_t	external;
+	uint64_t		key;
+	struct xsr_called	called;
+};
+
+struct op {
+	uint64_t	key;
 	uint64_t	tag;
 };
 
@@ -60,7 +65,7 @@ struct collective {
 
 struct xsr_link {
 	struct call	calls[1u << CALL_BITS];
-	struct call	ops[1u << OP_BITS];
+	struct op	ops[1u << OP_BITS];
 	struct forward	forwards[1u << FORWARD_BITS];
 	struct note	notes[NOTES];
 	struct span	spans[SPANS];
@@ -150,36 +155,32 @@ void xsr_link_op(struct xsr_kineto *k, uint32_t producer, uint64_t correlation, 
 	uint64_t key = mix(producer, correlation);
 
 	if (tag)
-		k->link->ops[key >> (64 - OP_BITS)] = (struct call){ key, correlation, tag };
+		k->link->ops[key >> (64 - OP_BITS)] = (struct op){ key, tag };
 }
 
 uint64_t xsr_link_op_tag(struct xsr_kineto *k, uint32_t producer, uint64_t correlation)
 {
 	uint64_t key = mix(producer, correlation);
-	const struct call *op = &k->link->ops[key >> (64 - OP_BITS)];
+	const struct op *op = &k->link->ops[key >> (64 - OP_BITS)];
 
 	return op->key == key ? op->tag : 0;
 }
 
 void xsr_link_call(struct xsr_kineto *k, uint32_t producer, uint64_t correlation,
-		   uint64_t external, uint64_t tag)
+		   const struct xsr_called *called)
 {
 	uint64_t key = mix(producer, correlation);
 
-	k->link->calls[key >> (64 - CALL_BITS)] = (struct call){ key, external, tag };
+	k->link->calls[key >> (64 - CALL_BITS)] = (struct call){ key, *called };
 }
 
-bool xsr_link_find(struct xsr_kineto *k, uint32_t producer, uint64_t correlation,
-		   uint64_t *external, uint64_t *tag)
+const struct xsr_called *xsr_link_find(const struct xsr_kineto *k, uint32_t producer,
+				       uint64_t correlation)
 {
 	uint64_t key = mix(producer, correlation);
 	const struct call *call = &k->link->calls[key >> (64 - CALL_BITS)];
 
-	if (call->key != key)
-		return false;
-	*external = call->external;
-	*tag = call->tag;
-	return true;
+	return call->key == key ? &call->called : NULL;
 }
 
 void xsr_link_set_collective(struct xsr_kineto *k, uint32_t producer, uint64_t correlation,

@@ -131,6 +131,13 @@ char *xsr_kineto_post(struct xsr_kineto *k, const struct xsr_post *post, bool *a
 /* The keys that it writes; XSR_OWN_... */
 uint32_t xsr_kineto_post_keys(const struct xsr_post *post);
 /*
+ * The category to write as an argument: readers would not know it in place of Kineto's. NULL: it is
+ * none, or one that Kineto's words state.
+ */
+const char *xsr_kineto_category(const struct xsr_kineto *k, uint32_t producer, uint32_t name);
+/* Writes it after a comma. */
+char *xsr_kineto_put_category(struct xsr_kineto *k, const char *category, char *p);
+/*
  * Writes arguments under their own names, numbered if the key is in use: one of @own, or of an
  * earlier argument. @gpu: only numbers are written, others are left out.
  */
@@ -212,11 +219,24 @@ uint64_t xsr_link_around(struct xsr_kineto *k, struct xsp_track *thread);
 /* An op with a correlation id begins inside an annotation. */
 void xsr_link_op(struct xsr_kineto *k, uint32_t producer, uint64_t correlation, uint64_t tag);
 uint64_t xsr_link_op_tag(struct xsr_kineto *k, uint32_t producer, uint64_t correlation);
-/* A call with @correlation belongs to the op @external, and to an annotation. */
+
+/**
+ * struct xsr_called - what is known of a call
+ * @external: the op that it belongs to, 0: none
+ * @tag: number of the annotation around it, 0: none
+ * @arrow: an arrow begins at it
+ */
+struct xsr_called {
+	uint64_t	external;
+	uint64_t	tag;
+	bool		arrow;
+};
+
 void xsr_link_call(struct xsr_kineto *k, uint32_t producer, uint64_t correlation,
-		   uint64_t external, uint64_t tag);
-bool xsr_link_find(struct xsr_kineto *k, uint32_t producer, uint64_t correlation,
-		   uint64_t *external, uint64_t *tag);
+		   const struct xsr_called *called);
+/* NULL: there was no such call, or it was long ago. */
+const struct xsr_called *xsr_link_find(const struct xsr_kineto *k, uint32_t producer,
+				       uint64_t correlation);
 /* Adds GPU activities that belong to an annotation. */
 void xsr_link_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t stream,
 		  uint64_t begin, uint64_t end);
@@ -264,6 +284,8 @@ int xsr_numbers_new(struct xsr_kineto *k);
 void xsr_numbers_free(struct xsr_numbers *numbers);
 /* The number in the trace of a process' device. */
 uint32_t xsr_number_of(struct xsr_kineto *k, uint32_t producer, uint32_t device);
+/* The number in the trace of a process: + XST_TID_APART if a device has its number. */
+uint32_t xsr_pid_shown(const struct xsr_kineto *k, uint32_t pid);
 /* A whole number among a device event's arguments, which may be of a device; for the writer. */
 uint64_t xsr_number_arg(void *data, uint32_t producer, const char *key, uint64_t value);
 /* How many devices are shown as another, because there are no more numbers. */

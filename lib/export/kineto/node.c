@@ -26,29 +26,34 @@ void xsr_node_made(struct xsr_kineto *k, const struct xsprof_event *ev)
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
 	struct xsp_track *thread = xsp_tracks_get(k->tracks, ev->producer, ev->pid, XSR_THREAD,
 						  ev->tid, ev->ns);
-	uint64_t node = link_of(rec->graph_node), external = 0, tag = 0;
+	uint64_t node = link_of(rec->graph_node);
+	const struct xsr_called *copied;
+	struct xsr_called called = { 0 };
 
 	xsp_captured_event(&k->captured, ev, thread);
 	/* As in ranges/captured.c: the record of the copy counts, in whichever order they come. */
-	if (ev->value)
-		(void)xsr_link_find(k, ev->producer, link_of(ev->value), &external, &tag);
-	else if (xsr_link_find(k, ev->producer, node, &external, &tag))
+	if (ev->value) {
+		copied = xsr_link_find(k, ev->producer, link_of(ev->value));
+		called.external = copied ? copied->external : 0;
+	} else if (xsr_link_find(k, ev->producer, node)) {
 		return;
-	else if (thread && rec->thread == ev->tid)
-		external = innermost_op(thread);
-	xsr_link_call(k, ev->producer, node, external, 0);
+	} else if (thread && rec->thread == ev->tid) {
+		called.external = innermost_op(thread);
+	}
+	xsr_link_call(k, ev->producer, node, &called);
 }
 
 char *xsr_node_put(struct xsr_kineto *k, const struct xsprof_event *ev, char *p)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
 	uint32_t in = xsp_captured_in(&k->captured, ev);
-	uint64_t external = 0, tag;
+	const struct xsr_called *called;
 
 	if (!in)
 		return p;
 	p = xsr_writer_name(&k->w, ev->producer, in, put_lit(p, ",\"captured in\":"));
-	if (xsr_link_find(k, ev->producer, link_of(rec->graph_node), &external, &tag) && external)
-		p = put_u64(put_lit(p, ",\"captured External id\":"), external);
+	called = xsr_link_find(k, ev->producer, link_of(rec->graph_node));
+	if (called && called->external)
+		p = put_u64(put_lit(p, ",\"captured External id\":"), called->external);
 	return xsr_writer_room(&k->w, p);
 }

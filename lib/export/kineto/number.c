@@ -3,13 +3,15 @@
  * Numbers of devices in a Kineto trace. Each process numbers the devices that it may use from 0, so
  * with CUDA_VISIBLE_DEVICES several call different devices by one number, or one by several. The
  * trace has one number for each device, told apart by kind and uuid, or without one by kind, name
- * and number: those of the trace's process keep theirs.
+ * and number: those of the trace's process keep theirs. In the trace a device is a process with its
+ * number, so a process with that number is shown with another.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "decode/tid.h"
 #include "export/kineto/local.h"
 #include "text/json-valid.h"
 
@@ -18,6 +20,7 @@
  * @shown: process and number there -> number in the trace
  * @known: which device -> its number in the trace
  * @taken: bitmap of numbers that are no free ones: a process calls a device so, or is called so
+ * @pids: bitmap of the numbers of processes
  * @seed: of @known
  * @full: no number is free
  * @merged: number of devices that have none of their own
@@ -27,6 +30,7 @@ struct xsr_numbers {
 	struct xsp_map		shown;
 	struct xsp_map		known;
 	uint64_t		taken[XSP_DEVICE_NUMBERS / 64];
+	uint64_t		pids[XSP_DEVICE_NUMBERS / 64];
 	uint64_t		seed;
 	bool			full;
 	uint64_t		merged;
@@ -71,9 +75,14 @@ static uint64_t identity(const struct xsr_numbers *n, const char *facts, uint32_
 	return h ? h : 1;
 }
 
-static void take(struct xsr_numbers *n, uint32_t number)
+static void set_bit(uint64_t *bits, uint32_t number)
 {
-	n->taken[number / 64] |= 1ull << number % 64;
+	bits[number / 64] |= 1ull << number % 64;
+}
+
+static bool has_bit(const uint64_t *bits, uint32_t number)
+{
+	return bits[number / 64] >> number % 64 & 1;
 }
 
 /* The next number that nothing uses. XSP_DEVICE_NUMBERS: none. */
@@ -82,7 +91,7 @@ static uint32_t free_number(struct xsr_numbers *n, uint32_t number)
 	for (uint32_t i = 1; !n->full && i < XSP_DEVICE_NUMBERS; i++) {
 		uint32_t at = (number + i) % XSP_DEVICE_NUMBERS;
 
-		if (!n->v[at].used && !(n->taken[at / 64] >> at % 64 & 1))
+		if (!n->v[at].used && !has_bit(n->taken, at))
 			return at;
 	}
 	n->full = true;
@@ -134,16 +143,18 @@ static int add_process(struct xsr_kineto *k, uint32_t producer, bool only_stated
 	if (xsprof_trace_get_producer(k->w.trace, producer, &process) < 0 ||
 	    (k->opts.pid && process.pid != k->opts.pid))
 		return 0;
-	if (process.pid < XSP_DEVICE_NUMBERS)
-		take(n, process.pid);
+	if (process.pid < XSP_DEVICE_NUMBERS) {
+		set_bit(n->taken, process.pid);
+		set_bit(n->pids, process.pid);
+	}
 	for (uint32_t i = 0;
 	     !err && !xsprof_trace_fact_at(k->w.trace, producer, i, &name, &value); i++) {
 		number = number_of(name);
-		if (number == XSP_DEVICE_NUMBERS || done[number / 64] >> number % 64 & 1)
+		if (number == XSP_DEVICE_NUMBERS || has_bit(done, number))
 			continue;
-		done[number / 64] |= 1ull << number % 64;
+		set_bit(done, number);
 		if (only_stated) {
-			take(n, number);
+			set_bit(n->taken, number);
 			continue;
 		}
 		value = xsprof_trace_fact(k->w.trace, producer, name);
@@ -195,8 +206,8 @@ uint32_t xsr_number_of(struct xsr_kineto *k, uint32_t producer, uint32_t device)
 		return (uint32_t)*shown;
 	if (device >= XSP_DEVICE_NUMBERS)
 		return device;
-	/* Nothing describes it: it may be another than the one with that number. */
-	if (n->v[device].facts) {
+	/* Nothing describes it: it may be another than the one with that number, or a process. */
+	if (n->v[device].facts || has_bit(n->pids, device)) {
 		at = free_number(n, device);
 		n->merged += at == XSP_DEVICE_NUMBERS;
 		if (at == XSP_DEVICE_NUMBERS)
@@ -209,6 +220,11 @@ uint32_t xsr_number_of(struct xsr_kineto *k, uint32_t producer, uint32_t device)
 	/* Without memory, it is searched for again. */
 	(void)xsp_map_set(&n->shown, key_of(producer, device), at);
 	return at;
+}
+
+uint32_t xsr_pid_shown(const struct xsr_kineto *k, uint32_t pid)
+{
+	return pid < XSP_DEVICE_NUMBERS && k->numbers->v[pid].facts ? pid + XST_TID_APART : pid;
 }
 
 uint64_t xsr_numbers_merged(const struct xsr_kineto *k)

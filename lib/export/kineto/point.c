@@ -78,7 +78,8 @@ void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
 		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"p\"",
 		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"g\"",
 	};
-	uint32_t own = XSR_OWN_INDEX;
+	const char *category = xsr_kineto_category(k, ev->producer, ev->name);
+	uint32_t own = XSR_OWN_INDEX | (category ? XSR_OWN_CATEGORY : 0);
 	bool any = true, oom;
 	char *p;
 
@@ -92,6 +93,8 @@ void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
 		p = put_device(k, walk, p);
 		own |= XSR_OWN_DEVICE;
 	}
+	if (category)
+		p = xsr_kineto_put_category(k, category, p);
 	p = xsr_kineto_args(k, walk, false, own, p, &any);
 	k->w.buf->p = put_lit(p, "}}");
 }

@@ -63,6 +63,13 @@ static uint64_t device_tid(const struct xsr_kineto *k, const struct xsp_track *t
 	return is_others(k, track) ? tid + (track->producer + 1ull) * OTHER_TID : tid;
 }
 
+/* Is it on a row of a process, not of a device? */
+static bool is_of_process(const struct xsp_track *track)
+{
+	return track->kind < XSR_STREAM ||
+	       (kind_of(track) == XSR_FAULTS && place_of(track) >> 32 == XSPROF_NO_DEVICE);
+}
+
 static char *put_ids(struct xsr_kineto *k, struct xsp_track *thread, char *p)
 {
 	uint64_t tid;
@@ -70,7 +77,8 @@ static char *put_ids(struct xsr_kineto *k, struct xsp_track *thread, char *p)
 	if (kind_of(thread) == XSR_OVERHEAD)
 		p = put_lit(p, "\"pid\":-1");
 	else
-		p = put_u32(put_lit(p, "\"pid\":"), thread->pid);
+		p = put_u32(put_lit(p, "\"pid\":"), is_of_process(thread) ?
+			    xsr_pid_shown(k, thread->pid) : thread->pid);
 	if (thread->kind == XSR_THREAD)
 		tid = xsp_track_tid(k->w.trace, thread);
 	else if (thread->kind < XSR_STREAM || thread->shown >> 32)
@@ -325,7 +333,7 @@ void xsr_kineto_names(struct xsr_kineto *k)
 {
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 	struct xsprof_trace_producer producer;
-	char pid[XSP_PUT_MAX], label[LABEL_MAX], text[XSP_PROGRAM_MAX];
+	char pid[XSP_PUT_MAX], label[LABEL_MAX], text[XSP_PROGRAM_MAX], *p;
 	const struct xsr_numbered *device;
 	struct xsp_rank rank, one;
 	uint32_t i;
@@ -337,9 +345,13 @@ void xsr_kineto_names(struct xsr_kineto *k)
 		if (xsprof_trace_get_producer(k->w.trace, i, &producer) < 0 ||
 		    (k->opts.pid && producer.pid != k->opts.pid))
 			continue;
-		*put_u32(pid, producer.pid) = '\0';
-		*(rank.several && xsp_rank_of(k->w.trace, i, &one) ?
-		  put_u32(put_lit(label, "CPU, rank "), one.rank) : put_lit(label, "CPU")) = '\0';
+		*put_u32(pid, xsr_pid_shown(k, producer.pid)) = '\0';
+		p = put_lit(label, "CPU");
+		if (rank.several && xsp_rank_of(k->w.trace, i, &one))
+			p = put_u32(put_lit(p, ", rank "), one.rank);
+		if (xsr_pid_shown(k, producer.pid) != producer.pid)
+			p = put_u32(put_lit(p, ", process "), producer.pid);
+		*p = '\0';
 		process(k, pid, process_text(k, i, text), label, producer.pid);
 	}
 	for (i = 0; i < XSP_DEVICE_NUMBERS; i++) {
