@@ -106,6 +106,13 @@ def check_kineto():
     flows = [(e["ph"], e["id"]) for e in events if e.get("cat") == "ac2g"]
     result(("s", 1) in flows and ("f", 1) in flows, "an arrow leads from call to kernel", flows)
     equal([d["name"] for d in trace["deviceProperties"]], ["Stand-in 1"], "deviceProperties")
+    tables = run([XSPROF, "report", "--gpu", path]).stdout.split("\n\n")
+    of = {kind: next(t for t in tables if t.splitlines()[0].endswith(kind))
+          for kind in ("Activity", "Call")}
+    equal([bool(re.search(r" Delay .* Moved ", of["Activity"])), "Moved" in of["Call"],
+           sorted(re.findall(r" (\S+ k?M?B) .*  (Mem\w+)", of["Activity"]))],
+          [True, False, [("1.0 MB", "Memcpy"), ("4.1 kB", "Memcpy"), ("512 B", "Memset")]],
+          "report --gpu: how much was moved")
 
 
 def check_many():

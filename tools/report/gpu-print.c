@@ -15,13 +15,13 @@
 #define LAUNCHERS	10u	/* of ops, where that was not asked for */
 
 enum column {
-	COUNT, TOTAL, SHARE, MEAN, MIN, P50, P99, MAX, DELAY, RATE, OCCUPANCY, COLUMNS,
+	COUNT, TOTAL, SHARE, MEAN, MIN, P50, P99, MAX, DELAY, MOVED, RATE, OCCUPANCY, COLUMNS,
 };
 
 static const char *const heads[COLUMNS] = {
 	[COUNT] = "Count", [TOTAL] = "Total", [SHARE] = "Busy", [MEAN] = "Mean", [MIN] = "Min",
-	[P50] = "P50", [P99] = "P99", [MAX] = "Max", [DELAY] = "Delay", [RATE] = "GB/s",
-	[OCCUPANCY] = "Occ.",
+	[P50] = "P50", [P99] = "P99", [MAX] = "Max", [DELAY] = "Delay", [MOVED] = "Moved",
+	[RATE] = "GB/s", [OCCUPANCY] = "Occ.",
 };
 
 static double percent(uint64_t part, uint64_t of)
@@ -53,6 +53,8 @@ static void cells(const struct gpu_row *row, uint64_t busy, char cell[COLUMNS][3
 	if (row->delays)
 		tool_format_time(cell[DELAY], 32, row->delay / row->delays);
 	/* Bytes a nanosecond are GB a second. */
+	if (row->bytes)
+		tool_format_bytes(cell[MOVED], 32, row->bytes);
 	if (row->bytes && g->total)
 		snprintf(cell[RATE], 32, "%.1f", (double)row->bytes / (double)g->total);
 	if (row->occupied_ns)
@@ -72,10 +74,13 @@ static void print_name(const struct gpu_report *gpu, const struct gpu_row *row)
 	putchar('\n');
 }
 
-/* Rows from @from to before @to; @columns of them, of calls fewer than of activities. */
+/*
+ * Rows from @from to before @to: of calls fewer columns than of activities, and how much was moved
+ * only where something was.
+ */
 static void print_rows(const struct gpu_report *gpu, uint32_t from, uint32_t to, const char *what)
 {
-	static const bool of_calls[COLUMNS] = {
+	bool shown[COLUMNS] = {
 		[COUNT] = true, [TOTAL] = true, [MEAN] = true, [MIN] = true, [P50] = true,
 		[P99] = true, [MAX] = true,
 	};
@@ -87,22 +92,25 @@ static void print_rows(const struct gpu_report *gpu, uint32_t from, uint32_t to,
 
 	if (from == to)
 		return;
-	for (int c = 0; c < COLUMNS; c++)
+	for (int c = 0; c < COLUMNS; c++) {
 		wide[c] = strlen(heads[c]);
+		shown[c] |= work && c != MOVED;
+	}
 	for (uint32_t i = from; i < from + n; i++) {
 		cells(&gpu->rows[i], gpu->busy, cell);
+		shown[MOVED] |= work && gpu->rows[i].bytes;
 		for (int c = 0; c < COLUMNS; c++)
 			wide[c] = report_max(wide[c], strlen(cell[c]));
 	}
 	printf("\n%s", bold ? "\033[1m" : "");
 	for (int c = 0; c < COLUMNS; c++)
-		if (work || of_calls[c])
+		if (shown[c])
 			printf("%*s  ", (int)wide[c], heads[c]);
 	printf("%s%s\n", what, bold ? "\033[0m" : "");
 	for (uint32_t i = from; i < from + n; i++) {
 		cells(&gpu->rows[i], gpu->busy, cell);
 		for (int c = 0; c < COLUMNS; c++)
-			if (work || of_calls[c])
+			if (shown[c])
 				printf("%*s  ", (int)wide[c], cell[c]);
 		print_name(gpu, &gpu->rows[i]);
 	}
