@@ -67,8 +67,7 @@ static void *hand_over(void *data)
 	uint8_t *bytes = NULL;
 	struct rocp_header *headers = NULL, **order = NULL;
 	enum rocp_what *whats = NULL;
-	uint64_t dropped = 0;
-	size_t n;
+	size_t dropped = 0, n;
 
 	pthread_mutex_lock(&handing);
 	pthread_mutex_lock(&lock);
@@ -88,7 +87,8 @@ static void *hand_over(void *data)
 		order = calloc(n, sizeof(*order));
 		for (size_t i = 0; i < n; i++) {
 			order[i] = &headers[rocp_is("reverse") ? n - 1 - i : i];
-			rocp_stand_in_counts[whats[i]] += headers[i].category == ROCP_TRACING;
+			__atomic_fetch_add(&rocp_stand_in_counts[whats[i]],
+					   headers[i].category == ROCP_TRACING, __ATOMIC_RELAXED);
 		}
 		b->fn(b->context, (struct rocp_id){ (uint64_t)(b - buffers) }, order, n, b->data,
 		      dropped);
@@ -132,17 +132,18 @@ static int put(struct buffer *b, enum rocp_what what, uint32_t category, uint32_
 
 static void put_odd(struct buffer *b, enum rocp_what what, const struct rocp_record *r)
 {
+	bool strange = rocp_is("strange"), shorter = rocp_is("short");
 	struct rocp_record odd = *r;
 
 	odd.size = sizeof(odd);
-	if (rocp_is("strange")) {
+	if (strange) {
 		(void)put(b, what, 3, 1, &odd, sizeof(odd));
 		odd.kind = 1;
 		(void)put(b, what, ROCP_TRACING, 1, &odd, sizeof(odd));
-	} else if (rocp_is("short")) {
+	} else if (shorter) {
 		(void)put(b, what, ROCP_TRACING, odd.kind, &odd, sizeof(odd));
 	}
-	rocp_stand_in_counts[what] -= rocp_is("strange") || rocp_is("short");
+	__atomic_fetch_sub(&rocp_stand_in_counts[what], strange || shorter, __ATOMIC_RELAXED);
 }
 
 static void emit_to(struct context *c, enum rocp_what what, uint32_t kind, const void *record,
