@@ -82,8 +82,8 @@ void cap_make_launches(void)
 }
 
 /*
- * Two processes whose numbers are those of devices: 1, which is described, and 2, which is not. The
- * first uses both.
+ * Process 1 uses device 1, which has a description, and device 2, which has none; process 2 uses
+ * neither.
  */
 void cap_make_contained(void)
 {

@@ -52,9 +52,9 @@ static void cells(const struct gpu_row *row, uint64_t busy, char cell[COLUMNS][3
 	snprintf(cell[SHARE], 32, "%.1f %%", percent(g->total, busy));
 	if (row->delays)
 		tool_format_time(cell[DELAY], 32, row->delay / row->delays);
-	/* Bytes a nanosecond are GB a second. */
 	if (row->bytes)
 		tool_format_bytes(cell[MOVED], 32, row->bytes);
+	/* Bytes per nanosecond are GB/s. */
 	if (row->bytes && g->total)
 		snprintf(cell[RATE], 32, "%.1f", (double)row->bytes / (double)g->total);
 	if (row->occupied_ns)
