@@ -125,25 +125,28 @@ def check_tracks():
     """What overlaps is on tracks of its own in Kineto's format."""
     record("--gpu=faults,managed,jit", what=["details"])
     trace = json.loads(run("dump", "-f", "kineto", CAPTURE).stdout)["traceEvents"]
-    tids = {key: {e["tid"] for e in trace if e.get("ph") == "X" and e["cat"] == cat and
-                  (e.get("args") or {}).get(arg) == value}
-            for key, cat, arg, value in (
-                ("copies", "gpu_memcpy", "stream", -1), ("kernels", "kernel", "stream", 7),
-                ("waits", "cuda_sync", "stream", 8), ("faults", "gpu_fault", "device", 1),
-                ("jit", "overhead", "device", 1))}
-    # Whether waits overlap depends on how soon the program makes the next one.
-    waits = [{**e, "tid": 0} for e in trace if e.get("cat") == "cuda_sync" and
-             e["args"]["stream"] == 8]
-    more = bool(gpulib.overlaps(waits))
-    equal([gpulib.overlaps(trace), {key: (min(v), len(v) > 1) for key, v in tids.items()}],
-          [[], {"copies": (8000000, True), "kernels": (7, True), "waits": (1000008, more),
-                "faults": (7000000, True), "jit": (0, True)}],
+    tracks = {key: [e for e in trace if e.get("ph") == "X" and e["cat"] == cat and
+                    (e.get("args") or {}).get(arg) == value]
+              for key, cat, arg, value in (
+                  ("copies", "gpu_memcpy", "stream", -1), ("kernels", "kernel", "stream", 7),
+                  ("waits", "cuda_sync", "stream", 8), ("faults", "gpu_fault", "device", 1),
+                  ("jit", "overhead", "device", 1))}
+    tids = {key: {e["tid"] for e in events} for key, events in tracks.items()}
+    # Copies and faults overlap always, the others where the program makes the next one in time.
+    more = {key: bool(gpulib.overlaps([{**e, "tid": 0} for e in events]))
+            for key, events in tracks.items()}
+    equal([gpulib.overlaps(trace), {key: (min(v), len(v) > 1) for key, v in tids.items()},
+           more["copies"], more["faults"]],
+          [[], {"copies": (8000000, True), "kernels": (7, more["kernels"]),
+                "waits": (1000008, more["waits"]), "faults": (7000000, True),
+                "jit": (0, more["jit"])}, True, True],
           "no two events of a track overlap, and the first track has the tid of its stream")
     names = {(e["pid"], e["tid"]): e["args"]["name"] for e in trace if e["name"] == "thread_name"}
     equal([names[1, 8000000], names[1, 7000000], names.get((-1, 0)),
            sorted({names[1, tid] for tid in tids["waits"]})[:2]],
           ["stream -1 ", "faults of unified memory", None,
-           ["stream 8 (sync)", "stream 8 (sync) (track 2)"][:1 + more]], "tracks have names")
+           ["stream 8 (sync)", "stream 8 (sync) (track 2)"][:1 + more["waits"]]],
+          "tracks have names")
     calls = {e["args"]["correlation"]: e["name"] for e in trace if e.get("cat") == "cuda_runtime"}
     equal([(e["args"]["device"], calls.get(e["args"].get("call correlation"))) for e in trace
            if e.get("name") == "JIT Compile (NVVM IR to PTX)"], [(1, "cudaLaunchKernel")],
