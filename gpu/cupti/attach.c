@@ -14,6 +14,12 @@
 
 static void *subscriber;
 
+/* Relaxed: the program's threads ask only whether there is one, and use nothing that it has. */
+static void set_subscriber(void *is)
+{
+	__atomic_store_n(&subscriber, is, __ATOMIC_RELAXED);
+}
+
 /* CUPTI takes the time from here. */
 static uint64_t now_ns(void)
 {
@@ -79,12 +85,12 @@ static void restore_defaults(void)
  */
 int cupti_attach(void)
 {
-	int err = cupti.subscribe(&subscriber, call, NULL);
+	void *mine = NULL;
+	int err = cupti.subscribe(&mine, call, NULL);
 
-	if (err) {
-		subscriber = NULL;
+	if (err)
 		return err;
-	}
+	set_subscriber(mine);
 	(void)cupti.set_thread_id(CUPTI_THREAD_SYSTEM);
 	err = cupti.set_timestamp(now_ns);
 	if (!err)
@@ -118,12 +124,12 @@ void cupti_detach(void)
 	cupti_device_buffers_restore();
 	restore_defaults();
 	(void)cupti.unsubscribe(subscriber);
-	subscriber = NULL;
+	set_subscriber(NULL);
 }
 
 bool cupti_attached(void)
 {
-	return subscriber;
+	return __atomic_load_n(&subscriber, __ATOMIC_RELAXED);
 }
 
 void cupti_probe(bool on)

@@ -520,6 +520,10 @@ struct cupti {
 	int	(*enable_all_waits)(uint8_t on);
 	int	(*enable_callback)(uint32_t on, void *subscriber, uint32_t domain, uint32_t id);
 	int	(*get_node_id)(void *node, uint64_t *id);
+	int	(*get_device_id)(void *context, uint32_t *id);
+	int	(*get_context_id)(void *context, uint32_t *id);
+	int	(*get_stream_id)(void *context, const void *stream, uint8_t per_thread,
+				 uint32_t *id);
 	int	(*configure_managed)(struct cupti_managed_config *configs, uint32_t nr);
 };
 

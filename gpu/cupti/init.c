@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "gpu/common/start.h"
+#include "gpu/cupti/handle.h"
 #include "gpu/cupti/managed.h"
 
 #define CHAINED		"XSPROF_CUDA_TOOL"
@@ -62,6 +63,7 @@ int InitializeInjection(void)
 			/* Measures the clock's rate now, not in the first recorded call. */
 			(void)xsprof_ticks_ns(0);
 			cupti_share_init();
+			cupti_handle_init();
 			err = cupti_kinds_on();
 			if (err)
 				cupti_tell(err);

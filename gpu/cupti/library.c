@@ -79,6 +79,9 @@ static const char *fill(void *lib)
 		{ &cupti.enable_all_waits, "cuptiActivityEnableAllSyncRecords" },
 		{ &cupti.enable_callback, "cuptiEnableCallback" },
 		{ &cupti.get_node_id, "cuptiGetGraphNodeId" },
+		{ &cupti.get_device_id, "cuptiGetDeviceId" },
+		{ &cupti.get_context_id, "cuptiGetContextId" },
+		{ &cupti.get_stream_id, "cuptiGetStreamIdEx" },
 		{ &cupti.configure_managed, "cuptiActivityConfigureUnifiedMemoryCounter" },
 	};
 

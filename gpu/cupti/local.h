@@ -19,6 +19,7 @@
  *	managed.c	unified memory (managed.h)
  *	links.c		how devices are connected
  *	nodes.c		which op created the nodes of graphs
+ *	handle.c	names that the program gives by handles (handle.h)
  *	values.c	metrics of kernels that CUPTI has not reported yet
  *	record.c	converts CUPTI's records
  *	probe.c		how long launches take

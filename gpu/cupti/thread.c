@@ -7,6 +7,7 @@
  * never idle launched since its buffer was full.  The thread is the library's.
  */
 #include "gpu/common/period.h"
+#include "gpu/cupti/handle.h"
 #include "gpu/cupti/managed.h"
 
 /* The first time CUPTI is ours already, since the program initialised CUDA. */
@@ -99,6 +100,7 @@ int cupti_thread_start(void)
 	cupti_collector.stop = stop;
 	cupti_collector.gave_up = gave_up;
 	cupti_collector.forget = forget;
+	cupti_collector.handle_named = cupti_handle_named;
 	/* Registered after CUDA's own end: it comes before that. */
 	return xsprof_collector_add(&cupti_collector);
 }

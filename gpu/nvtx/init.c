@@ -13,7 +13,7 @@
 
 static const struct nvtx_entry *const files[] = {
 	nvtx_range_entries, nvtx_event_entries, nvtx_name_entries, nvtx_object_entries,
-	nvtx_miss_entries,
+	nvtx_handle_entries, nvtx_miss_entries,
 };
 
 static const struct nvtx_callbacks *callbacks_of(nvtx_get_export get_export)

@@ -253,18 +253,21 @@ struct nvtx_entry {
 
 /* The functions of each file by module and slot; each list ends with module 0. */
 extern const struct nvtx_entry nvtx_range_entries[], nvtx_event_entries[], nvtx_name_entries[],
-	nvtx_object_entries[], nvtx_miss_entries[];
+	nvtx_object_entries[], nvtx_handle_entries[], nvtx_miss_entries[];
 
 #define NVTX_ENTRY(module, slot, func)	{ module, slot, (nvtx_slot)(func) }
 
 /* ---- calls that leave no record (miss.c) ----------------------------------------------------- */
 
 /* Calls that name CUDA and OpenCL objects: slots 2n + 1 (ASCII) and 2n + 2 (wide). */
-#define NVTX_MISSED_CUDA(X)	X(CuDevice, 0) X(CuContext, 1) X(CuStream, 2) X(CuEvent, 3)
-#define NVTX_MISSED_CUDART(X)	X(CudaDevice, 0) X(CudaStream, 1) X(CudaEvent, 2)
+#define NVTX_MISSED_CUDA(X)	X(CuDevice, 0) X(CuEvent, 3)
+#define NVTX_MISSED_CUDART(X)	X(CudaDevice, 0) X(CudaEvent, 2)
 #define NVTX_MISSED_OPENCL(X) \
 	X(ClDevice, 0) X(ClContext, 1) X(ClCommandQueue, 2) X(ClMemObject, 3) X(ClSampler, 4) \
 	X(ClProgram, 5) X(ClEvent, 6)
+
+/* The others, where nothing knows the handle (handle.c). */
+#define NVTX_MISSED_NAMES(X)	X(CuContext) X(CuStream) X(CudaStream)
 
 /* Calls of the payload extension. */
 #define NVTX_MISSED_EXT(X) \
@@ -295,12 +298,14 @@ extern const struct nvtx_entry nvtx_range_entries[], nvtx_event_entries[], nvtx_
 	X(NVTX_MISS_MEMORY, "ranges of a thread that is out of memory")
 
 #define NVTX_MISS_API_ID(api, n)	NVTX_MISS_##api,
+#define NVTX_MISS_NAME_ID(api)		NVTX_MISS_##api,
 #define NVTX_MISS_CASE_ID(id, text)	id,
 
 enum nvtx_miss {
 	NVTX_MISSED_CUDA(NVTX_MISS_API_ID)
 	NVTX_MISSED_CUDART(NVTX_MISS_API_ID)
 	NVTX_MISSED_OPENCL(NVTX_MISS_API_ID)
+	NVTX_MISSED_NAMES(NVTX_MISS_NAME_ID)
 	NVTX_MISSED_EXT(NVTX_MISS_API_ID)
 	NVTX_MISSED_CASES(NVTX_MISS_CASE_ID)
 	NVTX_NR_MISSES,

@@ -10,6 +10,7 @@
 #include "gpu/nvtx/local.h"
 
 #define API_TEXT(api, n)	"nvtxName" #api,
+#define NAME_TEXT(api)		"nvtxName" #api,
 #define EXT_TEXT(api, n)	"nvtx" #api,
 #define CASE_TEXT(id, text)	text,
 
@@ -17,6 +18,7 @@ static const char *const texts[NVTX_NR_MISSES] = {
 	NVTX_MISSED_CUDA(API_TEXT)
 	NVTX_MISSED_CUDART(API_TEXT)
 	NVTX_MISSED_OPENCL(API_TEXT)
+	NVTX_MISSED_NAMES(NAME_TEXT)
 	NVTX_MISSED_EXT(EXT_TEXT)
 	NVTX_MISSED_CASES(CASE_TEXT)
 };

@@ -6,6 +6,7 @@
  *	device.c	numbers and descriptions of devices
  *	put.c		many activities, and the account of those that are not recorded
  *	thread.c	collectors, and their threads
+ *	handle.c	names that are given by handles
  *	trust.c		files that no other user can write to
  *	plugin.c	collectors that are files
  */
@@ -88,6 +89,10 @@ bool xsp_recorder_gone(struct xsp_collector *k, uint64_t ns) XSP_HIDDEN;
 void xsp_misses_show(struct xsp_collector *k, bool last) XSP_HIDDEN;
 /* In a forked child: resets the counts. */
 void xsp_misses_forget(struct xsp_collector *k) XSP_HIDDEN;
+
+/* ---- thread.c ---- */
+/* Those that were added; none is ever removed. */
+struct xsp_collector *xsp_collectors(void) XSP_HIDDEN;
 
 /* ---- trust.c ---- */
 /**

@@ -20,6 +20,8 @@
 #define EXIT_S		10u
 #define WAIT_S		5u	/* ... for the recorder */
 #define TRY_US		1000u
+/* Of the structure of a collector as it was first. */
+#define FIRST_SIZE	offsetof(struct xsprof_collector, handle_named)
 
 /* From the C++ ABI: atexit() with an argument. */
 extern int __cxa_atexit(void (*function)(void *data), void *data, void *object);
@@ -27,6 +29,12 @@ extern int __cxa_atexit(void (*function)(void *data), void *data, void *object);
 /* Guards the list, and which collectors have a thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct xsp_collector *collectors;
+
+struct xsp_collector *xsp_collectors(void)
+{
+	/* Acquire: pairs with the release when one is added: it is complete. */
+	return __atomic_load_n(&collectors, __ATOMIC_ACQUIRE);
+}
 
 /* ---- waking ---------------------------------------------------------------------------------- */
 
@@ -134,8 +142,7 @@ void xsp_collectors_flush(void)
 	uint64_t until = xsp_monotonic() + FLUSH_NS;
 	int err = errno;
 
-	for (struct xsp_collector *k = __atomic_load_n(&collectors, __ATOMIC_ACQUIRE); k;
-	     k = k->next)
+	for (struct xsp_collector *k = xsp_collectors(); k; k = k->next)
 		flush(k, until);
 	errno = err;
 }
@@ -229,8 +236,7 @@ __attribute__((destructor)) static void all_at_exit(void)
 {
 	int err = errno;
 
-	for (struct xsp_collector *k = __atomic_load_n(&collectors, __ATOMIC_ACQUIRE); k;
-	     k = k->next)
+	for (struct xsp_collector *k = xsp_collectors(); k; k = k->next)
 		at_exit(k);
 	errno = err;
 }
@@ -289,11 +295,11 @@ static int check(const struct xsprof_collector *c)
 		return -EINVAL;
 	if (c->version != XSPROF_COLLECTOR_VERSION)
 		return -EPROTO;
-	if (c->size < sizeof(*c) || !c->name || !c->category || !*c->category || !c->work ||
+	if (c->size < FIRST_SIZE || !c->name || !c->category || !*c->category || !c->work ||
 	    (c->nr_misses && !c->misses))
 		return -EINVAL;
-	rest = (const char *)c + sizeof(*c);
-	for (size_t i = 0; i < c->size - sizeof(*c); i++)
+	rest = (const char *)c;
+	for (size_t i = sizeof(*c); i < c->size; i++)
 		if (rest[i])
 			return -E2BIG;
 	return 0;
@@ -320,7 +326,8 @@ static int make(struct xsprof_collector *collector)
 		return err;
 	}
 	k->stated = stated;
-	k->c = *collector;
+	memcpy(&k->c, collector,
+	       collector->size < sizeof(k->c) ? collector->size : sizeof(k->c));
 	k->category = xsprof_category(collector->category);
 	k->off.text = "activities that came after recording was paused";
 	k->next = collectors;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A plug-in with a fault: BAD_VERSION, BAD_FIELDS, BAD_SIZE, BAD_ENTRY (it has none), or NOTHING,
- * which has none: there is nothing to record.
+ * which has none: there is nothing to record. OLDER is no fault: its structure ends before the
+ * functions that were added.
  */
 #include <stdio.h>
 
@@ -13,7 +14,8 @@ _Static_assert(sizeof(struct xsprof_device_property) == 24, "never changes");
 _Static_assert(offsetof(struct xsprof_device, properties) == 40, "uuid, index, count before it");
 _Static_assert(offsetof(struct xsprof_device_activity, thread) == 80, "the last of version 1");
 _Static_assert(offsetof(struct xsprof_collector, version) == 8, "behind the size");
-_Static_assert(offsetof(struct xsprof_collector, own) == 88, "the last of version 1");
+_Static_assert(offsetof(struct xsprof_collector, own) == 88, "the last of the first ones");
+_Static_assert(offsetof(struct xsprof_collector, handle_named) == 96, "added to these");
 
 static uint64_t work(void *data)
 {
@@ -29,6 +31,8 @@ static struct {
 	.c = {
 #ifdef BAD_SIZE
 		.size = sizeof(size_t),
+#elif defined(OLDER)
+		.size = offsetof(struct xsprof_collector, handle_named),
 #else
 		.size = sizeof(bad),
 #endif

@@ -92,6 +92,7 @@ def compile_all():
     for what in ("version", "fields", "size", "entry"):
         compile_one(f"{what}.so", "bad.c", f"-DBAD_{what.upper()}", *plugin)
     compile_one("nothing.so", "bad.c", "-DNOTHING", *plugin)
+    compile_one("older.so", "bad.c", "-DOLDER", *plugin)
     with open(os.path.join(HERE, "example.c"), encoding="ascii") as f:
         lines = len(f.readlines())
     result(lines <= 150, "the example has at most 150 lines", lines)
@@ -339,6 +340,10 @@ def check_refused():
               XSPROF_COLLECTORS=path("nothing.so"))
     result(got.stdout == "entry 1\n" and path("nothing.so") not in got.stderr,
            "one with nothing to record says nothing", got.stderr)
+    got = run([XSPROF, "record", "-q", "-o", CAPTURE, "--", path("program"), "jobs", "2"],
+              XSPROF_COLLECTORS=path("older.so"))
+    result(got.stdout.startswith("entry 1\na bad collector works\n"),
+           "a collector of before functions were added works", (got.stdout, got.stderr))
 
 
 def check_loader_words():

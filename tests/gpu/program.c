@@ -425,6 +425,8 @@ int main(int argc, char **argv)
 		xsprof_resume();
 		launch_sampled(2, n);
 	}
+	if (!strcmp(what, "named"))
+		named();
 	if (!strcmp(what, "pause-late"))
 		paused_late();
 	if (!strcmp(what, "pause")) {

@@ -34,4 +34,8 @@ void queries(long n);
 /* Has ranges until it is not recorded any more, and goes on for a moment. */
 void program_goes_on(void);
 
+
+/* program-names.c: names streams and contexts. */
+void named(void);
+
 #endif /* PROGRAM_H */

@@ -209,6 +209,9 @@ EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*now)(void));
 EXPORT int cuptiActivityEnableLatencyTimestamps(uint8_t on);
 EXPORT int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_managed_config *v, uint32_t nr);
 EXPORT int cuptiGetGraphNodeId(void *node, uint64_t *id);
+EXPORT int cuptiGetContextId(uintptr_t context, uint32_t *id);
+EXPORT int cuptiGetStreamIdEx(uintptr_t context, uintptr_t stream, uint8_t per_thread,
+			      uint32_t *id);
 EXPORT int cuptiEnableCallback(uint32_t on, void *subscriber, uint32_t domain, uint32_t id);
 
 int cuptiGetVersion(uint32_t *v)
@@ -383,4 +386,17 @@ int cuptiGetGraphNodeId(void *node, uint64_t *id)
 {
 	*id = (uintptr_t)node;
 	return node ? 0 : 1;
+}
+
+/* Handles are their numbers. */
+int cuptiGetContextId(uintptr_t context, uint32_t *id)
+{
+	*id = (uint32_t)context;
+	return context != 3;
+}
+
+int cuptiGetStreamIdEx(uintptr_t context, uintptr_t stream, uint8_t per_thread, uint32_t *id)
+{
+	*id = (uint32_t)stream;
+	return context != 3 || per_thread;
 }

@@ -93,6 +93,23 @@ static inline struct xsprof_kv xsprof_str(xsprof_name_t key, const char *v)
 }
 
 /**
+ * xsprof_i32s() - a list of numbers as an argument
+ * @key: its key
+ * @v: the numbers; not copied here
+ * @n: how many, at most XSPROF_TEXT_MAX / 4
+ *
+ * Return: the argument.
+ */
+static inline struct xsprof_kv xsprof_i32s(xsprof_name_t key, const int32_t *v, size_t n)
+{
+	struct xsprof_kv kv = { key, XSPROF_ARG_I32S, 0, { 0 } };
+
+	kv.u.ptr = v;
+	kv.len = n * sizeof(*v);
+	return kv;
+}
+
+/**
  * xsprof_begin_args() - xsprof_begin() with arguments
  * @name: what begins
  * @kv: arguments; strings are copied before it returns

@@ -4,13 +4,13 @@
  * of their runtimes, in unmodified programs.  A program that drives a device itself may call these
  * functions too.  The rules for threads, signals and errno are those of <xsprof/xsprof.h>.
  *
- *	devices		xsprof_device_add(), xsprof_context_name(), xsprof_stream_name()
+ *	devices		xsprof_device_add(), xsprof_context_name(), xsprof_stream_name(),
+ *			xsprof_handle_name()
  *	clocks		xsprof_device_clock(), xsprof_device_ticks(), xsprof_ticks_ns(),
  *			xsprof_ns_ticks()
  *	activities	xsprof_device_activity(), xsprof_thread_id()
  *	a collector	xsprof_collector_add(), xsprof_collector_wake(), xsprof_collector_put(),
- *			xsprof_collector_asked(), xsprof_collector_missed(),
- *			xsprof_say(), XSPROF_COLLECTOR_ENTRY
+ *			xsprof_collector_asked(), xsprof_collector_missed(), xsprof_say(), ..._ENTRY
  *	a recorder that comes later	xsprof_join(), xsprof_leave()
  */
 #ifndef XSPROF_COLLECTOR_H
@@ -83,23 +83,6 @@ XSPROF_API void xsprof_device_activity(const struct xsprof_device_activity *acti
 #ifdef __cplusplus
 #pragma GCC diagnostic pop
 #endif
-
-/**
- * xsprof_i32s() - a list of numbers as an argument, of this and all other functions with arguments
- * @key: its key
- * @v: the numbers; not copied here
- * @n: how many, at most XSPROF_TEXT_MAX / 4
- *
- * Return: the argument.
- */
-static inline struct xsprof_kv xsprof_i32s(xsprof_name_t key, const int32_t *v, size_t n)
-{
-	struct xsprof_kv kv = { key, XSPROF_ARG_I32S, 0, { 0 } };
-
-	kv.u.ptr = v;
-	kv.len = n * sizeof(*v);
-	return kv;
-}
 
 /**
  * xsprof_thread_id() - the calling thread, as records have it
@@ -220,6 +203,17 @@ XSPROF_API int xsprof_stream_name(uint32_t device, uint32_t context, uint32_t st
 /* The same of a context. */
 XSPROF_API int xsprof_context_name(uint32_t device, uint32_t context, const char *name);
 
+/**
+ * xsprof_handle_name() - the same of an object that has a handle of its runtime, as with NVTX
+ * @type: of the handle: "CUstream", "CUcontext", or another that a collector knows
+ * @handle: the handle
+ * @name: its name
+ *
+ * Return: the same; -ENOENT: no collector knows the type; -EAGAIN: that one does not record now;
+ * -ENOSYS: its runtime is too old.
+ */
+XSPROF_API int xsprof_handle_name(const char *type, const void *handle, const char *name);
+
 /* ---- clocks --------------------------------------------------------------------------------- */
 
 /**
@@ -313,6 +307,9 @@ struct xsprof_miss {
  *	activities are not the child's.  It may only do what a signal handler may do
  * @data: passed to the functions
  * @own: used by the library
+ * @handle_named: of xsprof_handle_name(), in its thread: call xsprof_stream_name() or
+ *	xsprof_context_name() with the numbers that activities have.  Also while recording is off.
+ *	Return: as that; -ENOENT: handles of this type are another collector's
  *
  * The first call is @start if recording is on, else @stop, which undoes what a collector set up in
  * advance in order to miss nothing at the program's start.  All functions except @work may be NULL.
@@ -338,6 +335,8 @@ struct xsprof_collector {
 	void			(*forget)(void *data);
 	void			*data;
 	struct xsp_collector	*own;
+	int			(*handle_named)(void *data, const char *type, const void *handle,
+						const char *name);
 };
 
 /**

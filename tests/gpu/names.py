@@ -1,0 +1,50 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Names that a program gives to streams and contexts with NVTX: the collector of NVTX asks that of
+# CUDA for the numbers. Stand-ins for libcupti and libcuda; no GPU is used.
+
+import json
+import os
+
+import gpulib
+from gpulib import BUILD, CAPTURE, finish, result
+from replaylib import equal, record, run
+
+CUDA = os.path.join(BUILD, "tests", "gpu", "libcuda-stand-in.so")
+STREAMS = {7: "compute", 8: "to the device", 9: "from the device"}
+
+
+def missed(events):
+    return {e["name"].removeprefix("not recorded: "): e["i64"] for e in events
+            if e["type"] == "counter" and e["name"].startswith("not recorded: nvtxName")}
+
+
+def check_names():
+    got, _, events = record("--gpu", what=["named"], LD_PRELOAD=CUDA)
+    equal([line for line in got.stdout.splitlines() if line.startswith(("nvtx", "named", "paused"))],
+          ["nvtx: 1", "named: -2 -22 -22", "paused: -11"],
+          "an unknown type of handle, no text, and CUPTI given back: an error for each")
+    equal(missed(events), {"nvtxNameCuStream": 2, "nvtxNameCuContext": 1, "nvtxNameCudaStream": 1,
+                           "nvtxNameCuEvent": 1}, "names of what is not known are counted")
+    rows = json.loads(run("report", "--gpu", "--json", CAPTURE).stdout)["streams"]
+    equal({row["stream"]: (row["name"], row["context_name"]) for row in rows},
+          {n: (name, "of the trainer") for n, name in STREAMS.items()},
+          "report --gpu has the last name of each")
+    text = run("report", "--gpu", CAPTURE).stdout
+    result("stream 8 (to the device) of context 3 (of the trainer)" in text,
+           "in its table too (replay)", text)
+    trace = run("dump", "-f", "kineto", CAPTURE).stdout
+    equal([f"stream {n} {name}" in trace for n, name in STREAMS.items()], [True] * 3,
+          "and Kineto's format")
+
+
+def check_without():
+    for what, options, more in (("libcuda", ["--gpu"], {}), ("--gpu", [], {"LD_PRELOAD": CUDA})):
+        _, _, events = record(*options, what=["named"], **more)
+        equal(missed(events).get("nvtxNameCuStream"), 4, f"without {what}, each is counted")
+
+
+check_names()
+check_without()
+finish()
