@@ -130,6 +130,19 @@ int xsprof_device_add(const struct xsprof_device *device)
 	return ret ? ret : first + (int)device->index;
 }
 
+/* Cut before a character of UTF-8 that does not fit.  Return: @to. */
+static char *cut(char to[NAME_MAX_BYTES], const char *name)
+{
+	size_t n = strnlen(name, NAME_MAX_BYTES);
+
+	if (n == NAME_MAX_BYTES)
+		for (n--; n && ((unsigned char)name[n] & 0xc0) == 0x80; n--)
+			;
+	memcpy(to, name, n);
+	to[n] = '\0';
+	return to;
+}
+
 int xsprof_stream_name(uint32_t device, uint32_t context, uint32_t stream, const char *name)
 {
 	char key[48], text[NAME_MAX_BYTES];
@@ -137,7 +150,7 @@ int xsprof_stream_name(uint32_t device, uint32_t context, uint32_t stream, const
 	if (!name)
 		return -EINVAL;
 	snprintf(key, sizeof(key), "stream.%u.%u.%u", device, context, stream);
-	return xsprof_fact(key, plain(text, sizeof(text), name));
+	return xsprof_fact(key, cut(text, name));
 }
 
 int xsprof_context_name(uint32_t device, uint32_t context, const char *name)
@@ -147,5 +160,5 @@ int xsprof_context_name(uint32_t device, uint32_t context, const char *name)
 	if (!name)
 		return -EINVAL;
 	snprintf(key, sizeof(key), "context.%u.%u", device, context);
-	return xsprof_fact(key, plain(text, sizeof(text), name));
+	return xsprof_fact(key, cut(text, name));
 }

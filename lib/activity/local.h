@@ -56,7 +56,8 @@ void xsp_devices_forget(void) XSP_HIDDEN;
  * @written: bytes since the last wait for the recorder; used by the thread
  * @stalled: time since when the recorder reads nothing, ns of CLOCK_MONOTONIC; 0: it reads
  * @patience: time until when to wait for it, 0: no limit
- * @off: number of activities that came while recording was off
+ * @wanted_at: ticks when it was last seen that recording is on; set by the thread
+ * @off: number of activities that began while recording was off
  * @stated: of each miss, and of @off, the number in the last fact
  * @next: next collector
  */
@@ -77,6 +78,7 @@ struct xsp_collector {
 	uint64_t		written;
 	uint64_t		stalled;
 	uint64_t		patience;
+	uint64_t		wanted_at;
 	struct xsprof_miss	off;
 	uint64_t		*stated;
 	struct xsp_collector	*next;

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "activity/local.h"
+#include "ring/activity.h"
+#include "ring/state.h"
 
 #define RECORD_BYTES	256u	/* of an activity with as many arguments */
 #define ARGS		7u
@@ -50,11 +52,14 @@ void xsprof_collector_put(struct xsprof_collector *collector,
 		xsprof_device_activity(activity, kv, n);
 		return;
 	}
-	if (!xsprof_wants(activity->name)) {
+	/* What began before a pause comes after it. */
+	if (!xsprof_wants(activity->name) &&
+	    !xsp_was_wanted(k->category, __atomic_load_n(&k->wanted_at, __ATOMIC_RELAXED),
+			    activity->begin)) {
 		xsprof_collector_missed(&k->off, 1);
 		return;
 	}
-	xsprof_device_activity(activity, kv, n);
+	xsp_device_activity(activity, kv, n);
 	k->written += n > ARGS ? 2 * RECORD_BYTES : RECORD_BYTES;
 	if (k->written >= xsprof_ctl_page.ctl.ring_size / 2 &&
 	    xsprof_ctl_page.ctl.mode == XSPROF_MODE_DISCARD)

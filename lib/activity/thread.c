@@ -152,8 +152,11 @@ void xsp_collectors_flush(void)
 /* When the recorder leaves, the program gets its old speed back. */
 static void follow(struct xsp_collector *k)
 {
+	uint64_t now = xsprof_now();
 	bool wanted = !xsp_recorder_gone(k, GONE) && xsprof_enabled() >> k->category & 1;
 
+	if (wanted)
+		__atomic_store_n(&k->wanted_at, now, __ATOMIC_RELAXED);
 	if (!k->c.start || (k->told && wanted == k->on))
 		return;
 	k->told = true;
@@ -278,7 +281,7 @@ static void forget(void)
 		k->pid = 0;
 		k->rung = k->end = k->over = k->on = k->told = false;
 		k->asked = k->done = 0;
-		k->written = k->stalled = k->patience = 0;
+		k->written = k->stalled = k->patience = k->wanted_at = 0;
 		xsp_misses_forget(k);
 		if (k->c.forget)
 			k->c.forget(k->c.data);
@@ -329,7 +332,7 @@ static int make(struct xsprof_collector *collector)
 	memcpy(&k->c, collector,
 	       collector->size < sizeof(k->c) ? collector->size : sizeof(k->c));
 	k->category = xsprof_category(collector->category);
-	k->off.text = "activities that came after recording was paused";
+	k->off.text = "activities that began after recording was paused";
 	k->next = collectors;
 	xsp_at_fork(&fork_hook);
 	/* Release: a forked child and xsprof_collector_wake() see it complete. */

@@ -3,8 +3,7 @@
  * Records activities of devices, with arguments. Records are built on the stack, so everything is
  * signal-safe.
  */
-#include <xsprof/collector.h>
-
+#include "ring/activity.h"
 #include "ring/pack.h"
 
 /* The part of a GPU record after its first slot. */
@@ -30,12 +29,12 @@ uint32_t xsprof_thread_id(void)
 	return xsp_thread.tid;
 }
 
-void xsprof_device_activity(const struct xsprof_device_activity *a, const struct xsprof_kv *kv,
-			    size_t n)
+void xsp_device_activity(const struct xsprof_device_activity *a, const struct xsprof_kv *kv,
+			 size_t n)
 {
 	struct xsp_pack p;
 
-	if (!is_known(a) || !xsprof_wants(a->name))
+	if (!is_known(a))
 		return;
 	p.records = 0;
 	xsp_pack_start(&p, xsp_hdr(xsp_this_tid(), XSPROF_REC_GPU, 0),
@@ -53,4 +52,11 @@ void xsprof_device_activity(const struct xsprof_device_activity *a, const struct
 		if (!xsp_pack_kv(&p, &kv[i]))
 			break;
 	xsp_pack_write(&p, false);
+}
+
+void xsprof_device_activity(const struct xsprof_device_activity *a, const struct xsprof_kv *kv,
+			    size_t n)
+{
+	if (xsprof_wants(a->name))
+		xsp_device_activity(a, kv, n);
 }

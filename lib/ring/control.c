@@ -15,6 +15,16 @@ static void control_record(uint32_t op, uint64_t enabled)
 	xsp_put_slow(xsp_hdr(xsp_thread_enter(), XSPROF_REC_CONTROL, 1), payload, 1, 0);
 }
 
+/* When the program paused last, in ticks, and the categories that were enabled until then. */
+static uint64_t paused_at, enabled_before;
+
+static void note_pause(uint64_t enabled)
+{
+	__atomic_store_n(&enabled_before, enabled, __ATOMIC_RELAXED);
+	/* Release: pairs with the acquire in xsp_was_wanted(), which then sees the categories. */
+	__atomic_store_n(&paused_at, xsprof_now(), __ATOMIC_RELEASE);
+}
+
 int xsprof_category_enable(int category, int on)
 {
 	uint64_t bit = 1ull << (category & 63);
@@ -55,6 +65,17 @@ void xsp_control_paused(bool on)
 	__atomic_add_fetch(&xsp_resumed, 1, __ATOMIC_RELAXED);
 }
 
+bool xsp_was_wanted(int category, uint64_t wanted_at, uint64_t ticks)
+{
+	uint64_t at = __atomic_load_n(&paused_at, __ATOMIC_ACQUIRE);
+
+	if (!xsp_attached() || paused() & XSPROF_PAUSED_RECORDER)
+		return false;
+	return ticks < wanted_at ||
+	       (ticks < at &&
+		__atomic_load_n(&enabled_before, __ATOMIC_RELAXED) >> category & 1);
+}
+
 int xsprof_pause(void)
 {
 	int err, saved = errno;
@@ -63,6 +84,7 @@ int xsprof_pause(void)
 		return -ENOTCONN;
 	if (paused() & XSPROF_PAUSED_PROGRAM)
 		return 0;
+	note_pause(xsprof_enabled());
 	err = xsp_kept.backend->control(0, 0, XSPROF_PAUSED_PROGRAM, 0);
 	errno = saved;
 	if (!err)

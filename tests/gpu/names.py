@@ -12,7 +12,7 @@ from gpulib import BUILD, CAPTURE, finish, result
 from replaylib import equal, record, run
 
 CUDA = os.path.join(BUILD, "tests", "gpu", "libcuda-stand-in.so")
-STREAMS = {7: "compute", 8: "to the device", 9: "from the device"}
+STREAMS = {7: "compute", 8: "zum Ger\u00e4t", 9: '"from" the device'}
 
 
 def missed(events):
@@ -32,11 +32,19 @@ def check_names():
           {n: (name, "of the trainer") for n, name in STREAMS.items()},
           "report --gpu has the last name of each")
     text = run("report", "--gpu", CAPTURE).stdout
-    result("stream 8 (to the device) of context 3 (of the trainer)" in text,
+    result("stream 8 (zum Ger\u00e4t) of context 3 (of the trainer)" in text,
            "in its table too (replay)", text)
-    trace = run("dump", "-f", "kineto", CAPTURE).stdout
-    equal([f"stream {n} {name}" in trace for n, name in STREAMS.items()], [True] * 3,
-          "and Kineto's format")
+    for form, track in (("kineto", "stream {} {}"), ("chrome", "GPU 1 stream {} ({}), context 3 "
+                                                     "(of the trainer)")):
+        trace = json.loads(run("dump", "-f", form, CAPTURE).stdout)["traceEvents"]
+        got = {e["args"]["name"] for e in trace if e["name"] == "thread_name"}
+        want = {track.format(n, name) for n, name in STREAMS.items()}
+        equal(sorted(want - got), [], f"{form}'s format")
+    run("dump", "-f", "perfetto", "-o", CAPTURE + ".pftrace", CAPTURE)
+    with open(CAPTURE + ".pftrace", "rb") as f:
+        trace = f.read()
+    equal([f"stream {n} ({name})".encode() in trace for n, name in STREAMS.items()], [True] * 3,
+          "perfetto's format")
 
 
 def check_without():

@@ -69,7 +69,7 @@ void named(void)
 	stand_in_kernel(stand_in_call(false, 1), 9, "_Z4axpyPKfPfi", 0);
 	name(NVTX_CUDA, NVTX_NAME_CONTEXT_A, 3, "of the trainer");
 	name(NVTX_CUDA, NVTX_NAME_STREAM_A, 7, "compute");
-	name(NVTX_CUDA, NVTX_NAME_STREAM_W, 8, L"to the device");
+	name(NVTX_CUDA, NVTX_NAME_STREAM_W, 8, L"zum Ger\u00e4t");
 	name(NVTX_CUDART, NVTX_NAME_RUNTIME_STREAM_A, 9, "first");
 	name(NVTX_CUDART, NVTX_NAME_RUNTIME_STREAM_W, 9, L"\"from\" the device");
 	/* Handles that CUDA does not know, and no text. */

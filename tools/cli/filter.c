@@ -212,7 +212,7 @@ bool xsp_trace_has_devices(struct xsprof_trace *trace)
 		return false;
 	for (uint32_t n = 0; n < info.producers; n++)
 		for (uint32_t i = 0; !xsprof_trace_fact_at(trace, n, i, &key, &value); i++)
-			if (!strncmp(key, "device.", 7))
+			if (!strncmp(key, "device.", 7) || !strcmp(key, "cupti_version"))
 				return true;
 	return false;
 }

@@ -80,7 +80,10 @@ void record_explain_gpu(const struct recording *r)
 
 	if (!opts->gpu || r->file_error)
 		return;
-	if (!r->stats.devices)
+	if (!r->stats.devices && r->stats.cuda)
+		tool_note("--gpu: CUDA was initialised, and did not tell of a device until the "
+			  "end: no work was launched, or it ended at once");
+	else if (!r->stats.devices)
 		tool_note("--gpu: no recorded process used CUDA, OpenCL, Vulkan, Level Zero or "
 			  "ROCm, as with a CPU build of PyTorch or without a driver, or it ended "
 			  "as soon as it did: %s has no device activity", opts->output);

@@ -148,3 +148,23 @@ bool gpu_clock(const struct gpu_report *gpu, uint32_t device, int64_t *worst, in
 	*best = *best > 0 ? *best : 0;
 	return clock;
 }
+
+/* Time in which @a overlapped @b, ns; @either: the union of both. */
+static uint64_t overlap(const struct gpu_device *d, enum gpu_busy_of a, enum gpu_busy_of b,
+			enum gpu_busy_of either)
+{
+	uint64_t both = gpu_busy_ns(d->busy[a]) + gpu_busy_ns(d->busy[b]);
+	uint64_t all = gpu_busy_ns(d->busy[either]);
+
+	return both > all ? both - all : 0;
+}
+
+uint64_t gpu_copies_beside(const struct gpu_device *d)
+{
+	return overlap(d, GPU_BUSY_KERNELS, GPU_BUSY_COPIES, GPU_BUSY_MOST);
+}
+
+uint64_t gpu_collectives_beside(const struct gpu_device *d)
+{
+	return overlap(d, GPU_BUSY_COLLECTIVES, GPU_BUSY_COMPUTING, GPU_BUSY_KERNELS);
+}

@@ -48,9 +48,9 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	       ",\"measured_in_passes\":%" PRIu64 ",\"before_their_call\":%" PRIu64
 	       ",\"before_their_call_ns\":%" PRIu64,
 	       all, kernels, copies, d->sets, d->others,
-	       kernels + copies > all ? kernels + copies - all : 0, d->bytes,
+	       gpu_copies_beside(d), d->bytes,
 	       gpu_busy_late(d->busy[GPU_BUSY_ALL]), d->unrecorded, d->in_use,
-	       gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]), gpu_overlap(d), d->kernels,
+	       gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]), gpu_collectives_beside(d), d->kernels,
 	       d->measured, d->passes, d->early, d->early_ns);
 	if (gpu_clock(gpu, number, &worst, &best))
 		printf(",\"clock_within_ns\":%" PRId64 ",\"clock_best_ns\":%" PRId64, worst, best);

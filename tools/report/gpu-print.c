@@ -15,12 +15,12 @@
 #define LAUNCHERS	10u	/* of ops, where that was not asked for */
 
 enum column {
-	COUNT, TOTAL, SHARE, MEAN, MIN, P50, P99, MAX, DELAY, MOVED, RATE, OCCUPANCY, COLUMNS,
+	COUNT, TOTAL, SHARE, MEAN, MIN, P50, P99, MAX, DELAY, BYTES, RATE, OCCUPANCY, COLUMNS,
 };
 
 static const char *const heads[COLUMNS] = {
 	[COUNT] = "Count", [TOTAL] = "Total", [SHARE] = "Busy", [MEAN] = "Mean", [MIN] = "Min",
-	[P50] = "P50", [P99] = "P99", [MAX] = "Max", [DELAY] = "Delay", [MOVED] = "Moved",
+	[P50] = "P50", [P99] = "P99", [MAX] = "Max", [DELAY] = "Delay", [BYTES] = "Bytes",
 	[RATE] = "GB/s", [OCCUPANCY] = "Occ.",
 };
 
@@ -47,13 +47,13 @@ static void cells(const struct gpu_row *row, uint64_t busy, char cell[COLUMNS][3
 		tool_format_time(cell[P50], 32, xsp_group_quantile(g, 0.5));
 		tool_format_time(cell[P99], 32, xsp_group_quantile(g, 0.99));
 	}
+	if (row->bytes)
+		tool_format_bytes(cell[BYTES], 32, row->bytes);
 	if (!xsp_device_is_work(row->kind))
 		return;
 	snprintf(cell[SHARE], 32, "%.1f %%", percent(g->total, busy));
 	if (row->delays)
 		tool_format_time(cell[DELAY], 32, row->delay / row->delays);
-	if (row->bytes)
-		tool_format_bytes(cell[MOVED], 32, row->bytes);
 	/* Bytes per nanosecond are GB/s. */
 	if (row->bytes && g->total)
 		snprintf(cell[RATE], 32, "%.1f", (double)row->bytes / (double)g->total);
@@ -75,8 +75,8 @@ static void print_name(const struct gpu_report *gpu, const struct gpu_row *row)
 }
 
 /*
- * Rows from @from to before @to: of calls fewer columns than of activities, and how much was moved
- * only where something was.
+ * Rows from @from to before @to: of calls fewer columns than of activities, and how many bytes were
+ * moved, or allocated, only where some were.
  */
 static void print_rows(const struct gpu_report *gpu, uint32_t from, uint32_t to, const char *what)
 {
@@ -94,11 +94,11 @@ static void print_rows(const struct gpu_report *gpu, uint32_t from, uint32_t to,
 		return;
 	for (int c = 0; c < COLUMNS; c++) {
 		wide[c] = strlen(heads[c]);
-		shown[c] |= work && c != MOVED;
+		shown[c] |= work && c != BYTES;
 	}
 	for (uint32_t i = from; i < from + n; i++) {
 		cells(&gpu->rows[i], gpu->busy, cell);
-		shown[MOVED] |= work && gpu->rows[i].bytes;
+		shown[BYTES] |= gpu->rows[i].bytes != 0;
 		for (int c = 0; c < COLUMNS; c++)
 			wide[c] = report_max(wide[c], strlen(cell[c]));
 	}
@@ -205,10 +205,10 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	if (collectives)
 		printf("; collectives %s, of these %s beside other kernels",
 		       tool_format_time(a, sizeof(a), collectives),
-		       tool_format_time(b, sizeof(b), gpu_overlap(d)));
-	if (kernels + copies > all)
+		       tool_format_time(b, sizeof(b), gpu_collectives_beside(d)));
+	if (gpu_copies_beside(d))
 		printf("; copies beside kernels %s",
-		       tool_format_time(a, sizeof(a), kernels + copies - all));
+		       tool_format_time(a, sizeof(a), gpu_copies_beside(d)));
 	if (d->in_use)
 		printf("; memory at most %s", tool_format_bytes((char[32]){ 0 }, 32, d->in_use));
 	putchar('\n');
@@ -313,6 +313,7 @@ void gpu_print(const struct gpu_report *gpu)
 	print_head(gpu);
 	if (gpu->report->by == REPORT_BY_NAME) {
 		gpu_print_launchers(gpu, limit);
+		gpu_print_captured(gpu);
 		return;
 	}
 	if (gpu->report->by & REPORT_BY_NAME) {

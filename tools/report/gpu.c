@@ -154,6 +154,14 @@ static void match(struct reader *r, const struct xsprof_event *ev, uint32_t row)
 	}
 }
 
+/* As many of the activity's bytes as of its time. */
+static uint64_t bytes_within(const struct xsprof_event *ev, uint64_t bytes, uint64_t ns)
+{
+	uint64_t all = ev->end_ns - ev->begin_ns;
+
+	return ns < all ? (uint64_t)((double)bytes * (double)ns / (double)all + 0.5) : bytes;
+}
+
 /* @begin, @end: its part in the window. */
 static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu_row *row,
 		     uint64_t begin, uint64_t end)
@@ -163,10 +171,11 @@ static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu
 	struct gpu_stream *s = d ? gpu_stream_of(&r->gpu, ev, rec,
 						 (uint32_t)(d - r->gpu.devices)) : NULL;
 	struct xsr_launch launch;
+	uint64_t bytes = bytes_within(ev, rec->bytes, end - begin);
 	struct xsr_walk walk;
 	double occupancy;
 
-	row->bytes += rec->bytes;
+	row->bytes += bytes;
 	r->gpu.graphs |= rec->graph_node != 0;
 	r->gpu.unlisted += !s;
 	if (s) {
@@ -186,7 +195,9 @@ static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu
 	else
 		gpu_busy_add(d->busy[ev->aux == XSPROF_GPU_MEMCPY ? GPU_BUSY_COPIES :
 								     GPU_BUSY_KERNELS], begin, end);
-	d->bytes += ev->aux == XSPROF_GPU_MEMCPY ? rec->bytes : 0;
+	if (ev->aux != XSPROF_GPU_MEMSET && ev->aux != XSPROF_GPU_CUSTOM)
+		gpu_busy_add(d->busy[GPU_BUSY_MOST], begin, end);
+	d->bytes += ev->aux == XSPROF_GPU_MEMCPY ? bytes : 0;
 	d->first = begin < d->first ? begin : d->first;
 	d->last = end > d->last ? end : d->last;
 	d->kernels += ev->aux == XSPROF_GPU_KERNEL;
@@ -347,6 +358,7 @@ int gpu_run(struct report *report)
 {
 	struct reader *r = calloc(1, sizeof(*r));
 	struct refused refused = { 0 };
+	const char *why;
 	int status, ret;
 	uint32_t pid;
 
@@ -360,9 +372,9 @@ int gpu_run(struct report *report)
 	missed_facts(&r->gpu.missed, report->source.trace);
 	select_missed(&r->gpu);
 	if (!status && !r->gpu.events && !xsp_filter_given(&report->filter) &&
-	    refused_next(&refused, report->source.trace, &pid))
-		status = tool_error("%s: has no GPU events: process %u could not record them: "
-				    "'xsprof info' says why", report->source.path, pid);
+	    (why = refused_next(&refused, report->source.trace, &pid)))
+		status = tool_error("%s: has no GPU events: process %u could not record them: %s",
+				    report->source.path, pid, why);
 	else if (!status && !r->gpu.events && !xsp_filter_given(&report->filter))
 		status = tool_error("%s: has no GPU events: it was not recorded with --gpu, or no "
 				    "process used CUDA (a CPU build of PyTorch, no driver), "

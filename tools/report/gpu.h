@@ -45,10 +45,10 @@ void gpu_busy_gaps(const struct gpu_busy *busy,
 
 /* ---- gpu.c ----------------------------------------------------------------------------------- */
 
-/* Kernels of collectives are kernels too, as are those of none. */
+/* Kernels of collectives are kernels too, as are those of none; MOST: kernels or copies. */
 enum gpu_busy_of {
 	GPU_BUSY_ALL, GPU_BUSY_KERNELS, GPU_BUSY_COPIES, GPU_BUSY_COLLECTIVES, GPU_BUSY_COMPUTING,
-	GPU_BUSY_KINDS,
+	GPU_BUSY_MOST, GPU_BUSY_KINDS,
 };
 
 /**
@@ -357,15 +357,9 @@ struct gpu_report {
 	struct device_clocks	clocks;
 };
 
-/* Time in which collectives overlapped other kernels, ns. */
-static inline uint64_t gpu_overlap(const struct gpu_device *d)
-{
-	uint64_t both = gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]) +
-			gpu_busy_ns(d->busy[GPU_BUSY_COMPUTING]);
-	uint64_t all = gpu_busy_ns(d->busy[GPU_BUSY_KERNELS]);
-
-	return both > all ? both - all : 0;
-}
+/* Time in which copies, or collectives, overlapped (other) kernels, ns (devices.c). */
+uint64_t gpu_copies_beside(const struct gpu_device *d);
+uint64_t gpu_collectives_beside(const struct gpu_device *d);
 
 /* The index of the device with @number in a process, -1: not listed. */
 static inline int gpu_device_find(const struct gpu_report *gpu, uint32_t producer, uint32_t number)

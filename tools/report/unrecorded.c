@@ -68,14 +68,18 @@ static int end_off(struct gpu_unrecorded *u, uint64_t ns)
 	return begin ? add(u, begin, ns) : 0;
 }
 
-/* Which categories are on has changed. */
+/*
+ * Which categories are on has changed.  While those of its activities are unknown, which are
+ * written late, one that is on may be theirs.
+ */
 static int switched(struct gpu_unrecorded *u, const struct xsprof_event *ev)
 {
+	uint64_t theirs = u->categories ? u->categories : UINT64_MAX;
 	bool paused = ev->aux == XSPROF_CONTROL_PAUSE;
 
-	if (ev->aux < XSPROF_CONTROL_ENABLE || ev->aux > XSPROF_CONTROL_SWITCH || !u->categories)
+	if (ev->aux < XSPROF_CONTROL_ENABLE || ev->aux > XSPROF_CONTROL_SWITCH)
 		return 0;
-	if (!paused && ev->value & u->categories)
+	if (!paused && ev->value & theirs)
 		return end_off(u, ev->ns);
 	u->off = u->off ? u->off : ev->ns;
 	return 0;

@@ -241,7 +241,8 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 		[XSPROF_GPU_CUSTOM] = "custom",
 	};
 	uint32_t own = XSR_OWN_PLACE | XSR_OWN_CORRELATION | XSR_OWN_GRAPH;
-	uint64_t ns = g->end - g->begin;
+	/* Of all of it: what is in the window may be a part. */
+	uint64_t ns = g->ev->end_ns > g->ev->begin_ns ? g->ev->end_ns - g->ev->begin_ns : 0;
 	struct xsp_track *track;
 	bool any;
 	char *p;

@@ -267,7 +267,7 @@ static void stream_name(struct xsr_kineto *k, struct xsp_track *track)
 	if (kind_of(track) == XSR_STREAM_SYNC)
 		p = put_lit(p, " (sync)");
 	/* Kineto writes the blank. */
-	else if (kind_of(track) == XSR_STREAM && (name || !is_beside(track)))
+	if (name || (kind_of(track) == XSR_STREAM && !is_beside(track)))
 		*p++ = ' ';
 	if (name)
 		p = xsp_escape_json(p, name, strnlen(name, 256), NULL);

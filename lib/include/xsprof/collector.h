@@ -191,7 +191,7 @@ XSPROF_API int xsprof_device_add(const struct xsprof_device *device);
  * @device: its device's number
  * @context: as activities have it
  * @stream: as activities have it
- * @name: what readers show beside the number; printable ASCII
+ * @name: what readers show beside the number, in UTF-8; cut after 255 bytes
  *
  * The last name counts, for all activities of the stream.  From any thread; not signal-safe.
  *
@@ -394,7 +394,8 @@ XSPROF_API void xsprof_say(const char *fmt, ...) __attribute__((format(printf, 1
  *
  * As xsprof_device_activity(), with two differences.  If the ring is full it waits for the
  * recorder, up to a second at a time, as long as the recorder lives.  While recording is off it
- * counts the activity ("not recorded: activities that came after recording was paused").
+ * records what began before, and counts the rest ("not recorded: activities that began after
+ * recording was paused").
  *
  * From the collector's own functions alone.
  */
