@@ -8,6 +8,7 @@
 #include "result/numbers.h"
 #include "result/writer.h"
 #include "text/json-valid.h"
+#include "text/json.h"
 #include "text/utf8.h"
 
 #define NAMES_MEMORY	(4u << 20)
@@ -202,7 +203,7 @@ char *xsr_writer_json(struct xsr_writer *w, struct xsr_walk *walk,
 	if (!xsp_json_valid(w->text))
 		return xsr_writer_text(w, p, w->text, len);
 	w->buf->p = p;
-	xsp_buf_put(w->buf, w->text, len);
+	xsp_json_put_valid(w->buf, w->text, len);
 	return xsp_buf_room(w->buf, XSP_BUF_ROOM);
 }
 

@@ -149,3 +149,25 @@ char *xsp_escape_json(char *p, const char *str, size_t len, bool *altered)
 	}
 	return p;
 }
+
+char *xsp_escape_valid_json(char *p, const char *str, size_t len)
+{
+	const unsigned char *s = (const unsigned char *)str, *end = s + len;
+	unsigned int cp;
+	size_t n;
+
+	for (; s < end; s += n) {
+		n = *s < 0x80 ? 0 : xsp_utf8(s, (size_t)(end - s), &cp);
+		if (!n) {
+			n = 1;
+			cp = *s;
+		}
+		if (cp == 0x7f || (n > 1 && unprintable(cp))) {
+			p = put_json_code(p, cp);
+		} else {
+			memcpy(p, s, n);
+			p += n;
+		}
+	}
+	return p;
+}

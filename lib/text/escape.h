@@ -28,4 +28,10 @@ size_t xsp_escape_print(FILE *file, const char *s, size_t len);
  */
 char *xsp_escape_json(char *p, const char *s, size_t len, bool *altered);
 
+/*
+ * For text that is valid JSON already: in its strings the same characters become \uHHHH, except
+ * control characters below 0x20, which are blanks there.
+ */
+char *xsp_escape_valid_json(char *p, const char *s, size_t len);
+
 #endif /* XSPROF_OUT_ESCAPE_H */

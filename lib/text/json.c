@@ -85,3 +85,14 @@ void xsp_json_print(FILE *file, const char *s, size_t len)
 	}
 	fputc('"', file);
 }
+
+void xsp_json_put_valid(struct xsp_buf *buf, const char *json, size_t len)
+{
+	char piece[XSP_ESCAPE_MAX * 256];
+	size_t n;
+
+	for (; len; json += n, len -= n) {
+		n = xsp_utf8_piece(json, len, 250);
+		xsp_buf_put(buf, piece, (size_t)(xsp_escape_valid_json(piece, json, n) - piece));
+	}
+}

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "text/buf.h"
 #include "text/escape.h"
 #include "text/put.h"
 
@@ -41,6 +42,8 @@ char *xsp_json_hex(char *p, const void *bytes, size_t len);
  * each byte of @s, and room for the keys.
  */
 char *xsp_json_field(char *p, const char *key, const char *s, size_t len);
+/* Writes text that is valid JSON, harmless when shown on a terminal. */
+void xsp_json_put_valid(struct xsp_buf *buf, const char *json, size_t len);
 /* Writes a string to a stdio stream. */
 void xsp_json_print(FILE *file, const char *s, size_t len);
 

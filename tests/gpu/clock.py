@@ -108,6 +108,10 @@ def check_one_side():
     equal([lines[0].endswith(": unknown"), "early by an unknown time" in lines[1],
            "once early by at least 100 ns" in lines[1]], [True] * 3, "info says unknown")
     equal(fact, {"late_at_most_ns": -100, "early_at_most_ns": None}, "and so does the fact")
+    report = json.loads(gpulib.run([XSPROF, "report", "--gpu", "--json", CAPTURE]).stdout)
+    device, = report["devices"]
+    equal([sum(row["ns"] for row in device["idle"]), device["idle_ns"] > 0],
+          [device["idle_ns"], True], "report --gpu: the reasons of idle times add up to these")
 
 
 def check_late():

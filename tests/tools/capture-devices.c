@@ -185,6 +185,8 @@ void cap_make_hostile_devices(void)
 	static const char *const facts[] = {
 		"device.0={\"id\": 0, \"name\": \"" EVIL "\"}",
 		"device.1={\"id\": 1, \"name\": \"\\u001b[31m\\u009b1m\\u202e\\n\"}",
+		/* Valid JSON, which may be copied; the number is another device's. */
+		"device.2={\"id\": 0, \"name\": \"\xc2\x9b" "1m\xe2\x80\xae\x7f\"}",
 		"stream.0.0.7=" EVIL "\n",
 		"exe=/tmp/" EVIL,
 	};
@@ -201,14 +203,15 @@ void cap_make_hostile_devices(void)
 	cap_arena(0);
 	cap_thread(0, 100, EVIL);
 	cap_ring_open(&r, 0, 0, 64);
-	for (uint32_t i = 0; i < 2; i++) {
-		gpu(&r, T(10 + 10 * i), XSPROF_GPU_KERNEL, i);
+	for (uint32_t i = 0; i < 4; i++) {
+		/* The last one is no device's number, and may be that of a process. */
+		gpu(&r, T(10 + 10 * i), XSPROF_GPU_KERNEL, i < 3 ? i : 4000);
 		cap_event(&r, T(15 + 10 * i), XSPROF_REC_SAMPLE, 100, 2,
 			  XSPROF_SAMPLE_RUNS | 12 << XSPROF_SAMPLE_LINE_SHIFT, 100ull << 32 | 1);
 	}
 	cap_ring_close(&r, 0);
-	cap_exit(0, XSPROF_HOW_EXITED, 0, T(40));
-	cap_end(T(41));
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(50));
+	cap_end(T(51));
 }
 
 /* CPUs with a sub-buffer at the begin and one at the end: all are open at once. */

@@ -245,4 +245,14 @@ result "dump -f kineto: no process has the number of a device" $?
 	grep -q '^ *0  *1e+308  *kernel$' "$dir/log" &&
 	grep -q '^ *0  *123456789012345\.2  *node$' "$dir/log"
 result "metrics of kernels: a number without room for its digits has an exponent" $?
+
+"$make_capture" hostile-devices "$dir/hostile.data" || exit 1
+"$xsprof" dump -f kineto -o "$dir/out" "$dir/hostile.data" 2>"$dir/log" && python3 -c '
+import json, sys
+trace = json.load(open(sys.argv[1]))
+ids = [d["id"] for d in trace["deviceProperties"]]
+pids = sorted(e["pid"] for e in trace["traceEvents"] if e.get("cat") == "kernel")
+# The first fact is no JSON.
+assert (ids, pids) == ([1, 2], [0, 1, 2, 4000 + (1 << 31)]), (ids, pids)' "$dir/out" 2>>"$dir/log"
+result "dump -f kineto: no device has the id of another, nor the number of a process" $?
 finish

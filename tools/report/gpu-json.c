@@ -117,8 +117,9 @@ void gpu_print_json(const struct gpu_report *gpu)
 			fputs("null", stdout);
 		else
 			printf("%u", s->stream);
-		printf(",\"pid\":%u,\"count\":%" PRIu64 ",\"busy_ns\":%" PRIu64 ",\"name\":",
-		       s->pid, s->count, gpu_busy_ns(s->busy));
+		printf(",\"pid\":%u,\"count\":%" PRIu64 ",\"busy_ns\":%" PRIu64
+		       ",\"uncounted_ns\":%" PRIu64 ",\"name\":", s->pid, s->count,
+		       gpu_busy_ns(s->busy), gpu_busy_late(s->busy));
 		name = xsp_stream_name(gpu->report->source.trace, s->producer, s->number,
 				       s->context, s->stream);
 		print_text(name ? name : "");

@@ -131,7 +131,7 @@ static void print_name_of(const char *name)
 static void print_stream(const struct gpu_report *gpu, const struct gpu_stream *s, uint64_t span)
 {
 	const struct xsprof_trace *trace = gpu->report->source.trace;
-	uint64_t ns = gpu_busy_ns(s->busy);
+	uint64_t ns = gpu_busy_ns(s->busy), late = gpu_busy_late(s->busy);
 	char text[32];
 
 	/* Activities of the driver itself have no stream. */
@@ -144,9 +144,13 @@ static void print_stream(const struct gpu_report *gpu, const struct gpu_stream *
 		printf(" of context %u", s->context);
 		print_name_of(xsp_context_name(trace, s->producer, s->number, s->context));
 	}
-	printf(", process %u: %" PRIu64 " activit%s, busy for %s (%.1f %%)\n", s->pid, s->count,
+	printf(", process %u: %" PRIu64 " activit%s, busy for %s (%.1f %%)", s->pid, s->count,
 	       s->count == 1 ? "y" : "ies", tool_format_time(text, sizeof(text), ns),
 	       percent(ns, span));
+	if (late)
+		printf("; up to %s more was told of too late to be counted",
+		       tool_format_time(text, sizeof(text), late));
+	putchar('\n');
 }
 
 /* Times of the host and the device are compared with each other, as in delays. */

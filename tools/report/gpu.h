@@ -334,7 +334,7 @@ struct gpu_report {
 	uint64_t		busy;
 	uint64_t		events;
 	struct xsp_map		numbers;
-	struct gpu_idle_row	idle[GPU_IDLE_ROWS + GPU_DEVICES];
+	struct gpu_idle_row	idle[GPU_IDLE_ROWS + 2 * GPU_DEVICES];
 	uint32_t		nr_idle;
 	struct gpu_copy_row	copies[GPU_COPY_ROWS];
 	uint32_t		nr_copies;

@@ -73,7 +73,7 @@ static int by_begin(const void *pa, const void *pb)
 
 static void add_call(struct idle *idle, struct idle_time *t, const struct idle_call *call)
 {
-	uint32_t room = idle->room_calls ? 2 * idle->room_calls : 1024, *link = &t->calls;
+	uint32_t room = idle->room_calls ? 2 * idle->room_calls : 1024;
 	struct idle_call *calls;
 
 	if (idle->nr_calls == idle->room_calls) {
@@ -85,11 +85,34 @@ static void add_call(struct idle *idle, struct idle_time *t, const struct idle_c
 		idle->calls = calls;
 		idle->room_calls = room;
 	}
-	while (*link && idle->calls[*link - 1].from <= call->from)
-		link = &idle->calls[*link - 1].next;
 	idle->calls[idle->nr_calls] = *call;
-	idle->calls[idle->nr_calls].next = *link;
-	*link = ++idle->nr_calls;
+	idle->calls[idle->nr_calls++].in = (uint32_t)(t - idle->v);
+}
+
+/* Of two that begin at once, the outer one first. */
+static int by_time(const void *pa, const void *pb)
+{
+	const struct idle_call *a = pa, *b = pb;
+
+	if (a->in != b->in)
+		return a->in < b->in ? -1 : 1;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->to < b->to) - (a->to > b->to);
+}
+
+/* Calls come in the order of their ends, those of threads one after the other. */
+static void sort_calls(struct idle *idle)
+{
+	if (idle->nr_calls)
+		qsort(idle->calls, idle->nr_calls, sizeof(*idle->calls), by_time);
+	for (uint32_t i = 0; i < idle->nr_calls; i++) {
+		struct idle_time *t = &idle->v[idle->calls[i].in];
+
+		if (!i || idle->calls[i - 1].in != idle->calls[i].in)
+			t->calls = i;
+		t->calls_end = i + 1;
+	}
 }
 
 /* The first idle time of the thread and the device that ends by a launch after @ns. */
@@ -177,8 +200,8 @@ static void did(struct host *h, struct idle_time *t, uint64_t to, const struct c
 {
 	uint64_t at = t->at;
 
-	for (uint32_t i = t->calls; i && at < to; i = h->idle->calls[i - 1].next) {
-		const struct idle_call *call = &h->idle->calls[i - 1];
+	for (uint32_t i = t->calls; i < t->calls_end && at < to; i++) {
+		const struct idle_call *call = &h->idle->calls[i];
 		uint64_t from = call->from > at ? call->from : at;
 		uint64_t end = call->to < to ? call->to : to;
 
@@ -195,6 +218,8 @@ static void did(struct host *h, struct idle_time *t, uint64_t to, const struct c
 	if (at < to)
 		add_plain(h, t, to - at, s);
 	t->at = to;
+	while (t->calls < t->calls_end && h->idle->calls[t->calls].to <= to)
+		t->calls++;
 }
 
 static void segment(void *data, const struct cause_segment *s)
@@ -324,6 +349,7 @@ int idle_host(struct idle *idle)
 	if (h.n) {
 		qsort(h.late, h.n, sizeof(*h.late), by_thread);
 		ret = report_read_again(idle->gpu->report, UINT64_MAX, call_event, &h);
+		sort_calls(idle);
 		ret = ret ? ret : watch(&h);
 	}
 	cause_reader_free(h.reader);

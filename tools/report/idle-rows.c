@@ -43,6 +43,20 @@ static void add_who(struct gpu_idle_row *row, const struct idle_reason *reason, 
 		report_comms_copy(reason->comms, to->comm, who->tid);
 }
 
+/* The row of a device for reasons that do not fit; there is room for one of each device. */
+static struct gpu_idle_row *others(struct gpu_report *gpu, uint32_t device)
+{
+	struct gpu_idle_row *row = gpu->idle + GPU_IDLE_ROWS;
+
+	while (row < gpu->idle + gpu->nr_idle && row->device != device)
+		row++;
+	if (row == gpu->idle + gpu->nr_idle) {
+		gpu->nr_idle++;
+		*row = (struct gpu_idle_row){ .device = device, .why = GPU_IDLE_OTHER };
+	}
+	return row;
+}
+
 void idle_add(struct idle *idle, const struct idle_time *t, const struct idle_reason *reason,
 	      uint64_t ns)
 {
@@ -61,11 +75,8 @@ void idle_add(struct idle *idle, const struct idle_time *t, const struct idle_re
 	       (row->device != key.device || row->why != key.why || row->class != key.class ||
 		row->word != key.word || row->producer != key.producer || row->tid != key.tid))
 		row++;
-	/* The last row collects what does not fit. */
-	if (row == gpu->idle + GPU_IDLE_ROWS) {
-		row--;
-		row->why = GPU_IDLE_OTHER;
-		row->tid = 0;
+	if (row == gpu->idle + gpu->nr_idle && gpu->nr_idle >= GPU_IDLE_ROWS) {
+		row = others(gpu, t->device);
 	} else if (row == gpu->idle + gpu->nr_idle) {
 		gpu->nr_idle++;
 		*row = key;

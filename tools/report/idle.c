@@ -121,7 +121,7 @@ static uint32_t ends_from(const struct search *s, uint32_t device, uint64_t ns)
 static void is_launched(struct idle_time *t, const struct launch *launch)
 {
 	t->known = true;
-	t->launched = launch->begin;
+	t->launched = launch->begin < t->end ? launch->begin : t->end;
 	t->pid = launch->pid;
 	t->tid = launch->tid;
 }
@@ -199,7 +199,6 @@ static void add_device_part(struct idle *idle)
 					 .why = t->no_call ? GPU_IDLE_NO_CALL : GPU_IDLE_UNKNOWN,
 				 },
 				 t->end - t->begin);
-		/* An activity that begins before its call: the clocks differ. */
 		else if (launched < t->end)
 			idle_add(idle, t, &(struct idle_reason){ .why = GPU_IDLE_LAUNCHED },
 				 t->end - launched);
@@ -214,7 +213,7 @@ static void add_rest(struct gpu_report *gpu)
 
 		for (uint32_t i = 0; i < gpu->nr_idle; i++)
 			told += gpu->idle[i].device == d ? gpu->idle[i].ns : 0;
-		if (all > told && gpu->nr_idle < GPU_IDLE_ROWS + GPU_DEVICES)
+		if (all > told && gpu->nr_idle < GPU_IDLE_ROWS + 2 * GPU_DEVICES)
 			gpu->idle[gpu->nr_idle++] = (struct gpu_idle_row){
 				.device = d, .why = GPU_IDLE_SHORT, .ns = all - told,
 			};

@@ -20,13 +20,13 @@
  * @from: begin
  * @to: end
  * @word: its name
- * @next: index + 1 of the next one, by begin; 0: none
+ * @in: index of the idle time
  */
 struct idle_call {
 	uint64_t	from;
 	uint64_t	to;
 	uint32_t	word;
-	uint32_t	next;
+	uint32_t	in;
 };
 
 /**
@@ -43,8 +43,9 @@ struct idle_call {
  * @key: hash of producer and correlation; 0: not known
  * @no_call: the activity that ends it has none
  * @same: index + 1 of another idle time with that key
- * @launched: begin of the call
- * @calls: index + 1 of the thread's first call in this time
+ * @launched: begin of the call, or @end if that is earlier: the clocks differ
+ * @calls: index of the thread's first call in this time that is not over at @at
+ * @calls_end: index behind the last one
  * @task: the thread in cause.h
  * @at: the thread's time is accounted for up to here
  */
@@ -63,6 +64,7 @@ struct idle_time {
 	uint32_t	same;
 	uint64_t	launched;
 	uint32_t	calls;
+	uint32_t	calls_end;
 	uint64_t	task;
 	uint64_t	at;
 };
@@ -72,7 +74,7 @@ struct idle_time {
  * @gpu: the report
  * @v: idle times
  * @n: their number
- * @calls: of all of them
+ * @calls: of all of them, sorted by idle time and begin once all are there
  * @nr_calls: how many
  * @room_calls: capacity of @calls
  * @err: 0 or -errno, if memory ran out

@@ -126,6 +126,17 @@ int gpu_unrecorded_event(struct gpu_report *gpu, const struct xsprof_event *ev)
 	return ret;
 }
 
+/* Did an earlier stream of that process use the device? */
+static bool is_known(const struct gpu_report *gpu, uint32_t stream)
+{
+	const struct gpu_stream *s = &gpu->streams[stream];
+
+	for (uint32_t i = 0; i < stream; i++)
+		if (gpu->streams[i].producer == s->producer && gpu->streams[i].device == s->device)
+			return true;
+	return false;
+}
+
 /*
  * If several processes used the device, the others' activities are known while one of them was not
  * recorded. Where they have none, its activities may be missing.
@@ -140,7 +151,7 @@ int gpu_unrecorded_devices(struct gpu_report *gpu)
 
 		if (u && end_off(u, UINT64_MAX))
 			return -ENOMEM;
-		if (!u || !u->times)
+		if (!u || !u->times || is_known(gpu, i))
 			continue;
 		if (!d->unknown)
 			d->unknown = gpu_busy_new();

@@ -12,6 +12,7 @@
 #include "decode/rank.h"
 #include "export/kineto/local.h"
 #include "text/json-valid.h"
+#include "text/json.h"
 
 
 static void key(struct xsr_kineto *k, const char *name)
@@ -117,7 +118,7 @@ static void put_line(struct xsr_kineto *k, const char *json)
 	for (const char *p = json; *p;) {
 		size_t n = strcspn(p, "\r\n");
 
-		xsp_buf_put(k->w.buf, p, n);
+		xsp_json_put_valid(k->w.buf, p, n);
 		p += n;
 		if (*p) {
 			xsp_buf_puts(k->w.buf, " ");
@@ -126,15 +127,17 @@ static void put_line(struct xsr_kineto *k, const char *json)
 	}
 }
 
-/* With the number that it has in the trace. */
+/* With the number that it has in the trace; what is not the library's own text may say another. */
 static void put_device(struct xsr_kineto *k, uint32_t number, const struct xsr_numbered *device)
 {
 	struct xsprof_trace_producer producer = { 0 };
 	char own[32], text[96];
 	size_t len;
+	bool is_own;
 
 	len = (size_t)snprintf(own, sizeof(own), "{\"id\": %" PRIu32 ",", device->number);
-	if (number == device->number || strncmp(device->facts, own, len)) {
+	is_own = !strncmp(device->facts, own, len) && !strstr(device->facts + len, "\"id\"");
+	if (is_own && number == device->number) {
 		put_line(k, device->facts);
 		return;
 	}
@@ -142,7 +145,9 @@ static void put_device(struct xsr_kineto *k, uint32_t number, const struct xsr_n
 	snprintf(text, sizeof(text), "{\"id\": %" PRIu32 ", \"process\": %" PRIu32
 		 ", \"id in process\": %" PRIu32 ",", number, producer.pid, device->number);
 	xsp_buf_puts(k->w.buf, text);
-	put_line(k, device->facts + len);
+	xsp_buf_puts(k->w.buf, is_own ? "" : " \"stated\": ");
+	put_line(k, device->facts + (is_own ? len : 0));
+	xsp_buf_puts(k->w.buf, is_own ? "" : "}");
 }
 
 /* From the program's metadata, else from the collectors: each device once. */
@@ -252,7 +257,7 @@ static void put_json(struct xsr_kineto *k, const char *s)
 	if (!s)
 		xsp_buf_puts(k->w.buf, "null");
 	else if (xsp_json_valid(s))
-		xsp_buf_puts(k->w.buf, s);
+		xsp_json_put_valid(k->w.buf, s, strlen(s));
 	else
 		put_string(k, s);
 }

@@ -204,8 +204,9 @@ uint32_t xsr_number_of(struct xsr_kineto *k, uint32_t producer, uint32_t device)
 
 	if (shown)
 		return (uint32_t)*shown;
+	/* No collector has such a number; a process may have it. */
 	if (device >= XSP_DEVICE_NUMBERS)
-		return device;
+		return device | 1u << 31;
 	/* Nothing describes it: it may be another than the one with that number, or a process. */
 	if (n->v[device].facts || has_bit(n->pids, device)) {
 		at = free_number(n, device);

@@ -31,12 +31,16 @@ struct xsr_waits {
 	struct waiting	*newest;
 	struct waiting	*last;		/* the one returned last */
 	size_t		bytes;
+	uint64_t	seed;		/* of the hash: the program chooses ids */
 };
 
 int xsr_waits_new(struct xsr_waits **waits)
 {
 	*waits = calloc(1, sizeof(**waits));
-	return *waits ? 0 : -ENOMEM;
+	if (!*waits)
+		return -ENOMEM;
+	(*waits)->seed = xsp_hash_seed(*waits);
+	return 0;
 }
 
 void xsr_waits_free(struct xsr_waits *waits)
@@ -52,9 +56,9 @@ void xsr_waits_free(struct xsr_waits *waits)
 	free(waits);
 }
 
-static uint64_t key_of(uint32_t producer, uint64_t correlation)
+static uint64_t key_of(const struct xsr_waits *waits, uint32_t producer, uint64_t correlation)
 {
-	return xsp_hash_pair(producer, correlation);
+	return xsp_hash_pair(producer, correlation ^ waits->seed);
 }
 
 static void remove_from(struct xsr_waits *waits, const struct waiting *w)
@@ -94,8 +98,8 @@ bool xsr_wait_add(struct xsr_waits *waits, const struct xsprof_event *ev,
 	if (!w)
 		return false;
 	*w = (struct waiting){
-		.key = key_of(ev->producer, ev->value), .ev = *ev, .len = (uint32_t)(len + rest),
-		.older = waits->newest,
+		.key = key_of(waits, ev->producer, ev->value), .ev = *ev,
+		.len = (uint32_t)(len + rest), .older = waits->newest,
 	};
 	memcpy(w->note, bytes, len);
 	if (rest)
@@ -112,7 +116,7 @@ bool xsr_wait_add(struct xsr_waits *waits, const struct xsprof_event *ev,
 bool xsr_wait_next(struct xsr_waits *waits, uint32_t producer, uint64_t correlation,
 		   struct xsr_waited *out)
 {
-	uint64_t key = key_of(producer, correlation);
+	uint64_t key = key_of(waits, producer, correlation);
 	struct waiting *w = waits->slots[key >> (64 - BITS)];
 
 	while (w && w->key != key)
