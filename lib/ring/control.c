@@ -69,7 +69,8 @@ bool xsp_was_wanted(int category, uint64_t wanted_at, uint64_t ticks)
 {
 	uint64_t at = __atomic_load_n(&paused_at, __ATOMIC_ACQUIRE);
 
-	if (!xsp_attached() || paused() & XSPROF_PAUSED_RECORDER)
+	if (!xsp_attached() || paused() & XSPROF_PAUSED_RECORDER ||
+	    xsprof_enabled() >> category & 1)
 		return false;
 	return ticks < wanted_at ||
 	       (ticks < at &&

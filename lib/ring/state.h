@@ -322,8 +322,8 @@ static inline bool xsp_shares_memory(void)
 /* ---- control.c ---- */
 void xsp_control_paused(bool on) XSP_HIDDEN;
 /*
- * Was the category enabled at @ticks, before the program paused or the category was disabled?
- * @wanted_at: when it was last known to be. Between sessions of the recorder: no.
+ * Was the category, which is not enabled now, at @ticks, before the program paused or the category
+ * was disabled?  @wanted_at: when it was last known to be.  Between sessions of the recorder: no.
  */
 bool xsp_was_wanted(int category, uint64_t wanted_at, uint64_t ticks) XSP_HIDDEN;
 

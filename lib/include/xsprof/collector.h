@@ -10,7 +10,8 @@
  *			xsprof_ns_ticks()
  *	activities	xsprof_device_activity(), xsprof_thread_id()
  *	a collector	xsprof_collector_add(), xsprof_collector_wake(), xsprof_collector_put(),
- *			xsprof_collector_asked(), xsprof_collector_missed(), xsprof_say(), ..._ENTRY
+ *			xsprof_collector_asked(), xsprof_collector_missed(),
+ *			xsprof_say(), XSPROF_COLLECTOR_ENTRY
  *	a recorder that comes later	xsprof_join(), xsprof_leave()
  */
 #ifndef XSPROF_COLLECTOR_H
