@@ -185,6 +185,11 @@ def check_busy():
     n = tally(events)["kernel", AXPY]
     result(256 <= n <= 400, "of a device that is never idle all is there but the last buffer: "
            "at most 128 launches", n)
+    lines = [run([XSPROF, "report", "--gpu", *more, gpulib.CAPTURE]).stdout.count(
+                "ended without its exit handlers") for more in ([], ["--json"])]
+    record("each")
+    lines.append(run([XSPROF, "report", "--gpu", gpulib.CAPTURE]).stdout.count("exit handlers"))
+    equal(lines, [1, 0, 0], "and report --gpu says that the last may be missing")
 
 
 def check_recorder():

@@ -13,6 +13,7 @@
 #include "report/launched.h"
 
 #define LAUNCHERS	10u	/* of ops, where that was not asked for */
+#define CUT		8u	/* processes that ended so are listed */
 
 enum column {
 	COUNT, TOTAL, SHARE, MEAN, MIN, P50, P99, MAX, DELAY, BYTES, RATE, OCCUPANCY, COLUMNS,
@@ -260,6 +261,22 @@ static void print_unrecorded(const struct gpu_report *gpu)
 	putchar('\n');
 }
 
+/* CUPTI and others deliver late. */
+static void print_cut(const struct gpu_report *gpu)
+{
+	struct xsprof_trace_producer producer = { 0 };
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < gpu->nr_unrecorded; i++)
+		if (gpu->unrecorded[i].cut &&
+		    !xsprof_trace_get_producer(gpu->report->source.trace, i, &producer) &&
+		    xsp_filter_pid(&gpu->report->filter, producer.pid) && n++ < CUT)
+			printf("# process %u ended without its exit handlers: what its devices "
+			       "did last may be missing\n", producer.pid);
+	if (n > CUT)
+		printf("# and so did %u more\n", n - CUT);
+}
+
 static void print_refused(const struct gpu_report *gpu)
 {
 	struct refused at = { 0 };
@@ -307,6 +324,7 @@ static void print_head(const struct gpu_report *gpu)
 	print_refused(gpu);
 	gpu_print_budget(gpu);
 	print_unrecorded(gpu);
+	print_cut(gpu);
 }
 
 void gpu_print(const struct gpu_report *gpu)

@@ -68,6 +68,20 @@ static int end_off(struct gpu_unrecorded *u, uint64_t ns)
 	return begin ? add(u, begin, ns) : 0;
 }
 
+static int ended(const struct gpu_report *gpu, struct gpu_unrecorded *u,
+		 const struct xsprof_event *ev)
+{
+	uint64_t how = ev->value >> 32;
+
+	/* Exit handlers store when they ran; _exit() runs none. */
+	u->cut = u->worked &&
+		 (how == XSPROF_HOW_KILLED || how == XSPROF_HOW_EXEC ||
+		  how == XSPROF_HOW_VANISHED ||
+		  (how == XSPROF_HOW_EXITED &&
+		   xsprof_trace_lived_ns(gpu->report->source.trace, ev->producer) < ev->ns));
+	return end_off(u, ev->ns);
+}
+
 /*
  * Which categories are on has changed.  While those of its activities are unknown, which are
  * written late, one that is on may be theirs.
@@ -122,7 +136,7 @@ int gpu_unrecorded_event(struct gpu_report *gpu, const struct xsprof_event *ev)
 	else if (!ret && ev->type == XSPROF_REC_CONTROL)
 		ret = switched(u, ev);
 	else if (!ret && ev->type == XSPROF_EV_EXIT)
-		ret = end_off(u, ev->ns);
+		ret = ended(gpu, u, ev);
 	return ret;
 }
 

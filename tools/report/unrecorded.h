@@ -6,6 +6,7 @@
 #ifndef XSPROF_REPORT_UNRECORDED_H
 #define XSPROF_REPORT_UNRECORDED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <xsprof/trace.h>
@@ -21,6 +22,7 @@ struct gpu_report;
  * @whole: its latest event before which no record is missing
  * @worked: end of the last activity up to then
  * @ns: duration of XSPROF_GPU_UNRECORDED within the window
+ * @cut: it ended without its exit handlers, which write what collectors still have
  */
 struct gpu_unrecorded {
 	struct gpu_busy	*times;
@@ -29,6 +31,7 @@ struct gpu_unrecorded {
 	uint64_t	whole;
 	uint64_t	worked;
 	uint64_t	ns;
+	bool		cut;
 };
 
 /* Takes an event, of all.  Return: 0 or -errno. */
