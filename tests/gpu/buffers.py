@@ -58,7 +58,7 @@ def told(got, word):
 def lines(got):
     """Returns the messages, without the recorder's summary and the one about no device."""
     return [line for line in got.stderr.splitlines()
-            if not line.startswith(("[ xsprof record:", "xsprof: --gpu: no recorded process"))]
+            if not line.startswith(("[ xsprof record:", "xsprof: --gpu: CUDA was initialised"))]
 
 
 def shown(path, miss, n, name):
