@@ -19,6 +19,7 @@
 #define FLUSH_NS	((uint64_t)XSP_SECOND)
 #define EXIT_S		10u
 #define WAIT_S		5u	/* ... for the recorder */
+#define FIRST_US	20u
 #define TRY_US		1000u
 /* Of the structure of a collector as it was first. */
 #define FIRST_SIZE	offsetof(struct xsprof_collector, handle_named)
@@ -193,19 +194,26 @@ static void *run(void *data)
 static bool end(struct xsp_collector *k)
 {
 	uint64_t deadline = xsp_monotonic() + EXIT_S * (uint64_t)XSP_SECOND;
-	bool over;
+	bool told = false, over = false;
 
-	/* Never waits without a limit: a collector may have ended the thread that has the lock. */
-	while (pthread_mutex_trylock(&k->lock)) {
-		if (xsp_monotonic() > deadline)
+	/*
+	 * Never waits without a limit: a collector may end the thread while that has the lock,
+	 * which a wait for the condition takes again.
+	 */
+	for (useconds_t us = FIRST_US; !over; us = us < TRY_US ? 2 * us : us) {
+		if (!pthread_mutex_trylock(&k->lock)) {
+			over = k->over;
+			if (!told) {
+				told = k->end = k->rung = true;
+				pthread_cond_broadcast(&k->wake);
+			}
+			pthread_mutex_unlock(&k->lock);
+		}
+		if (!over && xsp_monotonic() > deadline)
 			return false;
-		usleep(TRY_US);
+		if (!over)
+			usleep(us);
 	}
-	k->end = k->rung = true;
-	pthread_cond_broadcast(&k->wake);
-	wait_for(k, &k->over, deadline);
-	over = k->over;
-	pthread_mutex_unlock(&k->lock);
 	return over;
 }
 
