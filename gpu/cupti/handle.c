@@ -50,7 +50,7 @@ int cupti_handle_named(void *unused, const char *type, const void *handle, const
 	(void)unused;
 	if (!stream && strcmp(type, "CUcontext") != 0)
 		return -ENOENT;
-	/* CUPTI belongs to others, or to nobody: a call might initialise it for ever. */
+	/* Another tool uses CUPTI, or nobody does: this call could initialise it, which costs. */
 	if (!cupti_attached())
 		return -EAGAIN;
 	if (!cupti.get_device_id || !cupti.get_context_id ||

@@ -54,15 +54,15 @@ static int make_bell(struct xsp_collector *k)
 	return err;
 }
 
-/* Waits until @flag is set, or the deadline. */
-static void wait_for(struct xsp_collector *k, const bool *flag, uint64_t deadline_ns)
+/* Waits until work() is to be called, or the deadline. */
+static void wait_for_ring(struct xsp_collector *k, uint64_t deadline_ns)
 {
 	const struct timespec until = {
 		.tv_sec = (time_t)(deadline_ns / XSP_SECOND),
 		.tv_nsec = (long)(deadline_ns % XSP_SECOND),
 	};
 
-	while (!*flag && pthread_cond_timedwait(&k->wake, &k->lock, &until) != ETIMEDOUT)
+	while (!k->rung && pthread_cond_timedwait(&k->wake, &k->lock, &until) != ETIMEDOUT)
 		;
 }
 
@@ -110,7 +110,7 @@ static bool wait_next(struct xsp_collector *k, uint64_t ns, uint32_t *asked)
 		k->done = *asked;
 		pthread_cond_broadcast(&k->wake);
 	}
-	wait_for(k, &k->rung, xsp_monotonic() + ns);
+	wait_for_ring(k, xsp_monotonic() + ns);
 	k->rung = false;
 	*asked = k->asked;
 	end = k->end;
