@@ -53,8 +53,7 @@ int cupti_handle_named(void *unused, const char *type, const void *handle, const
 	/* Another tool uses CUPTI, or nobody does: this call could initialise it, which costs. */
 	if (!cupti_attached())
 		return -EAGAIN;
-	if (!cupti.get_device_id || !cupti.get_context_id ||
-	    (stream && (!cupti.get_stream_id || !stream_context)))
+	if (!cupti.get_context_id || (stream && (!cupti.get_stream_id || !stream_context)))
 		return -ENOSYS;
 	return stream ? name_stream(handle, name) : name_context((void *)(uintptr_t)handle, name);
 }

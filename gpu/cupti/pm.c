@@ -76,7 +76,6 @@ bool cupti_ranges_open(void)
 {
 	const struct gpu_function functions[] = {
 		{ &cupti_ranges.get_available, "cuptiProfilerGetCounterAvailability" },
-		{ &cupti_ranges.get_device, "cuptiGetDeviceId" },
 		{ &cupti_ranges.enable, "cuptiRangeProfilerEnable" },
 		{ &cupti_ranges.disable, "cuptiRangeProfilerDisable" },
 		{ &cupti_ranges.set_config, "cuptiRangeProfilerSetConfig" },

@@ -74,7 +74,6 @@ struct cupti_range_data_info {
  */
 struct cupti_ranges {
 	int	(*get_available)(struct cupti_pm_available *params);
-	int	(*get_device)(void *context, uint32_t *device);
 	int	(*enable)(struct cupti_pm_enable *params);
 	int	(*disable)(struct cupti_pm_object *params);
 	int	(*set_config)(struct cupti_range_config *params);

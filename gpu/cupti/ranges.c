@@ -123,7 +123,7 @@ static int enable(struct context *c)
 
 static void open_context(struct context *c)
 {
-	int err = cupti_ranges.get_device(c->context, &c->device);
+	int err = cupti.get_device_id(c->context, &c->device);
 
 	if (!err)
 		err = cupti_chip_open(&c->chip, c->device, c->context);

@@ -25,7 +25,7 @@ struct xst_fact {
  * @nr: number of facts
  * @room: capacity of @list
  * @seed: of the hashes
- * @places: index by hashes of keys, and of both ends of keys; NULL for few facts
+ * @places: index by hashes of keys; NULL for few facts
  * @nr_places: size of the index, a power of two
  * @used: used entries of the index
  */
@@ -45,15 +45,5 @@ void xst_facts_free(struct xst_facts *facts);
 
 /* The latest value of that key, NULL for none. */
 const char *xst_facts_get(const struct xst_facts *facts, const char *key);
-
-/**
- * xst_facts_around - the latest value whose key begins and ends with given texts
- * @facts: of a process
- * @begin: begin of the key, up to its second dot: "stream.0."
- * @end: end of the key from its last dot, a different one: ".7"
- *
- * Return: its value, NULL for none.
- */
-const char *xst_facts_around(const struct xst_facts *facts, const char *begin, const char *end);
 
 #endif /* XST_FACTS_H */

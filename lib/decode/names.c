@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "decode/local.h"
-#include "decode/names.h"
 
 /* ---- facts, notes ------------------------------------------------------------------------ */
 
@@ -37,14 +36,6 @@ const char *xsprof_trace_fact(const struct xsprof_trace *t, uint32_t producer, c
 	const struct xst_producer *p = xst_producer_find(t, producer);
 
 	return p ? xst_facts_get(&p->facts, key) : NULL;
-}
-
-const char *xst_fact_around(const struct xsprof_trace *t, uint32_t producer, const char *begin,
-			    const char *end)
-{
-	const struct xst_producer *p = xst_producer_find(t, producer);
-
-	return p ? xst_facts_around(&p->facts, begin, end) : NULL;
 }
 
 int xsprof_trace_fact_at(const struct xsprof_trace *t, uint32_t producer, uint32_t index,

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/names.h"
 #include "ranges/device-names.h"
 
 const char *xsp_context_name(const struct xsprof_trace *trace, uint32_t producer, uint32_t device,
@@ -25,16 +24,6 @@ const char *xsp_stream_name(const struct xsprof_trace *trace, uint32_t producer,
 
 	snprintf(key, sizeof(key), "stream.%u.%u.%u", device, context, stream);
 	return xsprof_trace_fact(trace, producer, key);
-}
-
-const char *xsp_stream_name_of_any(const struct xsprof_trace *trace, uint32_t producer,
-				   uint32_t device, uint32_t stream)
-{
-	char begin[32], end[16];
-
-	snprintf(begin, sizeof(begin), "stream.%u.", device);
-	snprintf(end, sizeof(end), ".%u", stream);
-	return xst_fact_around(trace, producer, begin, end);
 }
 
 const char *xsp_device_fact(const char *facts, const char *key, size_t *len)

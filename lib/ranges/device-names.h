@@ -16,9 +16,6 @@ const char *xsp_context_name(const struct xsprof_trace *trace, uint32_t producer
 			     uint32_t context);
 const char *xsp_stream_name(const struct xsprof_trace *trace, uint32_t producer, uint32_t device,
 			    uint32_t context, uint32_t stream);
-/* In any context: the last one named. */
-const char *xsp_stream_name_of_any(const struct xsprof_trace *trace, uint32_t producer,
-				   uint32_t device, uint32_t stream);
 
 /*
  * The text that a description has for @key, as in "uuid"; not terminated. NULL: none.

@@ -25,6 +25,7 @@
  * @prefix: the output's prefix of every event, @prefix_len bytes, or NULL
  * @comm: the name used in @prefix
  * @refresh: number of events at which to look the name up again
+ * @context: for the output: the context that its events belong to
  * @note_to_top: arguments in the next record belong to the innermost open range
  * @more: the last record continues in the next
  * @last_match: the last record was selected
@@ -46,6 +47,7 @@ struct xsp_track {
 	uint64_t		events;
 	uint64_t		shown;
 	uint64_t		refresh;
+	uint64_t		context;
 	char			*prefix;
 	const char		*comm;
 	bool			note_to_top;

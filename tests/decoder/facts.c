@@ -11,7 +11,7 @@
 #include "common/tap.h"
 #include "decode/facts.h"
 
-/* Keys of a few words and dots: many are equal, or differ only in their middle. */
+/* Keys of a few words and dots: many are equal, or differ in one place. */
 static void make_key(char *key)
 {
 	static const char *const words[] = { "stream", "0", "1", "7", "17", "", "a.b" };
@@ -34,18 +34,6 @@ static const char *slow_get(const struct xst_facts *facts, const char *key)
 	return NULL;
 }
 
-static const char *slow_around(const struct xst_facts *facts, const char *begin, const char *end)
-{
-	for (uint32_t i = facts->nr; i; i--) {
-		const char *key = facts->list[i - 1].key->s, *dot = strrchr(key, '.');
-
-		if (dot && !strcmp(dot, end) && !strncmp(key, begin, strlen(begin)) &&
-		    dot >= key + strlen(begin))
-			return facts->list[i - 1].value->s;
-	}
-	return NULL;
-}
-
 static void add(struct xst_facts *facts, struct xsp_pool *pool, const char *key, uint32_t value)
 {
 	char text[160];
@@ -56,8 +44,6 @@ static void add(struct xst_facts *facts, struct xsp_pool *pool, const char *key,
 
 static void check_all(const struct xst_facts *facts)
 {
-	static const char *const begins[] = { "stream.0.", "stream.1.", "0.stream.", "a.b.", ".." };
-	static const char *const ends[] = { ".7", ".17", ".", ".b", ".0" };
 	char key[128];
 
 	for (uint32_t i = 0; i < facts->nr; i++)
@@ -67,10 +53,6 @@ static void check_all(const struct xst_facts *facts)
 		make_key(key);
 		CHECK(xst_facts_get(facts, key) == slow_get(facts, key));
 	}
-	for (size_t b = 0; b < sizeof(begins) / sizeof(begins[0]); b++)
-		for (size_t e = 0; e < sizeof(ends) / sizeof(ends[0]); e++)
-			CHECK(xst_facts_around(facts, begins[b], ends[e]) ==
-			      slow_around(facts, begins[b], ends[e]));
 }
 
 static void test_found(void)
@@ -80,7 +62,6 @@ static void test_found(void)
 	char key[128];
 
 	CHECK(!xst_facts_get(&facts, "x"));
-	CHECK(!xst_facts_around(&facts, "stream.0.", ".7"));
 	for (uint32_t i = 0; i < 2000; i++) {
 		make_key(key);
 		add(&facts, &pool, key, i);
@@ -88,13 +69,12 @@ static void test_found(void)
 			check_all(&facts);
 	}
 	check_all(&facts);
-	CHECK(slow_around(&facts, "stream.0.", ".7") != NULL);
 	xst_facts_free(&facts);
 	xsp_pool_free(&pool);
 	tap_result("what is found is the latest of its key, few facts or many");
 }
 
-/* Uses memory within the budget, with many keys that are found in two ways. */
+/* Uses memory within the budget. */
 static void test_memory(void)
 {
 	struct xst_facts facts = { 0 };

@@ -67,11 +67,16 @@ void named(void)
 	stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
 	stand_in_kernel(stand_in_call(false, 1), 8, "_Z4axpyPKfPfi", 0);
 	stand_in_kernel(stand_in_call(false, 1), 9, "_Z4axpyPKfPfi", 0);
+	/* Another context's stream may have the same number. */
+	stand_in_kernel(stand_in_call(false, 1), 10, "_Z4axpyPKfPfi", 0);
+	stand_in.context = 4;
+	stand_in_kernel(stand_in_call(false, 1), 10, "_Z4axpyPKfPfi", 0);
 	name(NVTX_CUDA, NVTX_NAME_CONTEXT_A, 3, "of the trainer");
 	name(NVTX_CUDA, NVTX_NAME_STREAM_A, 7, "compute");
 	name(NVTX_CUDA, NVTX_NAME_STREAM_W, 8, L"zum Ger\u00e4t");
 	name(NVTX_CUDART, NVTX_NAME_RUNTIME_STREAM_A, 9, "first");
 	name(NVTX_CUDART, NVTX_NAME_RUNTIME_STREAM_W, 9, L"\"from\" the device");
+	name(NVTX_CUDA, NVTX_NAME_STREAM_A, 10, "of one context");
 	/* Handles that CUDA does not know, and no text. */
 	name(NVTX_CUDA, NVTX_NAME_STREAM_A, 0xbad, "nothing");
 	name(NVTX_CUDA, NVTX_NAME_STREAM_A, 7, NULL);

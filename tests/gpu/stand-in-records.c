@@ -32,10 +32,11 @@ static void put_kernel(struct cupti_kernel *k, size_t len)
 EXPORT void stand_in_kernel(uint32_t corr, uint32_t stream, const char *name, uint32_t graph)
 {
 	struct cupti_kernel k = {
-		.kind = CUPTI_KERNEL, .registers = 40, .device = 1, .context = 3,
-		.stream = stream, .grid = { 4, 5, 6 }, .block = { 128, 2, 1 },
-		.static_shared = 1024, .dynamic_shared = 2048, .correlation = corr, .name = name,
-		.graph = graph, .graph_node = graph ? 17 : 0, .channel = 8, .channel_type = 1,
+		.kind = CUPTI_KERNEL, .registers = 40, .device = 1,
+		.context = stand_in.context ? stand_in.context : 3, .stream = stream,
+		.grid = { 4, 5, 6 }, .block = { 128, 2, 1 }, .static_shared = 1024,
+		.dynamic_shared = 2048, .correlation = corr, .name = name, .graph = graph,
+		.graph_node = graph ? 17 : 0, .channel = 8, .channel_type = 1,
 		.cluster = { 2, 1, 1 },
 	};
 

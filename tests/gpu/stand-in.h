@@ -30,6 +30,7 @@ struct stand_in {
 	bool		strange;	/* every eighth record is of an unknown kind */
 	bool		busy;		/* the device always has something to do */
 	size_t		dropped;	/* reported by the next query */
+	uint32_t	context;	/* of kernels; 0: the usual one, 3 */
 	bool		early;		/* kernels begin before their calls ... */
 	uint32_t	early_ns;	/* ... by this much */
 	bool		free_names;	/* kernel names are freed after their buffer was returned */

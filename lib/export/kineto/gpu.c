@@ -228,7 +228,10 @@ static struct xsp_track *stream_of(struct xsr_kineto *k, const struct gpu *g, bo
 	struct xsp_track *track = xsr_kineto_stream(k, g->ev->producer, g->rec->device,
 						    g->rec->stream, sync);
 
-	return track ? xsr_kineto_beside(k, g->ev, track, g->begin, g->end) : NULL;
+	if (!track)
+		return NULL;
+	xsr_kineto_in_context(track, g->rec->context);
+	return xsr_kineto_beside(k, g->ev, track, g->begin, g->end);
 }
 
 static void put_work(struct xsr_kineto *k, struct gpu *g)

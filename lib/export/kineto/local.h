@@ -337,6 +337,8 @@ char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_track *thread, char *p);
 uint32_t xsr_kineto_device(struct xsr_kineto *k, uint32_t producer, uint32_t device);
 struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uint32_t device,
 				    uint64_t stream, bool sync);
+/* What is about to be written on the track happened in this context. */
+void xsr_kineto_in_context(struct xsp_track *stream, uint32_t context);
 /* The track of faults of a device, or with XSPROF_NO_DEVICE of the process of @ev. */
 struct xsp_track *xsr_kineto_faults(struct xsr_kineto *k, const struct xsprof_event *ev,
 				    uint32_t device);

@@ -17,6 +17,7 @@
 #define GPU_SORT	5000000u
 #define OVERHEAD_SORT	16777226u
 #define LABEL_MAX	96u
+#define SEVERAL		UINT64_MAX	/* contexts */
 
 /* Does the stream belong to another process than that of the trace? */
 static bool is_others(const struct xsr_kineto *k, const struct xsp_track *stream)
@@ -153,20 +154,39 @@ struct xsp_track *xsr_kineto_faults(struct xsr_kineto *k, const struct xsprof_ev
 	return xsp_tracks_get(k->tracks, ev->producer, pid, XSR_FAULTS, (uint64_t)device << 32, 0);
 }
 
+/* @context: + 1, as in the track; 0: not known. */
+static void add_context(struct xsp_track *track, uint64_t context)
+{
+	if (!track->context)
+		track->context = context;
+	else if (context && track->context != context)
+		track->context = SEVERAL;
+}
+
+void xsr_kineto_in_context(struct xsp_track *stream, uint32_t context)
+{
+	add_context(stream, context + 1ull);
+}
+
 struct xsp_track *xsr_kineto_beside(struct xsr_kineto *k, const struct xsprof_event *ev,
 				    struct xsp_track *track, uint64_t begin, uint64_t end)
 {
 	struct xsprof_event there = *ev;
 	uint32_t kind = track->kind;
-	uint64_t tid = track->tid;
+	uint64_t tid = track->tid, context;
 	struct xsp_track *lane;
 
 	if (xsr_recent_add(k, track, begin, end))
 		return track;
 	there.pid = track->pid;
+	context = track->context;
 	lane = xsr_kineto_lane(k, &there, kind + XSR_BESIDE, tid, begin, end);
 	/* Readers find work by its stream: a range that overlaps is better than none. */
-	return lane ? lane : xsp_tracks_get(k->tracks, ev->producer, there.pid, kind, tid, 0);
+	if (!lane)
+		lane = xsp_tracks_get(k->tracks, ev->producer, there.pid, kind, tid, 0);
+	if (lane)
+		add_context(lane, context);
+	return lane;
 }
 
 /*
@@ -241,13 +261,16 @@ static char *put_stream(const struct xsp_track *track, char *p)
 	return stream == XSPROF_NO_STREAM ? put_lit(p, "-1") : put_u32(p, stream);
 }
 
-/* The name that the program gave to a stream; NULL: none. */
+/*
+ * The name that the program gave to a stream; NULL: none. Streams of several contexts may have the
+ * same number, and here one track.
+ */
 static const char *given_name(const struct xsr_kineto *k, const struct xsp_track *track)
 {
-	if (kind_of(track) > XSR_STREAM_SYNC)
+	if (kind_of(track) > XSR_STREAM_SYNC || !track->context || track->context == SEVERAL)
 		return NULL;
-	return xsp_stream_name_of_any(k->w.trace, track->producer,
-				      (uint32_t)(place_of(track) >> 32), stream_of(track));
+	return xsp_stream_name(k->w.trace, track->producer, (uint32_t)(place_of(track) >> 32),
+			       (uint32_t)(track->context - 1), stream_of(track));
 }
 
 static void stream_name(struct xsr_kineto *k, struct xsp_track *track)
