@@ -343,6 +343,8 @@ int64_t cupti_clock_ahead(enum cupti_clock clock);
 void cupti_sampling_on(void);
 /* Ends that, and reads the remaining samples. */
 void cupti_sampling_off(void);
+/* No more follow; says so where there was none. */
+void cupti_sampling_end(void);
 /*
  * Called by the collector's thread. @all: read all samples now. Return: when to call it again, ns
  * of CLOCK_MONOTONIC.

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "gpu/common/refused.h"
 #include "gpu/cupti/chip.h"
 
 #define DEVICES		32u
@@ -33,6 +34,7 @@ enum state { NEW, SAMPLING, STOPPED, REFUSED };
  * @length: length of that sample, ns
  * @overflow: the device's buffer is full: no samples until sampling is restarted
  * @full: the buffer was full, and sampling was restarted after @last
+ * @any: there was a sample
  */
 struct device {
 	enum state		state;
@@ -42,11 +44,13 @@ struct device {
 	uint64_t		length;
 	bool			overflow;
 	bool			full;
+	bool			any;
 	enum cupti_clock	clock;
 };
 
 static struct device devices[DEVICES];
 static bool on;
+static bool missing;		/* CUPTI cannot sample; the user was told */
 static uint64_t next;		/* when to read again, ns of CLOCK_MONOTONIC */
 
 /* ---- refused --------------------------------------------------------------------------------- */
@@ -199,6 +203,7 @@ static void take_sample(struct device *d, const struct cupti_pm_sample *sample,
 	if (!d->last && start < d->since + off && d->since + off < end)
 		start = d->since + off;
 	count_lost(d, start);
+	d->any = true;
 	d->last = end;
 	d->length = end - start;
 	d->full = false;
@@ -306,7 +311,7 @@ void cupti_sampling_off(void)
 /* Begins to sample the devices that the program uses. */
 static void begin_all(void)
 {
-	static bool opened, missing;
+	static bool opened;
 
 	for (uint32_t i = 0; i < DEVICES; i++) {
 		struct device *d = &devices[i];
@@ -345,6 +350,18 @@ uint64_t cupti_sampling(uint64_t now, bool all)
 	period = period < READ_SOONEST ? READ_SOONEST : period > READ_LATEST ? READ_LATEST : period;
 	next = now + period;
 	return next;
+}
+
+void cupti_sampling_end(void)
+{
+	const struct cupti_metric *wanted;
+
+	if (cupti_metrics_by_kernel() || !cupti_metrics(&wanted) || missing)
+		return;
+	for (uint32_t i = 0; i < DEVICES; i++)
+		if (cupti_devices_used() >> i & 1 && devices[i].state != REFUSED && !devices[i].any)
+			gpu_refused("the program ended before there was a sample of GPU %u's "
+				    "metrics (--metrics-hz takes more of them)", i);
 }
 
 void cupti_sampling_forget(void)

@@ -68,8 +68,10 @@ static void stop(void *unused, int last)
 		if (!last)
 			cupti_detach();
 	}
-	if (last)
+	if (last) {
 		cupti_wait_end();
+		cupti_sampling_end();
+	}
 	cupti_bounds_end();
 }
 

@@ -157,6 +157,13 @@ def check_refused():
               f"CUDA {version[:2]}.{int(version[2:])} does")
 
 
+def check_short():
+    got, samples, events = record("--metrics", "--metrics-hz=1", what="one-of-each", n=0)
+    equal([samples, ["GPU 1's metrics" in line for line in lines(got)], gpulib.refused()],
+          [[], [True], [line.removeprefix("xsprof: ") for line in lines(got)]],
+          "a program that ends before the first sample: that is said")
+
+
 def check_clocks():
     _, samples, events = record("--metrics", what="metrics-realtime")
     first = kernels(events)[0]["begin_ns"]
@@ -216,6 +223,7 @@ check_report(*whole)
 check_formats(whole[0])
 check_chosen()
 check_refused()
+check_short()
 check_clocks()
 check_full()
 check_pause()
