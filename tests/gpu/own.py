@@ -77,6 +77,12 @@ def check_details():
     equal([gpulib.overlaps(overheads), min(e["tid"] for e in overheads),
            {e["pid"] for e in overheads}, len(overheads)], [[], 0, {-1}, 101],
           "in Kineto's format, those that overlap are on several tracks")
+    said = []
+    for what in ("overheads", "query"):
+        record(what)
+        got = gpulib.run([gpulib.XSPROF, "report", "--gpu", gpulib.CAPTURE])
+        said.append("no work of a device and no call was recorded" in got.stdout)
+    equal(said, [True, False], "where there is nothing else, report --gpu says so")
 
 
 def check_queries():

@@ -292,6 +292,15 @@ static void print_refused(const struct gpu_report *gpu)
 	}
 }
 
+/* What recording itself took is always there: it is not what the user asks for. */
+static bool has_work(const struct gpu_report *gpu)
+{
+	for (uint32_t i = 0; i < gpu->nr; i++)
+		if (gpu->rows[i].kind != XSPROF_GPU_OVERHEAD)
+			return true;
+	return false;
+}
+
 static void print_head(const struct gpu_report *gpu)
 {
 	const struct report *report = gpu->report;
@@ -303,6 +312,9 @@ static void print_head(const struct gpu_report *gpu)
 	report_print_text(report->source.path, strlen(report->source.path), 0);
 	printf(": %" PRIu64 " GPU activities and calls; lost: %" PRIu64 " records, %" PRIu64
 	       " slots overwritten\n", gpu->events, info.lost_records, info.lost_slots);
+	if (!report->filter.any && !has_work(gpu))
+		puts("# no work of a device and no call was recorded, only the start of recording "
+		     "and overheads");
 	if (gpu->early)
 		printf("# %" PRIu64 " activit%s before the call that started %s: the clocks of "
 		       "device and host differ by more than the delay\n", gpu->early,
