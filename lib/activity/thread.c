@@ -19,8 +19,6 @@
 #define FLUSH_NS	((uint64_t)XSP_SECOND)
 #define EXIT_S		10u
 #define WAIT_S		5u	/* ... for the recorder */
-#define FIRST_US	20u
-#define TRY_US		1000u
 /* Of the structure of a collector as it was first. */
 #define FIRST_SIZE	offsetof(struct xsprof_collector, handle_named)
 
@@ -54,15 +52,15 @@ static int make_bell(struct xsp_collector *k)
 	return err;
 }
 
-/* Waits until work() is to be called, or the deadline. */
-static void wait_for_ring(struct xsp_collector *k, uint64_t deadline_ns)
+/* Waits until @flag is set, or the deadline. */
+static void wait_for(struct xsp_collector *k, const bool *flag, uint64_t deadline_ns)
 {
 	const struct timespec until = {
 		.tv_sec = (time_t)(deadline_ns / XSP_SECOND),
 		.tv_nsec = (long)(deadline_ns % XSP_SECOND),
 	};
 
-	while (!k->rung && pthread_cond_timedwait(&k->wake, &k->lock, &until) != ETIMEDOUT)
+	while (!*flag && pthread_cond_timedwait(&k->wake, &k->lock, &until) != ETIMEDOUT)
 		;
 }
 
@@ -110,7 +108,7 @@ static bool wait_next(struct xsp_collector *k, uint64_t ns, uint32_t *asked)
 		k->done = *asked;
 		pthread_cond_broadcast(&k->wake);
 	}
-	wait_for_ring(k, xsp_monotonic() + ns);
+	wait_for(k, &k->rung, xsp_monotonic() + ns);
 	k->rung = false;
 	*asked = k->asked;
 	end = k->end;
@@ -166,24 +164,34 @@ static void follow(struct xsp_collector *k)
 		k->c.stop(k->c.data, 0);
 }
 
+/*
+ * The program may cancel threads that it does not know: this one would die with its lock, for which
+ * others wait. A collector may have allowed it.
+ */
+static void stay(void)
+{
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+}
+
 static void *run(void *data)
 {
 	struct xsp_collector *k = data;
 	uint32_t asked = 0;
 	uint64_t next;
 
-	/* The program may cancel threads that it does not know: this one would die with a lock. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	stay();
 	/* Measures the clock's rate here, so that the program need not wait for it. */
 	(void)xsprof_ticks_ns(0);
 	do {
 		follow(k);
 		next = k->on || !k->c.start ? k->c.work(k->c.data) : 0;
+		stay();
 		xsp_misses_show(k, false);
 	} while (wait_next(k, next, &asked));
 	k->patience = xsp_monotonic() + WAIT_S * (uint64_t)XSP_SECOND;
 	if (k->c.stop && (k->on || !k->c.start))
 		k->c.stop(k->c.data, 1);
+	stay();
 	xsp_clocks_show();
 	xsp_misses_show(k, true);
 	ring(k, &k->over);
@@ -194,26 +202,14 @@ static void *run(void *data)
 static bool end(struct xsp_collector *k)
 {
 	uint64_t deadline = xsp_monotonic() + EXIT_S * (uint64_t)XSP_SECOND;
-	bool told = false, over = false;
+	bool over;
 
-	/*
-	 * Never waits without a limit: a collector may end the thread while that has the lock,
-	 * which a wait for the condition takes again.
-	 */
-	for (useconds_t us = FIRST_US; !over; us = us < TRY_US ? 2 * us : us) {
-		if (!pthread_mutex_trylock(&k->lock)) {
-			over = k->over;
-			if (!told) {
-				told = k->end = k->rung = true;
-				pthread_cond_broadcast(&k->wake);
-			}
-			pthread_mutex_unlock(&k->lock);
-		}
-		if (!over && xsp_monotonic() > deadline)
-			return false;
-		if (!over)
-			usleep(us);
-	}
+	pthread_mutex_lock(&k->lock);
+	k->end = k->rung = true;
+	pthread_cond_broadcast(&k->wake);
+	wait_for(k, &k->over, deadline);
+	over = k->over;
+	pthread_mutex_unlock(&k->lock);
 	return over;
 }
 
