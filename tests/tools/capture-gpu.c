@@ -184,6 +184,33 @@ void cap_make_idle(void)
 	cap_end(T(170));
 }
 
+/*
+ * Two copies at 1 GB/s: one beside the first kernel for 10 us, the other beside a memory set only.
+ */
+void cap_make_copies(void)
+{
+	struct xsprof_rec_gpu gpu = { .device = 0, .stream = 8, .context = 1 };
+	struct cap_ring r;
+
+	cap_host("hostname=copies\n");
+	cap_clock(T(0), T(1000));
+	producer(0, 100);
+	cap_ring_open(&r, 0, 0, 256);
+	put(&r, 100, KERNEL, XSPROF_GPU_KERNEL, 1, 10, 30, 7);
+	put(&r, 100, NODE, XSPROF_GPU_MEMSET, 3, 40, 50, 9);
+	put(&r, 100, KERNEL, XSPROF_GPU_KERNEL, 5, 60, 70, 7);
+	for (uint32_t i = 0; i < 2; i++) {
+		gpu.rec = cap_head(T(150), XSPROF_REC_GPU, 100, COPY, XSPROF_GPU_MEMCPY, 2 + 2 * i);
+		gpu.start = T(i ? 45 : 20);
+		gpu.end = T(i ? 55 : 40);
+		gpu.bytes = i ? 10000 : 20000;
+		cap_record(&r, &gpu, sizeof(gpu) / XSPROF_SLOT_SIZE);
+	}
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(160));
+	cap_end(T(170));
+}
+
 /* The thread that is late waits for its CPU behind twelve tasks, 1 to 12 us. */
 void cap_make_hogs(void)
 {

@@ -57,6 +57,15 @@ late='1 x  launch late: thread 100 (main)'
 	! grep -q '(Pinned -> Device), by' "$dir/log"
 result "the same as text" $?
 
+"$make_capture" copies "$dir/idle.data" || exit 1
+copied="
+got = [(r['bytes'], r['total_ns']) for r in report['rows'] if r['kind'] == 'memcpy']
+got += [(device['copied_bytes'], device['copies_beside_kernels_ns'])]"
+check "copies beside kernels: not those beside memory sets" "$copied
+assert got == [(30000, 30000), (30000, 10000)], got"
+check "in a window: of what a copy moves the part of its time in it" "$copied
+assert got == [(15000, 15000), (15000, 0)], got" --from 0.000030 --to 0.000050
+
 "$make_capture" hogs "$dir/idle.data" || exit 1
 check "a thread that waited behind more tasks than have room: their time is there" "
 rows = [r for r in device['idle'] if r.get('cause') == 'runnable']

@@ -275,6 +275,7 @@ static const struct kind {
 	{ "launches", .plain = cap_make_launches },
 	{ "contained", .plain = cap_make_contained },
 	{ "idle", .plain = cap_make_idle },
+	{ "copies", .plain = cap_make_copies },
 	{ "hogs", .plain = cap_make_hogs },
 	{ "launched", .plain = cap_make_launched },
 	{ "clocks", .plain = cap_make_clocks },
