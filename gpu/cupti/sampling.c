@@ -361,7 +361,8 @@ void cupti_sampling_end(void)
 	for (uint32_t i = 0; i < DEVICES; i++)
 		if (cupti_devices_used() >> i & 1 && devices[i].state != REFUSED && !devices[i].any)
 			gpu_refused("the program ended before there was a sample of GPU %u's "
-				    "metrics (--metrics-hz takes more of them)", i);
+				    "metrics: sampling begins up to half a second after the "
+				    "first use of a device", i);
 }
 
 void cupti_sampling_forget(void)

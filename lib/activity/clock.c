@@ -87,14 +87,17 @@ static void measure(void)
 
 static XSP_COLD void know(void)
 {
-	int err = errno;
+	int err = errno, state;
 
+	/* It sleeps: a thread that is cancelled then would die with the lock. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&lock);
 	if (!base.known) {
 		measure();
 		__atomic_store_n(&base.known, true, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(state, NULL);
 	errno = err;
 }
 

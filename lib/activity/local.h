@@ -57,6 +57,7 @@ void xsp_devices_forget(void) XSP_HIDDEN;
  * @stalled: time since when the recorder reads nothing, ns of CLOCK_MONOTONIC; 0: it reads
  * @patience: time until when to wait for it, 0: no limit
  * @wanted_at: ticks when it was last seen that recording is on; set by the thread
+ * @off_since: ticks since when recording is off; 0: it is on; used by the thread
  * @off: number of activities that began while recording was off
  * @stated: of each miss, and of @off, the number in the last fact
  * @next: next collector
@@ -79,6 +80,7 @@ struct xsp_collector {
 	uint64_t		stalled;
 	uint64_t		patience;
 	uint64_t		wanted_at;
+	uint64_t		off_since;
 	struct xsprof_miss	off;
 	uint64_t		*stated;
 	struct xsp_collector	*next;

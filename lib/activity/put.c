@@ -56,7 +56,9 @@ void xsprof_collector_put(struct xsprof_collector *collector,
 	if (!xsprof_wants(activity->name) &&
 	    !xsp_was_wanted(k->category, __atomic_load_n(&k->wanted_at, __ATOMIC_RELAXED),
 			    activity->begin)) {
-		xsprof_collector_missed(&k->off, 1);
+		/* Samples are no activities of the program. */
+		if (activity->kind != XSPROF_GPU_METRICS)
+			xsprof_collector_missed(&k->off, 1);
 		return;
 	}
 	xsp_device_activity(activity, kv, n);

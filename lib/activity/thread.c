@@ -13,6 +13,7 @@
 #include "activity/local.h"
 #include "activity/thread.h"
 #include "process/life.h"
+#include "ring/activity.h"
 
 #define PERIOD		(XSP_SECOND / 4)
 #define GONE		(2ull * XSP_SECOND)	/* a recorder without reads for this long is gone */
@@ -123,9 +124,12 @@ static void flush(struct xsp_collector *k, uint64_t deadline_ns)
 		.tv_nsec = (long)(deadline_ns % XSP_SECOND),
 	};
 	uint32_t asked;
+	int state;
 
 	if (k->pid != getpid() || pthread_equal(k->thread, pthread_self()))
 		return;
+	/* A wait that is cancelled takes the lock again: this thread would die with it. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&k->lock);
 	asked = ++k->asked;
 	k->rung = true;
@@ -134,6 +138,7 @@ static void flush(struct xsp_collector *k, uint64_t deadline_ns)
 	       pthread_cond_timedwait(&k->wake, &k->lock, &until) != ETIMEDOUT)
 		;
 	pthread_mutex_unlock(&k->lock);
+	pthread_setcancelstate(state, NULL);
 }
 
 void xsp_collectors_flush(void)
@@ -148,20 +153,45 @@ void xsp_collectors_flush(void)
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
+/*
+ * Recording was off since then, and is on again: what devices did meanwhile is unknown, also what
+ * they did since the program resumed it, which is seen at the next turn only.
+ */
+static void tell_off(struct xsp_collector *k)
+{
+	const struct xsprof_device_activity a = {
+		.size = sizeof(a), .kind = XSPROF_GPU_UNRECORDED, .begin = k->off_since,
+		.end = xsprof_now(), .device = XSPROF_NO_DEVICE, .stream = XSPROF_NO_STREAM,
+		.name = xsprof_name_in(k->category, "GPU not recorded: recording was off"),
+	};
+
+	xsp_device_activity(&a, NULL, 0);
+	k->off_since = 0;
+}
+
 /* When the recorder leaves, the program gets its old speed back. */
 static void follow(struct xsp_collector *k)
 {
 	uint64_t now = xsprof_now();
-	bool wanted = !xsp_recorder_gone(k, GONE) && xsprof_enabled() >> k->category & 1;
+	bool gone = xsp_recorder_gone(k, GONE);
+	bool wanted = !gone && xsprof_enabled() >> k->category & 1;
 
 	if (wanted)
 		__atomic_store_n(&k->wanted_at, now, __ATOMIC_RELAXED);
+	/* What comes next is another recording, or a session that waits for our start. */
+	if (gone || __atomic_load_n(&xsprof_ctl_page.ctl.paused, __ATOMIC_RELAXED) &
+		    XSPROF_PAUSED_RECORDER)
+		k->off_since = 0;
 	if (!k->c.start || (k->told && wanted == k->on))
 		return;
 	k->told = true;
 	k->on = wanted && !k->c.start(k->c.data);
 	if (!wanted && k->c.stop)
 		k->c.stop(k->c.data, 0);
+	if (k->on && k->off_since)
+		tell_off(k);
+	else if (!k->on && !k->off_since && !gone)
+		k->off_since = now;
 }
 
 /*
@@ -203,13 +233,17 @@ static bool end(struct xsp_collector *k)
 {
 	uint64_t deadline = xsp_monotonic() + EXIT_S * (uint64_t)XSP_SECOND;
 	bool over;
+	int state;
 
+	/* As in flush(). */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&k->lock);
 	k->end = k->rung = true;
 	pthread_cond_broadcast(&k->wake);
 	wait_for(k, &k->over, deadline);
 	over = k->over;
 	pthread_mutex_unlock(&k->lock);
+	pthread_setcancelstate(state, NULL);
 	return over;
 }
 
@@ -217,6 +251,7 @@ static bool end(struct xsp_collector *k)
 static void at_exit(void *data)
 {
 	struct xsp_collector *k = data;
+	struct timespec until;
 	bool over;
 
 	/* A forked child lacks the thread, and the thread cannot wait for itself. */
@@ -225,7 +260,10 @@ static void at_exit(void *data)
 	over = end(k);
 	k->pid = 0;
 	if (over) {
-		(void)pthread_join(k->thread, NULL);
+		/* Others' destructors of its own data may be endless. */
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += EXIT_S;
+		(void)pthread_timedjoin_np(k->thread, NULL, &until);
 		return;
 	}
 	if (k->c.gave_up)
@@ -285,7 +323,7 @@ static void forget(void)
 		k->pid = 0;
 		k->rung = k->end = k->over = k->on = k->told = false;
 		k->asked = k->done = 0;
-		k->written = k->stalled = k->patience = k->wanted_at = 0;
+		k->written = k->stalled = k->patience = k->wanted_at = k->off_since = 0;
 		xsp_misses_forget(k);
 		if (k->c.forget)
 			k->c.forget(k->c.data);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The seed of hashes: see hash.h.
+ * Seeds of hashes: see hash.h.
  */
 #include <sys/random.h>
 
@@ -13,4 +13,12 @@ uint64_t xsp_hash_seed(const void *of)
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
 		seed = xsp_hash_mix((uintptr_t)of);
 	return seed;
+}
+
+uint64_t xsp_hash_secret;
+
+/* Before the first table: a key must have one hash. */
+__attribute__((constructor)) static void choose_secret(void)
+{
+	xsp_hash_secret = xsp_hash_seed(&xsp_hash_secret);
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/own.h"
+
 #define XSP_HASH_TEXT	0xcbf29ce484222325ull	/* xsp_hash_bytes() of no bytes */
 
 /* A random seed for a table: colliding texts cannot be chosen. */
@@ -34,12 +36,18 @@ static inline uint32_t xsp_hash_place(uint32_t key, uint64_t seed, uint32_t room
 	return (uint32_t)xsp_hash_mix(key ^ seed) & (room - 1);
 }
 
-/* xsp_hash_mix() of an ordered pair. */
+/* Random in each process. */
+extern uint64_t xsp_hash_secret XSP_HIDDEN;
+
+/*
+ * Hash of an ordered pair, which identifies it: nobody who does not know the secret can choose two
+ * pairs of one hash, as of a number of his own and the process of another.
+ */
 static inline uint64_t xsp_hash_pair(uint64_t a, uint64_t b)
 {
 	uint64_t h = a * 0x9e3779b97f4a7c15ull;
 
-	return xsp_hash_mix(h ^ h >> 32 ^ b);
+	return xsp_hash_mix(h ^ h >> 32 ^ xsp_hash_mix(b ^ xsp_hash_secret));
 }
 
 /*

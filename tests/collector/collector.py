@@ -318,7 +318,7 @@ def refused(name, collectors, want, opened=False):
     got = run([XSPROF, "record", "-q", "-o", CAPTURE, "--", path("program"), "jobs", "2"],
               XSPROF_COLLECTORS=collectors)
     lines = [line for line in got.stderr.splitlines() if line.startswith("xsprof: ") and
-             "an earlier recording was not finished" not in line]
+             "records of an unfinished recording" not in line]
     steps = run([XSPROF, "dump", CAPTURE]).stdout.count("begin:    step")
     result(got.returncode == 0 and len(lines) == 1 and all(w in lines[0] for w in want) and
            steps == 2 and ("entry" in got.stdout) == opened and "works" not in got.stdout, name,

@@ -93,7 +93,7 @@ def check_all():
 
 
 def check_options():
-    for options, word in ((["--metrics"], "--metrics"), (["--gpu=memory"], "--gpu=WORD"),
+    for options, word in ((["--metrics"], "--metrics"), (["--gpu=memory"], "--gpu=WHAT"),
                           (["--gpu", "--gpu-budget=5"], "--gpu-budget")):
         got = run([XSPROF, "record", *options, "-o", os.path.join(DIR.name, "options"),
                    "--", PROGRAM, "all"])

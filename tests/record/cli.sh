@@ -354,7 +354,7 @@ kill -KILL $pid
 wait $pid
 run "$xsprof" record -o b.data -- true
 session=$(basename "$("$xsprof" list | sed -nE 's/^(.*): recorder is dead, .*/\1/p')")
-left="^xsprof: an earlier recording was not finished, and its records are in memory: $actor"
+left="^xsprof: records of an unfinished recording are in memory: $actor"
 has "what one left is told of" err "$left.*, into $dir/dead.data: 'xsprof recover $session' saves "
 run "$xsprof" record -q -o b.data -- true
 is "--quiet says nothing of it" "$(cat err)" ""

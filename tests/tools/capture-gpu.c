@@ -211,6 +211,42 @@ void cap_make_copies(void)
 	cap_end(T(170));
 }
 
+/* What a pair of a process and a number adds to the number in a plain hash of pairs. */
+static uint64_t in_hash(uint64_t producer)
+{
+	uint64_t h = (producer + 1) * 0x9e3779b97f4a7c15ull;
+
+	return h ^ h >> 32;
+}
+
+/*
+ * Two kernels of the first process and their calls. The second process has calls, with numbers by
+ * which a plain hash takes them for the first one's.
+ */
+void cap_make_forged(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=forged\n");
+	cap_clock(T(0), T(1000));
+	producer(0, 100);
+	producer(1, 200);
+	cap_ring_open(&r, 0, 0, 256);
+	put(&r, 100, LAUNCH, XSPROF_GPU_RUNTIME, 1, 10, 12, 0);
+	put(&r, 100, LAUNCH, XSPROF_GPU_RUNTIME, 2, 14, 16, 0);
+	put_at(&r, 160, 0, 100, KERNEL, XSPROF_GPU_KERNEL, 1, 60, 70, 7);
+	put_at(&r, 160, 0, 100, KERNEL, XSPROF_GPU_KERNEL, 2, 90, 95, 7);
+	cap_ring_close(&r, 0);
+	cap_ring_open(&r, 1, 0, 256);
+	for (uint64_t i = 1; i <= 2; i++)
+		put_at(&r, 155, 0, 200, GRAPH, XSPROF_GPU_RUNTIME, i ^ in_hash(0) ^ in_hash(1),
+		       50, 52, 0);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(170));
+	cap_exit(1, XSPROF_HOW_EXITED, 0, T(170));
+	cap_end(T(180));
+}
+
 /* The thread that is late waits for its CPU behind twelve tasks, 1 to 12 us. */
 void cap_make_hogs(void)
 {

@@ -23,7 +23,8 @@ $2" "$dir/out" >>"$dir/log" 2>&1
 
 "$make_capture" idle "$dir/idle.data" || exit 1
 check "why a device was idle: each nanosecond once, and what is not known" "
-want = {('launched', None, None): (35, 2), ('call', 'cudaStreamSynchronize', None): (10, 1),
+want = {('launched', None, None): (30, 1), ('call', 'cudaMemcpyAsync', None): (5, 1),
+        ('call', 'cudaStreamSynchronize', None): (10, 1),
         ('range', 'aten::item', None): (9, 1), ('off_cpu', 'aten::item', 'blocked'): (3, 1),
         ('off_cpu', 'aten::item', 'runnable'): (2, 1),
         ('no_range', None, None): (1, 1), ('unknown', None, None): (20, 1),
@@ -66,6 +67,18 @@ assert got == [(30000, 30000), (30000, 10000)], got"
 check "in a window: of what a copy moves the part of its time in it" "$copied
 assert got == [(15000, 15000), (15000, 0)], got" --from 0.000030 --to 0.000050
 
+"$make_capture" forged "$dir/idle.data" || exit 1
+check "work is matched with calls of its own process alone, whatever their numbers are" "
+got = [(r['count'], r['delay_ns']) for r in report['rows'] if r['kind'] == 'kernel']
+assert got == [(2, 63000)], got
+assert {r['tid'] for r in device['idle'] if 'tid' in r} <= {100}, device"
+"$xsprof" dump -f chrome "$dir/idle.data" >"$dir/out" 2>"$dir/log" && python3 -c "
+import json, sys
+trace = json.load(open(sys.argv[1]))['traceEvents']
+got = sorted(e['pid'] for e in trace if e['ph'] == 's' and e['name'] == 'ac2g')
+assert got == [100, 100], got" "$dir/out" 2>>"$dir/log"
+result "also in Chrome's format" $?
+
 "$make_capture" hogs "$dir/idle.data" || exit 1
 check "a thread that waited behind more tasks than have room: their time is there" "
 rows = [r for r in device['idle'] if r.get('cause') == 'runnable']
@@ -89,7 +102,7 @@ for d in report['devices']:
     assert d['idle_ns'] == sum(r['ns'] for r in d['idle']), d
 assert idle == {('unrecorded', None, None): (30, 2)}, idle
 why = [r['why'] for d in report['devices'] if d['device'] for r in d['idle']]
-assert sorted(why) == ['launched', 'no_range'], why"
+assert sorted(why) == ['call', 'launched', 'no_range'], why"
 "$xsprof" report --gpu "$dir/idle.data" >"$dir/log" 2>&1 &&
 	grep -q '^# devices were not recorded for 1.094 ms, to reduce overhead: ' "$dir/log" &&
 	grep -q 'busy for 30.000 us of 60.000 us of recorded time (50.0 %)' "$dir/log" &&
@@ -112,7 +125,8 @@ for d in report['devices']:
 why = {d['device']: {r['why']: (r['ns'] // 1000, r['count']) for r in d['idle']}
        for d in report['devices']}
 assert why == {0: {'unrecorded': (40, 2)}, 2: {'unrecorded': (1010, 1)},
-               1: {'no_range': (65, 1), 'launched': (5, 1), 'unrecorded': (30, 1)}}, why"
+               1: {'no_range': (65, 1), 'call': (2, 1), 'launched': (3, 1),
+                   'unrecorded': (30, 1)}}, why"
 "$xsprof" report --gpu "$dir/idle.data" >"$dir/log" 2>&1
 grep -q 'busy for 40.000 us of 80.000 us of recorded time (50.0 %)' "$dir/log" &&
 	grep -q '^#   not recorded for 1.710 ms between its first and last' "$dir/log" &&

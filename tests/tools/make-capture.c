@@ -276,6 +276,7 @@ static const struct kind {
 	{ "contained", .plain = cap_make_contained },
 	{ "idle", .plain = cap_make_idle },
 	{ "copies", .plain = cap_make_copies },
+	{ "forged", .plain = cap_make_forged },
 	{ "hogs", .plain = cap_make_hogs },
 	{ "launched", .plain = cap_make_launched },
 	{ "clocks", .plain = cap_make_clocks },

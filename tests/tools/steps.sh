@@ -79,7 +79,7 @@ result "a table for each thread, the median, and what slow steps have more of" $
 result "of a capture from a pipe, what to look at is one too" $?
 "$xsprof" report --allow-lost --steps -n 2 --tid 100 "$dir/steps.data" >"$dir/out" 2>"$dir/log"
 [ "$(grep -E '^ +[0-9]+ +0\.' "$dir/out" | awk '{ print $1 }' | tr '\n' ' ')" = "1 2 8 " ] &&
-	grep -qx '... and 5 more steps: -n 8 shows all' "$dir/out" && ! grep -q told "$dir/out"
+	grep -qx '... steps left out: 5: -n 8 shows all' "$dir/out" && ! grep -q told "$dir/out"
 result "as many as are asked for, of the threads that are, and the one that is not over" $?
 "$make_capture" hung "$dir/hung.data" && "$xsprof" report --steps -n 1 "$dir/hung.data" \
 	>"$dir/out" 2>"$dir/log"

@@ -81,7 +81,7 @@ cat "$dir/out" >>"$dir/log"
 grep -qx 'CPU Mem  Self CPU Mem  Device Mem  Self Device Mem  FLOPs  Name' "$dir/out" &&
 	grep -qE '^ *113 B +-287 B +1\.0 kB +- +-  step$' "$dir/out" &&
 	grep -qE '^ *400 B +- +1\.0 kB +1\.0 kB +48  aten::mm$' "$dir/out" &&
-	grep -qx '\.\.\. and 4 more rows' "$dir/out" &&
+	grep -qx '\.\.\. rows left out: 4' "$dir/out" &&
 	grep -qx '\.\.\. and 3 allocations and 1 free in no range: 11 B' "$dir/out" &&
 	grep -q '^\.\.\. and in ranges without times, .*: 70 B, 0 FLOPs$' "$dir/out" &&
 	grep -q '^\.\.\. the FLOPs of 3 ops are unknown: ' "$dir/out" &&

@@ -224,6 +224,10 @@ static void describe(struct cleaning *c, const struct session_seen *seen)
 	len = strlen(output);
 	*xsp_escape_text(shown[1], output + (len > 63 ? len - 63 : 0), len > 63 ? 63 : len) = '\0';
 	snprintf(c->name, sizeof(c->name), "%s", seen->name);
+	if (!strcmp(command, XSP_PROFILED)) {
+		strcpy(c->recorded, "of a program that profiled itself");
+		return;
+	}
 	snprintf(c->recorded, sizeof(c->recorded), "%.200s, into %s%.250s", shown[0],
 		 len > 63 ? "..." : "", shown[1]);
 }
@@ -266,7 +270,6 @@ void session_clean(bool quiet)
 		return;
 	if (c.left > 1)
 		snprintf(more, sizeof(more), "; %u more: 'xsprof list'", c.left - 1);
-	tool_note("an earlier recording was not finished, and its records are in memory: %s: "
-		  "'xsprof recover %s' saves them, with --delete removes them%s", c.recorded,
-		  c.name, more);
+	tool_note("records of an unfinished recording are in memory: %s: 'xsprof recover %s' saves "
+		  "them, with --delete removes them%s", c.recorded, c.name, more);
 }

@@ -74,23 +74,32 @@ void record_explain_python(const struct recording *r)
 			  "can sample, or it ended at once");
 }
 
-void record_explain_gpu(const struct recording *r)
+/* An option for CUDA alone that was given; NULL: none. Others imply --gpu too. */
+static const char *cuda_option(const struct record_options *opts)
+{
+	return opts->metrics ? "--metrics" : opts->gpu_what ? "--gpu=WHAT" :
+	       opts->gpu_budget ? "--gpu-budget" : opts->gpu_share ? "--gpu-share" : NULL;
+}
+
+void record_explain_gpu(const struct recording *r, bool goes_on)
 {
 	const struct record_options *opts = &r->opts;
+	const char *cuda = cuda_option(opts), *option = cuda ? cuda : "--gpu";
 
 	if (!opts->gpu || r->file_error)
 		return;
 	if (!r->stats.devices && r->stats.cuda)
-		tool_note("--gpu: CUDA was initialised, and did not tell of a device until the "
-			  "end: no work was launched, or it ended at once");
+		tool_note("%s: CUDA was initialised, and told of no device until the end: a "
+			  "program that launches nothing, or ends at once", option);
+	else if (!r->stats.devices && goes_on)
+		tool_note("%s: no recorded process had used a device when the recording ended "
+			  "(--duration): %s has no device activity", option, opts->output);
 	else if (!r->stats.devices)
-		tool_note("--gpu: no recorded process used CUDA, OpenCL, Vulkan, Level Zero or "
-			  "ROCm, as with a CPU build of PyTorch or without a driver, or it ended "
-			  "as soon as it did: %s has no device activity", opts->output);
-	else if (!r->stats.cuda && (opts->metrics || opts->gpu_what || opts->gpu_budget))
-		tool_note("%s: for CUDA alone, which no recorded process used",
-			  opts->metrics ? "--metrics" :
-			  opts->gpu_what ? "--gpu=WORD" : "--gpu-budget");
+		tool_note("%s: no recorded process used CUDA, OpenCL, Vulkan, Level Zero or ROCm "
+			  "(a CPU build of PyTorch, no driver), or each ended at once: %s has no "
+			  "device activity", option, opts->output);
+	else if (!r->stats.cuda && cuda)
+		tool_note("%s: for CUDA alone, which no recorded process used", cuda);
 }
 
 /* The collector numbers modules in the order of the option. */

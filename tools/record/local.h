@@ -90,7 +90,8 @@ void record_look_at_room(struct recording *r);
 /* Functions of explain.c: why nothing was recorded, and remedies for losses; silent if quiet. */
 void record_explain_nothing(const struct recording *r);
 void record_explain_python(const struct recording *r);
-void record_explain_gpu(const struct recording *r);
+/* @goes_on: the command does. */
+void record_explain_gpu(const struct recording *r, bool goes_on);
 void record_explain_modules(const struct recording *r);
 void record_explain_losses(const struct recording *r);
 

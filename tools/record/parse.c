@@ -189,6 +189,8 @@ static int take_gpu(struct record_options *opts, const char *words)
 	size_t n, i;
 
 	opts->gpu = true;
+	if (words && !*words)
+		return tool_usage("record", "--gpu=: a word is missing; --gpu alone needs none");
 	for (const char *p = words ? words : ""; *p; p += n + (p[n] == ',')) {
 		n = strcspn(p, ",");
 		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -368,8 +370,8 @@ static int check_attach(const struct record_options *opts, int argc, char **argv
 		return tool_usage("record", "--%s: the rings of running processes cannot be "
 				  "changed; not with --%s", nonsense, which);
 	if (opts->gpu)
-		return tool_usage("record", "--gpu: CUDA loads its collector only when it is "
-				  "initialised; not with --%s", which);
+		return tool_usage("record", "--gpu: only for programs that xsprof starts, whose "
+				  "drivers load the collectors at their start; not with --%s", which);
 	if (opts->python_trace)
 		return tool_usage("record", "--python-trace: only for programs that xsprof starts; "
 				  "use --python to sample running ones; not with --%s", which);

@@ -312,16 +312,16 @@ static void sum_up(struct recording *r, uint32_t why)
 {
 	progress_clear(&r->progress);
 	if (r->file_error)
-		tool_error("%s: %s: the capture ends there, %" PRIu64
-			   " events are missing", r->opts.output, strerror(-r->file_error),
-			   r->stats.lost_records);
+		tool_error("%s: %s: the capture ends there, %" PRIu64 " events are missing%s",
+			   r->opts.output, strerror(-r->file_error), r->stats.lost_records,
+			   r->file_error == -ENOSPC ? ": free some space, or use -o" : "");
 	if (r->opts.quiet)
 		return;
 	say_where(r, true);
 	if (!r->stats.records && !r->stats.lost_records)
 		record_explain_nothing(r);
 	record_explain_python(r);
-	record_explain_gpu(r);
+	record_explain_gpu(r, why == WHY_DURATION && !r->launch.ended);
 	record_explain_modules(r);
 	if (why == WHY_DURATION && !r->launch.ended)
 		tool_note("the recording has ended, the command continues");

@@ -135,7 +135,7 @@ void gpu_print_captured(const struct gpu_report *gpu)
 		putchar('\n');
 	}
 	if (gpu->nr_captured > limit)
-		printf("... and %" PRIu64 " more rows\n", gpu->nr_captured - limit);
+		printf("... rows left out: %" PRIu64 "\n", gpu->nr_captured - limit);
 	if (gpu->unlisted_captured)
 		printf("# %" PRIu64 " graph activities are not listed: too many kinds\n",
 		       gpu->unlisted_captured);

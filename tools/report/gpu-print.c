@@ -116,7 +116,7 @@ static void print_rows(const struct gpu_report *gpu, uint32_t from, uint32_t to,
 		print_name(gpu, &gpu->rows[i]);
 	}
 	if (n < to - from)
-		printf("... and %u more rows\n", to - from - n);
+		printf("... rows left out: %u\n", to - from - n);
 }
 
 /* Prints the collector's name of it, after its number. */
@@ -154,6 +154,17 @@ static void print_stream(const struct gpu_report *gpu, const struct gpu_stream *
 	putchar('\n');
 }
 
+static void print_streams(const struct gpu_report *gpu, uint32_t device, uint64_t span)
+{
+	uint64_t n = 0, limit = gpu->report->reading.limit;
+
+	for (uint32_t i = 0; i < gpu->nr_streams; i++)
+		if (gpu->streams[i].device == device && n++ < limit)
+			print_stream(gpu, &gpu->streams[i], span);
+	if (n > limit)
+		printf("#   ... streams left out: %" PRIu64 "\n", n - limit);
+}
+
 /* Times of the host and the device are compared with each other, as in delays. */
 static void print_clock(const struct gpu_report *gpu, uint32_t number)
 {
@@ -170,7 +181,7 @@ static void print_clock(const struct gpu_report *gpu, uint32_t number)
 	       tool_format_time(a, sizeof(a), (uint64_t)worst));
 	if (best < worst)
 		printf("; in the best second %s", tool_format_time(b, sizeof(b), (uint64_t)best));
-	putchar('\n');
+	puts(" (shorter delays and idle times mean nothing)");
 }
 
 static void print_device(const struct gpu_report *gpu, uint32_t number)
@@ -198,6 +209,11 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	if (*d->name) {
 		fputs(", ", stdout);
 		report_print_text(d->name, strlen(d->name), 0);
+	}
+	if (d->first > d->last) {
+		puts(": no work of it is in the capture");
+		gpu_print_metrics(gpu, number);
+		return;
 	}
 	printf(": busy for %s of %s%s (%.1f %%): kernels %s, copies %s, sets %s",
 	       tool_format_time(a, sizeof(a), all), tool_format_time(b, sizeof(b), span),
@@ -230,12 +246,7 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 		       d->early, d->early == 1 ? "y began" : "ies began",
 		       d->early == 1 ? "it" : "them",
 		       tool_format_time(a, sizeof(a), d->early_ns));
-	for (uint32_t i = 0; i < gpu->nr_streams; i++) {
-		const struct gpu_stream *s = &gpu->streams[i];
-
-		if (s->device == number)
-			print_stream(gpu, s, span);
-	}
+	print_streams(gpu, number, span);
 	gpu_print_alone(d);
 	gpu_print_metrics(gpu, number);
 	gpu_print_idle(gpu, number);
@@ -310,11 +321,12 @@ static void print_head(const struct gpu_report *gpu)
 		memset(&info, 0, sizeof(info));
 	fputs("# ", stdout);
 	report_print_text(report->source.path, strlen(report->source.path), 0);
-	printf(": %" PRIu64 " GPU activities and calls; lost: %" PRIu64 " records, %" PRIu64
-	       " slots overwritten\n", gpu->events, info.lost_records, info.lost_slots);
+	printf(": %" PRIu64 " GPU event%s; lost: %" PRIu64 " records, %" PRIu64
+	       " slots overwritten%s\n", gpu->events, gpu->events == 1 ? "" : "s",
+	       info.lost_records, info.lost_slots, report->filter.any ? "; filtered" : "");
 	if (!report->filter.any && !has_work(gpu))
-		puts("# no work of a device and no call was recorded, only the start of recording "
-		     "and overheads");
+		puts("# no work of a device and no call is in the capture; what recording itself "
+		     "took is below");
 	if (gpu->early)
 		printf("# %" PRIu64 " activit%s before the call that started %s: the clocks of "
 		       "device and host differ by more than the delay\n", gpu->early,

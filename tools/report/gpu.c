@@ -248,6 +248,14 @@ static void measured(struct reader *r, const struct xsprof_event *ev)
 		gpu_measured_add(&r->gpu, d, row, ev);
 }
 
+/* While recording was off, no device was recorded either: that is no cost of recording. */
+static bool is_budgets(const struct reader *r, const struct xsprof_event *ev)
+{
+	static const char off[] = "GPU not recorded: recording was off";
+
+	return strcmp(xsprof_trace_name(r->gpu.report->source.trace, ev->producer, ev->name), off);
+}
+
 static void one(struct reader *r, const struct xsprof_event *ev)
 {
 	const struct xsp_filter *filter = &r->gpu.report->filter;
@@ -262,7 +270,8 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 	row = row_of(r, ev, ev->aux);
 	if (!row)
 		return;
-	if (ev->aux == XSPROF_GPU_UNRECORDED && ev->producer < r->gpu.nr_unrecorded)
+	if (ev->aux == XSPROF_GPU_UNRECORDED && ev->producer < r->gpu.nr_unrecorded &&
+	    is_budgets(r, ev))
 		r->gpu.unrecorded[ev->producer].ns += end - begin;
 	r->gpu.events++;
 	add_duration(r->gpu.report, row->group, end - begin);
@@ -272,6 +281,15 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 		add_work(r, ev, row, begin, end);
 	if (xsp_device_is_work(ev->aux) || xsp_device_is_call(ev->aux))
 		match(r, ev, xsp_device_is_call(ev->aux) ? 0 : (uint32_t)(row - r->gpu.rows) + 1);
+}
+
+/* Another process may use the device: this one may have no work there. */
+static void sampled(struct reader *r, const struct xsprof_event *ev)
+{
+	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
+
+	if (is_wanted(r, ev) && gpu_device_of(&r->gpu, ev->producer, rec->device))
+		r->gpu.sampled = true;
 }
 
 static int event(void *data, const struct xsprof_event *ev)
@@ -288,7 +306,7 @@ static int event(void *data, const struct xsprof_event *ev)
 	else if (fmt_gpu_of_kernel(ev))
 		measured(r, ev);
 	else if (ev->aux == XSPROF_GPU_METRICS)
-		r->gpu.sampled = true;
+		sampled(r, ev);
 	else
 		one(r, ev);
 	r->gpu.report->last_ns = ev->ns;
@@ -354,13 +372,37 @@ static void select_missed(struct gpu_report *gpu)
 	gpu->missed.nr = n;
 }
 
+/* Says why there are no events of devices. Return: the exit status. */
+static int nothing(const struct report *report)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	const char *path = report->source.path, *why;
+	struct refused refused = { 0 };
+	uint32_t pid;
+	int status, lost;
+
+	if (xsp_filter_given(&report->filter))
+		status = tool_error("%s: no GPU event matches the filters: leave out --name, "
+				    "--category, --pid, --tid, --from or --to", path);
+	else if ((why = refused_next(&refused, report->source.trace, &pid)))
+		status = tool_error("%s: has no GPU events: process %u could not record them: %s",
+				    path, pid, why);
+	else if (!xsprof_trace_get_info(report->source.trace, &info) &&
+		 (info.lost_records || info.lost_slots || info.truncated))
+		status = tool_error("%s: has no GPU events, but records were lost", path);
+	else
+		status = tool_error("%s: has no GPU events: it was not recorded with --gpu, or no "
+				    "process used CUDA (a CPU build of PyTorch, no driver), "
+				    "OpenCL, Vulkan, Level Zero or ROCm", path);
+	/* What was lost may have been all of them. */
+	lost = xsp_source_losses(&report->source);
+	return lost ? lost : status;
+}
+
 int gpu_run(struct report *report)
 {
 	struct reader *r = calloc(1, sizeof(*r));
-	struct refused refused = { 0 };
-	const char *why;
 	int status, ret;
-	uint32_t pid;
 
 	if (!r || xsp_groups_new(report->source.trace, report->by & REPORT_BY_PATTERN, false,
 				 &report->groups)) {
@@ -371,18 +413,8 @@ int gpu_run(struct report *report)
 	status = report_read(report, true, event, r);
 	missed_facts(&r->gpu.missed, report->source.trace);
 	select_missed(&r->gpu);
-	if (!status && !r->gpu.events && !xsp_filter_given(&report->filter) &&
-	    (why = refused_next(&refused, report->source.trace, &pid)))
-		status = tool_error("%s: has no GPU events: process %u could not record them: %s",
-				    report->source.path, pid, why);
-	else if (!status && !r->gpu.events && !xsp_filter_given(&report->filter))
-		status = tool_error("%s: has no GPU events: it was not recorded with --gpu, or no "
-				    "process used CUDA (a CPU build of PyTorch, no driver), "
-				    "OpenCL, Vulkan, Level Zero or ROCm", report->source.path);
-	else if (!status && !r->gpu.events)
-		status = tool_error("%s: no GPU event matches the filters: leave out --name, "
-				    "--category, --pid, --tid, --from or --to",
-				    report->source.path);
+	if (!status && !r->gpu.events && (!r->gpu.sampled || report->filter.any))
+		status = nothing(report);
 	if (!status) {
 		ret = gpu_unrecorded_devices(&r->gpu);
 		/* With activities of some threads or names only, idle times would be wrong. */

@@ -152,8 +152,8 @@ struct gpu_row {
 
 /**
  * enum gpu_idle_why - why a device was idle
- * @GPU_IDLE_LAUNCHED: the next activity was already launched
- * @GPU_IDLE_CALL: it was not, and the thread that launched it later was in a call
+ * @GPU_IDLE_LAUNCHED: the call that launched the next activity was over
+ * @GPU_IDLE_CALL: it was not, and its thread was in that call, or in another one before
  * @GPU_IDLE_OFF_CPU: ... was off the CPU
  * @GPU_IDLE_RANGE: ... was in a range
  * @GPU_IDLE_NO_RANGE: ... was in no range
@@ -170,6 +170,7 @@ enum gpu_idle_why {
 };
 
 #define GPU_IDLE_ROWS	1024u
+#define GPU_NO_WORD	UINT32_MAX	/* 0 is that of names without room: "(other)" */
 #define GPU_IDLE_WHO	8u
 
 /**
@@ -195,7 +196,7 @@ struct gpu_idle_who {
  * @class: OFF_CPU: enum cause_class
  * @producer: of the thread that launched late
  * @tid: that thread; 0: none
- * @word: the call, or the range; 0: none
+ * @word: the call, or the range; GPU_NO_WORD: none
  * @latest: the last idle time that it had a part in
  * @count: idle times that it had a part in
  * @ns: duration

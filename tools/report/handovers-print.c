@@ -160,7 +160,7 @@ static void print_threads(const struct handovers *h, const uint32_t *order, uint
 		putchar('\n');
 	}
 	if (shown < n)
-		printf("... and %u more rows\n", n - shown);
+		printf("... rows left out: %u\n", n - shown);
 }
 
 static void print_pairs(const struct handovers *h, const uint32_t *order, uint32_t n)
@@ -185,7 +185,7 @@ static void print_pairs(const struct handovers *h, const uint32_t *order, uint32
 		putchar('\n');
 	}
 	if (shown < n)
-		printf("... and %u more rows\n", n - shown);
+		printf("... rows left out: %u\n", n - shown);
 }
 
 int handovers_print(struct handovers *h)

@@ -174,7 +174,7 @@ static void add_plain(struct host *h, const struct idle_time *t, uint64_t ns,
 		      const struct cause_segment *s)
 {
 	struct idle_reason reason = { .why = GPU_IDLE_UNKNOWN };
-	uint32_t word = 0, category, name;
+	uint32_t word = GPU_NO_WORD, category, name;
 
 	if (t->partial) {
 		idle_add(h->idle, t, &reason, ns);

@@ -76,24 +76,24 @@ static void put_late(const struct gpu_report *gpu, const struct gpu_idle_row *ro
 	if (row->why == GPU_IDLE_OFF_CPU) {
 		fputs(words[row->class] ? words[row->class] : "off the CPU", stdout);
 		put_who(row);
-		fputs(row->word ? ", in " : ", in no range", stdout);
+		fputs(row->word != GPU_NO_WORD ? ", in " : ", in no range", stdout);
 	} else {
 		fputs(row->why == GPU_IDLE_CALL ? "in the call " :
 		      row->why == GPU_IDLE_RANGE ? "in " : "in no range", stdout);
 	}
-	if (row->word)
+	if (row->word != GPU_NO_WORD)
 		put_word(gpu, row->word);
 }
 
 static void put_why(const struct gpu_report *gpu, const struct gpu_idle_row *row)
 {
 	static const char *const texts[] = {
-		[GPU_IDLE_LAUNCHED] = "the next activity was launched, but had not started",
+		[GPU_IDLE_LAUNCHED] = "the next activity was launched, and had not started",
 		[GPU_IDLE_NO_CALL] = "no call started the next activity",
 		[GPU_IDLE_UNKNOWN] = "unknown: the call that launched the next activity is unknown",
 		[GPU_IDLE_UNRECORDED] = "unknown: next to time that was not recorded",
 		[GPU_IDLE_OTHER] = "other reasons",
-		[GPU_IDLE_SHORT] = "not examined: shorter idle times",
+		[GPU_IDLE_SHORT] = "not examined: shorter idle times (--from, --to: those of a part)",
 	};
 
 	if (texts[row->why])
@@ -133,7 +133,7 @@ void gpu_print_idle(const struct gpu_report *gpu, uint32_t device)
 		put_why(gpu, row);
 	}
 	if (left)
-		printf("#   ... and %" PRIu64 " more reasons\n", left);
+		printf("#   ... reasons left out: %" PRIu64 "\n", left);
 }
 
 void gpu_print_copies(const struct gpu_report *gpu)
@@ -217,7 +217,7 @@ void gpu_json_idle(const struct gpu_report *gpu, uint32_t device)
 			printf(",\"tid\":%u", row->tid);
 		if (row->why == GPU_IDLE_OFF_CPU)
 			json_who(row);
-		if (row->word)
+		if (row->tid && row->word != GPU_NO_WORD)
 			json_word(gpu, row->why == GPU_IDLE_CALL ? "call" : "range", row->word);
 		putchar('}');
 		sep = ",";

@@ -43,7 +43,7 @@ static void add_who(struct gpu_idle_row *row, const struct idle_reason *reason, 
 		report_comms_copy(reason->comms, to->comm, who->tid);
 }
 
-/* The row of a device for reasons that do not fit; there is room for one of each device. */
+/* The row of a device for reasons without room; there is one of each device. */
 static struct gpu_idle_row *others(struct gpu_report *gpu, uint32_t device)
 {
 	struct gpu_idle_row *row = gpu->idle + GPU_IDLE_ROWS;
@@ -54,6 +54,21 @@ static struct gpu_idle_row *others(struct gpu_report *gpu, uint32_t device)
 		gpu->nr_idle++;
 		*row = (struct gpu_idle_row){ .device = device, .why = GPU_IDLE_OTHER };
 	}
+	return row;
+}
+
+/* Makes room for a longer one. Return: NULL: there is none that is shorter than @ns. */
+static struct gpu_idle_row *shortest(struct gpu_report *gpu, uint64_t ns)
+{
+	struct gpu_idle_row *row = gpu->idle, *other;
+
+	for (uint32_t i = 1; i < GPU_IDLE_ROWS; i++)
+		row = gpu->idle[i].ns < row->ns ? &gpu->idle[i] : row;
+	if (row->ns >= ns)
+		return NULL;
+	other = others(gpu, row->device);
+	other->ns += row->ns;
+	other->count += row->count;
 	return row;
 }
 
@@ -76,7 +91,11 @@ void idle_add(struct idle *idle, const struct idle_time *t, const struct idle_re
 		row->word != key.word || row->producer != key.producer || row->tid != key.tid))
 		row++;
 	if (row == gpu->idle + gpu->nr_idle && gpu->nr_idle >= GPU_IDLE_ROWS) {
-		row = others(gpu, t->device);
+		row = shortest(gpu, ns);
+		if (row)
+			*row = key;
+		else
+			row = others(gpu, t->device);
 	} else if (row == gpu->idle + gpu->nr_idle) {
 		gpu->nr_idle++;
 		*row = key;

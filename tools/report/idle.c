@@ -12,7 +12,7 @@
 #include "report/idle.h"
 
 struct launch {
-	uint64_t	begin;
+	uint64_t	end;
 	uint32_t	pid;
 	uint32_t	tid;
 };
@@ -121,7 +121,7 @@ static uint32_t ends_from(const struct search *s, uint32_t device, uint64_t ns)
 static void is_launched(struct idle_time *t, const struct launch *launch)
 {
 	t->known = true;
-	t->launched = launch->begin < t->end ? launch->begin : t->end;
+	t->launched = launch->end < t->end ? launch->end : t->end;
 	t->pid = launch->pid;
 	t->tid = launch->tid;
 }
@@ -155,7 +155,7 @@ static void work(struct search *s, const struct xsprof_event *ev, const struct x
 static void call(struct search *s, const struct xsprof_event *ev, const struct xsprof_rec_gpu *rec)
 {
 	const struct launch launch = {
-		.begin = ev->begin_ns, .pid = ev->pid, .tid = idle_thread(ev, rec),
+		.end = ev->end_ns, .pid = ev->pid, .tid = idle_thread(ev, rec),
 	};
 	uint64_t key = call_key(ev), *waiting = xsp_map_get(&s->keys, key);
 	bool known;

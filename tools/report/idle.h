@@ -4,8 +4,8 @@
  * and the calls that ended them, idle-host.c what the calling threads did before, copies.c calls
  * that returned after their copy; idle-rows.c has the rows.
  *
- * An idle time ends with an activity. Either the activity was launched before the idle time began,
- * or later; then the launching thread did something else until the launch.
+ * An idle time ends with an activity. Either the call that launched it was over before the idle time
+ * began, or later: then the launching thread was in that call, and did something else before.
  */
 #ifndef XSPROF_REPORT_IDLE_H
 #define XSPROF_REPORT_IDLE_H
@@ -43,7 +43,7 @@ struct idle_call {
  * @key: hash of producer and correlation; 0: not known
  * @no_call: the activity that ends it has none
  * @same: index + 1 of another idle time with that key
- * @launched: begin of the call, or @end if that is earlier: the clocks differ
+ * @launched: end of the call, or @end if that is earlier
  * @calls: index of the thread's first call in this time that is not over at @at
  * @calls_end: index behind the last one
  * @task: the thread in cause.h
@@ -105,7 +105,7 @@ static inline uint32_t idle_thread(const struct xsprof_event *ev, const struct x
  * struct idle_reason - a reason, which has a row for each device and thread
  * @why: enum gpu_idle_why
  * @class: OFF_CPU: enum cause_class
- * @word: the call, or the range; 0: none
+ * @word: the call, or the range; GPU_NO_WORD: none
  * @segment: OFF_CPU: what the thread waited for
  * @comms: names of tasks, with @segment
  */

@@ -173,7 +173,7 @@ void gpu_print_measured(const struct gpu_report *gpu, uint32_t from, uint32_t to
 		}
 	}
 	if (left)
-		printf("... and %" PRIu64 " more rows\n", left);
+		printf("... rows left out: %" PRIu64 "\n", left);
 	if (more)
 		puts("... and more metrics, which --json has");
 }

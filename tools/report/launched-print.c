@@ -64,7 +64,7 @@ void gpu_print_launchers(const struct gpu_report *gpu, uint64_t rows)
 		putchar('\n');
 	}
 	if (gpu->nr_launchers > rows)
-		printf("... and %" PRIu64 " more rows: --gpu --by op\n", gpu->nr_launchers - rows);
+		printf("... rows left out: %" PRIu64 ": --gpu --by op\n", gpu->nr_launchers - rows);
 	print_left_out(gpu);
 }
 
@@ -92,7 +92,7 @@ void gpu_print_launched(const struct gpu_report *gpu)
 		putchar('\n');
 	}
 	if (gpu->nr_launched > limit)
-		printf("... and %" PRIu64 " more rows\n", gpu->nr_launched - limit);
+		printf("... rows left out: %" PRIu64 "\n", gpu->nr_launched - limit);
 	print_left_out(gpu);
 }
 

@@ -77,8 +77,8 @@ static int parse_by(struct report *report, char *text)
 		for (i = 0; i < n && strcmp(words[i], word); i++)
 			;
 		if (i == n)
-			return tool_usage("report", "--by: '%s' is not one of name, thread, "
-					  "process, category, pattern, shape, module, line, "
+			return tool_usage("report", "--by: '%s' is not one of name, op, "
+					  "thread, process, category, pattern, shape, module, line, "
 					  "function, kernel", word);
 		report->by |= 1u << i;
 	}

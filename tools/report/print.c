@@ -99,7 +99,7 @@ static void print_ranges(const struct report *report, struct xsp_group **rows, s
 		report_print_words(report, rows[i], width);
 	}
 	if (n > report->reading.limit)
-		printf("... and %zu more rows\n", n - (size_t)report->reading.limit);
+		printf("... rows left out: %zu\n", n - (size_t)report->reading.limit);
 }
 
 /* Integers with all digits, as far as a double holds them. */
@@ -147,7 +147,7 @@ static void print_others(const struct report *report, struct xsp_group **rows, s
 		report_print_words(&by_name, row, &width);
 	}
 	if (n > report->reading.limit)
-		printf("... and %zu more rows\n", n - (size_t)report->reading.limit);
+		printf("... rows left out: %zu\n", n - (size_t)report->reading.limit);
 	if (strange)
 		printf("# %" PRIu64 " values of these counters are NaN or infinite: they are in no "
 		       "minimum or maximum\n", strange);

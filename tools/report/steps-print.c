@@ -270,7 +270,7 @@ static void print_table(const struct report_steps *steps, const struct xsp_ranks
 		shown++;
 	}
 	if (n > shown)
-		printf("... and %zu more steps: -n %zu shows all\n", n - shown, n);
+		printf("... steps left out: %zu: -n %zu shows all\n", n - shown, n);
 	if (m.nr) {
 		printf("%8s  %14s", "median", "");
 		print_cells(wide, m.columns, m.wall, m.ns);

@@ -253,7 +253,7 @@ void report_print_threads(const struct report *report)
 		puts("... nothing matches the filters: leave out --name, --category, --pid, --tid, "
 		     "--from or --to");
 	if (table.nr > shown)
-		printf("... and %zu more rows\n", table.nr - shown);
+		printf("... rows left out: %zu\n", table.nr - shown);
 	if (table.others)
 		printf("... and %" PRIu64 " thread%s of other programs ran for %s: --pid or --tid "
 		       "shows them\n", table.others, table.others == 1 ? "" : "s",

@@ -161,7 +161,7 @@ static void print_rows(const struct report *report, struct xsp_group **rows, siz
 	for (left = 0; i < n; i++)
 		left += any_used(rows[i]);
 	if (left)
-		printf("... and %zu more rows\n", left);
+		printf("... rows left out: %zu\n", left);
 }
 
 void report_print_usage(const struct report *report, struct xsp_group **rows, size_t n,

@@ -165,6 +165,6 @@ void report_print_waits(const struct report *report, struct xsp_group **rows, si
 		report_print_words(&by_name, row, &width);
 	}
 	if (nr > report->reading.limit)
-		printf("... and %zu more rows\n", nr - (size_t)report->reading.limit);
+		printf("... rows left out: %zu\n", nr - (size_t)report->reading.limit);
 	free(waits);
 }
