@@ -7,7 +7,7 @@
  *	bad N		N jobs that fail, and one that does not
  *	fork		two jobs, and three in a child
  *	exec		a job, then this program as "jobs 3"
- *	watch		a job every 10 ms until its input ends; says when a tool is there or not
+ *	watch		a job every 10 ms until its input ends; says after one if a tool is there
  *	own		it is its own collector, of a device of another kind
  *	session FILE	five steps in a session, saved
  */
@@ -160,9 +160,12 @@ static int watch(void)
 	while (!poll(&in, 1, 10)) {
 		run(1);
 		has = toy_has_tool();
-		if (has != had)
-			printf("tool %d\n", has);
+		if (has == had)
+			continue;
 		had = has;
+		/* Before the input may end: a job that the tool sees, or does not. */
+		run(1);
+		printf("tool %d\n", has);
 		fflush(stdout);
 	}
 	return 0;

@@ -213,14 +213,18 @@ def check_pause():
     got, events, _ = record("pause")
     result("paused: 0" in got.stdout and "resumed: 1" in got.stdout,
            "paused, CUPTI collects nothing; resumed, it does", got.stdout)
-    equal([missed(events), sum(tally(events).values())], [{}, 2 * sum(EACH.values()) - 1],
+    off, = [e for e in events if e["type"] == "gpu" and e["kind"] == "unrecorded"]
+    equal([missed(events), sum(tally(events).values()) - 1], [{}, 2 * sum(EACH.values()) - 1],
           "what began before a pause is recorded, whenever CUPTI reports it")
     began, = [e["ns"] for e in events if e["type"] == "control" and e["op"] == "pause"]
     ended, = [e["ns"] for e in events if e["type"] == "control" and e["op"] == "resume"]
     report = run([XSPROF, "report", "--gpu", "--json", gpulib.CAPTURE]).stdout
     device, = json.loads(report)["devices"]
-    near = abs(device["unrecorded_ns"] - (ended - began))
-    result(near < 1e6, f"and what the device did in it is unknown, to {near} ns", device)
+    more = device["unrecorded_ns"] - (off["end_ns"] - began)
+    result(began < off["begin_ns"] < ended < off["end_ns"] and abs(more) < 10 and
+           off["name"] == "GPU not recorded: recording was off",
+           "what the device did from its begin until CUPTI collects again is unknown",
+           (began, ended, off, device))
     got, _, _ = record("pause-late")
     result("paused: 0, kept: 0\n" in got.stdout,
            "a launch while CUPTI is given back: no buffer stays with it", got.stdout)

@@ -95,9 +95,9 @@ void record_explain_gpu(const struct recording *r, bool goes_on)
 		tool_note("%s: no recorded process had used a device when the recording ended "
 			  "(--duration): %s has no device activity", option, opts->output);
 	else if (!r->stats.devices)
-		tool_note("%s: no recorded process used CUDA, OpenCL, Vulkan, Level Zero or ROCm "
-			  "(a CPU build of PyTorch, no driver), or each ended at once: %s has no "
-			  "device activity", option, opts->output);
+		tool_note("%s: no recorded process used CUDA, OpenCL, Vulkan, Level Zero or ROCm: "
+			  "a CPU build of PyTorch, no driver, or an early end; %s has no device "
+			  "activity", option, opts->output);
 	else if (!r->stats.cuda && cuda)
 		tool_note("%s: for CUDA alone, which no recorded process used", cuda);
 }

@@ -370,8 +370,8 @@ static int check_attach(const struct record_options *opts, int argc, char **argv
 		return tool_usage("record", "--%s: the rings of running processes cannot be "
 				  "changed; not with --%s", nonsense, which);
 	if (opts->gpu)
-		return tool_usage("record", "--gpu: only for programs that xsprof starts, whose "
-				  "drivers load the collectors at their start; not with --%s", which);
+		return tool_usage("record", "--gpu: only for programs that xsprof starts: the "
+				  "drivers load the collectors then; not with --%s", which);
 	if (opts->python_trace)
 		return tool_usage("record", "--python-trace: only for programs that xsprof starts; "
 				  "use --python to sample running ones; not with --%s", which);

@@ -93,7 +93,8 @@ static void put_why(const struct gpu_report *gpu, const struct gpu_idle_row *row
 		[GPU_IDLE_UNKNOWN] = "unknown: the call that launched the next activity is unknown",
 		[GPU_IDLE_UNRECORDED] = "unknown: next to time that was not recorded",
 		[GPU_IDLE_OTHER] = "other reasons",
-		[GPU_IDLE_SHORT] = "not examined: shorter idle times (--from, --to: those of a part)",
+		[GPU_IDLE_SHORT] = "not examined: shorter idle times (--from, --to: those of a "
+				   "part)",
 	};
 
 	if (texts[row->why])

@@ -4,8 +4,8 @@
  * and the calls that ended them, idle-host.c what the calling threads did before, copies.c calls
  * that returned after their copy; idle-rows.c has the rows.
  *
- * An idle time ends with an activity. Either the call that launched it was over before the idle time
- * began, or later: then the launching thread was in that call, and did something else before.
+ * An idle time ends with an activity. Either the call that launched it was over before the idle
+ * time began, or later: then the launching thread was in that call, and did something else before.
  */
 #ifndef XSPROF_REPORT_IDLE_H
 #define XSPROF_REPORT_IDLE_H

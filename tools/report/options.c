@@ -78,8 +78,8 @@ static int parse_by(struct report *report, char *text)
 			;
 		if (i == n)
 			return tool_usage("report", "--by: '%s' is not one of name, op, "
-					  "thread, process, category, pattern, shape, module, line, "
-					  "function, kernel", word);
+					  "thread, process, category, pattern, shape, "
+					  "module, line, function, kernel", word);
 		report->by |= 1u << i;
 	}
 	if (report->by & REPORT_BY_KERNEL && (report->by & ~GPU_ROWS || report->functions))
