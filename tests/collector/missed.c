@@ -4,6 +4,8 @@
  * these is lost: "overwrite" writes it and then more than a ring can hold; "full" first fills the
  * rings. The recorder, its parent, is stopped meanwhile: it reads the rings as they are filled.
  * "cancel" cancels the collector's thread, which goes on; "allow" has allowed it to be cancelled.
+ * "session" cancels a thread of the program that ends a session, and "clock" one that reads the
+ * clock's rate: neither keeps others waiting.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include <xsprof/collector.h>
+#include <xsprof/profiler.h>
 
 #define RECORDS	100000
 #define MISSED	7u
@@ -22,6 +25,7 @@ static struct xsprof_miss misses[] = { { .text = "jobs that nobody saw" } };
 
 static const char *how = "";
 static unsigned int works;
+static bool ready;
 
 static uint64_t work(void *unused)
 {
@@ -30,6 +34,8 @@ static uint64_t work(void *unused)
 		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	if (!strcmp(how, "allow") || !strcmp(how, "cancel"))
 		pthread_cancel(pthread_self());
+	if (!strcmp(how, "session"))
+		usleep(500000);
 	__atomic_add_fetch(&works, 1, __ATOMIC_RELAXED);
 	return 1000000;
 }
@@ -77,6 +83,48 @@ static int cancelled(void)
 	return 1;
 }
 
+/* Waits for the end of work(), which has just begun. */
+static void *end_session(void *unused)
+{
+	const struct xsprof_profiler_config config = {
+		.size = sizeof(config), .state = XSPROF_PROFILER_KINETO,
+	};
+	struct xsprof_result *result = NULL;
+
+	(void)unused;
+	if (xsprof_enable_profiler(&config, 3, 0) || xsprof_collector_add(&collector))
+		return NULL;
+	while (__atomic_load_n(&works, __ATOMIC_ACQUIRE) < 2)
+		usleep(1000);
+	__atomic_store_n(&ready, true, __ATOMIC_RELEASE);
+	(void)xsprof_disable_profiler(&result);
+	return NULL;
+}
+
+/* It measures the clock's rate first, for some milliseconds. */
+static void *read_clock(void *unused)
+{
+	(void)unused;
+	__atomic_store_n(&ready, true, __ATOMIC_RELEASE);
+	(void)xsprof_ticks_ns(0);
+	return NULL;
+}
+
+/* Return: 0: others can do what the cancelled thread did. */
+static int cancel_in(void *(*function)(void *unused), useconds_t after)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, function, NULL))
+		return 1;
+	for (int i = 0; i < 30000 && !__atomic_load_n(&ready, __ATOMIC_ACQUIRE); i++)
+		usleep(1000);
+	usleep(after);
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	return !ready || !xsprof_ticks_ns(xsprof_now());
+}
+
 int main(int argc, char **argv)
 {
 	bool full, shown;
@@ -84,6 +132,10 @@ int main(int argc, char **argv)
 
 	how = argc > 1 ? argv[1] : "";
 	full = !strcmp(how, "full");
+	if (!strcmp(how, "clock"))
+		return cancel_in(read_clock, 2000);
+	if (!strcmp(how, "session"))
+		return cancel_in(end_session, 100000);
 	err = xsprof_collector_add(&collector);
 
 	if (err) {

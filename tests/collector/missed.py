@@ -37,6 +37,11 @@ def run(*args):
                           encoding="utf-8", timeout=120)
 
 
+def check_alone(how, name):
+    got = run(PROGRAM, how)
+    equal([got.returncode, got.stdout, got.stderr], [0, "", ""], name)
+
+
 def build():
     got = run(os.environ.get("CC", "cc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall",
               f"-I{ROOT}/lib/include", f"-I{ROOT}/kmod/uapi", "-o", PROGRAM,
@@ -65,6 +70,8 @@ def check_cancelled(how, name):
 build()
 check_cancelled("cancel", "the program cancels the collector's thread, which goes on")
 check_cancelled("allow", "also where the collector allows it")
+check_cancelled("clock", "a thread that is cancelled while it measures the clock's rate")
+check_alone("session", "one that is cancelled while it ends a session")
 check("full", "a full ring")
 check("overwrite", "a ring that is overwritten", "-m", "overwrite")
 print(f"1..{len(results)}")

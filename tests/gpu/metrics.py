@@ -164,6 +164,17 @@ def check_short():
           "a program that ends before the first sample: that is said")
 
 
+def check_idle():
+    _, samples, _ = record("--metrics", what="idle")
+    device, = json.loads(run("report", "--gpu", "--json", CAPTURE).stdout)["devices"]
+    equal([[m["name"] for m in device["metrics"]], device["metrics"][0]["samples"],
+           device["first_ns"]], [list(DEFAULT), len(samples), None],
+          "a device without work of the program: its metrics are reported")
+    text = run("report", "--gpu", CAPTURE).stdout
+    equal([": no work of it is in the capture\n" in text,
+           "#   GPU active (%): mean " in text], [True, True], "as text too")
+
+
 def check_clocks():
     _, samples, events = record("--metrics", what="metrics-realtime")
     first = kernels(events)[0]["begin_ns"]
@@ -224,6 +235,7 @@ check_formats(whole[0])
 check_chosen()
 check_refused()
 check_short()
+check_idle()
 check_clocks()
 check_full()
 check_pause()

@@ -53,6 +53,13 @@ static void launch_late(void)
 	stand_in_kernel(c, 7, "_Z4axpyPKfPfi", 0);
 }
 
+/* It has a device and launches nothing there. */
+static void idle(void)
+{
+	stand_in_device(3);
+	sleep(2);
+}
+
 bool program_clock(const char *what, long n)
 {
 	if (!strcmp(what, "clock"))
@@ -61,6 +68,8 @@ bool program_clock(const char *what, long n)
 		launch_late();
 	else if (!strcmp(what, "no-launch"))
 		stand_in_kernel(0, 7, "_Z4axpyPKfPfi", 0);
+	else if (!strcmp(what, "idle"))
+		idle();
 	else if (!strcmp(what, "early"))
 		launch_early(7, 3, 90);
 	else

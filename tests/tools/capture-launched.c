@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A capture with work of a device that was launched in ranges, in none, and by calls that are not
- * there.
+ * Captures with work of a device that was launched in ranges, in none, and by calls that are not
+ * there; and in more ranges than a report has rows for.
  */
+#include <stdio.h>
+
 #include "tools/capture.h"
 
 #define PID	100u
@@ -90,4 +92,45 @@ void cap_make_launched(void)
 	cap_ring_close(&r, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(400));
 	cap_end(T(400));
+}
+
+#define REASONS	2000u	/* ranges, each with a name of its own */
+#define APART	10u	/* us */
+
+/* The device waits for the last one for 500 us, for the others for some. */
+void cap_make_reasons(void)
+{
+	uint64_t at = 10;
+	struct cap_ring r;
+	char text[32];
+
+	cap_host("hostname=reasons\n");
+	cap_clock(T(0), T(1000000));
+	cap_producer(0, PID, T(0));
+	cap_name(0, LAUNCH, "cudaLaunchKernel");
+	cap_name(0, KERNEL, "kernel");
+	for (uint32_t i = 0; i < REASONS; i++) {
+		snprintf(text, sizeof(text), "range %u", i);
+		cap_name(0, NR_NAMES + i, text);
+		if (i % 500 == 499)
+			cap_arena(0);
+	}
+	cap_thread(0, PID, "main");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 8 * REASONS);
+	for (uint32_t i = 0; i < REASONS; i++, at += APART) {
+		uint64_t late = i == REASONS - 1 ? 500 : 0;
+
+		range(&r, NR_NAMES + i, at, at + late + 6);
+		at += late;
+	}
+	at = 10;
+	for (uint32_t i = 0; i < REASONS; i++, at += APART) {
+		at += i == REASONS - 1 ? 500 : 0;
+		call(&r, i + 1, at + 6);
+		kernel(&r, i + 1, at + 8, 1000);
+	}
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(at + 1000));
+	cap_end(T(100000));
 }

@@ -79,6 +79,12 @@ got = sorted(e['pid'] for e in trace if e['ph'] == 's' and e['name'] == 'ac2g')
 assert got == [100, 100], got" "$dir/out" 2>>"$dir/log"
 result "also in Chrome's format" $?
 
+"$make_capture" reasons "$dir/idle.data" || exit 1
+check "more reasons than there is room for: the longest have a row" "
+assert idle['range', 'range 1999', None] == (506, 1), idle
+assert idle['other', None, None][1] > 900 and len(idle) > 1000, len(idle)
+assert sum(r['ns'] for r in device['idle']) == device['idle_ns'], device['idle_ns']"
+
 "$make_capture" hogs "$dir/idle.data" || exit 1
 check "a thread that waited behind more tasks than have room: their time is there" "
 rows = [r for r in device['idle'] if r.get('cause') == 'runnable']
