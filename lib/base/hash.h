@@ -39,15 +39,27 @@ static inline uint32_t xsp_hash_place(uint32_t key, uint64_t seed, uint32_t room
 /* Random in each process. */
 extern uint64_t xsp_hash_secret XSP_HIDDEN;
 
+#define XSP_HASH_PLACE	20u
+
 /*
  * Hash of an ordered pair, which identifies it: nobody who does not know the secret can choose two
- * pairs of one hash, as of a number of his own and the process of another.
+ * pairs of one hash, as of a number of his own and the process of another. The upper
+ * XSP_HASH_PLACE bits are the same in all runs: where a new key takes the place of an old one,
+ * these choose it, so that outputs are the same too.
  */
 static inline uint64_t xsp_hash_pair(uint64_t a, uint64_t b)
 {
-	uint64_t h = a * 0x9e3779b97f4a7c15ull;
+	uint64_t h = a * 0x9e3779b97f4a7c15ull, place;
 
-	return xsp_hash_mix(h ^ h >> 32 ^ xsp_hash_mix(b ^ xsp_hash_secret));
+	h ^= h >> 32;
+	place = xsp_hash_mix(h ^ b) >> (64 - XSP_HASH_PLACE) << (64 - XSP_HASH_PLACE);
+	return place | xsp_hash_mix(h ^ xsp_hash_mix(b ^ xsp_hash_secret)) >> XSP_HASH_PLACE;
+}
+
+/* Index among 2^@bits, at most XSP_HASH_PLACE, for a key by xsp_hash_pair(). */
+static inline uint32_t xsp_hash_pair_place(uint64_t key, unsigned int bits)
+{
+	return (uint32_t)(key >> (64 - bits));
 }
 
 /*

@@ -235,6 +235,12 @@ has "which, it says" err "'io,net,-io': io is both included and excluded"
 run "$xsprof" record --gpu -o b.data -- true
 has "a command that used no GPU" err \
 	'^xsprof: --gpu: no recorded process used CUDA, OpenCL, Vulkan, Level Zero or ROCm'
+run "$xsprof" record --gpu -d 100ms -o b.data -- sleep 2
+has "one that may use it after --duration" err \
+	'^xsprof: --gpu: no recorded process had used a device when the recording ended'
+run "$xsprof" record --gpu= -o b.data -- true
+is "--gpu=, and no word" $rc 2
+has "said" err "^xsprof: --gpu=: a word is missing; --gpu alone needs none"
 run "$xsprof" record --no-itt -o b.data --backend=tmpfs -- sh -c 'echo $XSPROF_BACKEND'
 is "the command is told of --backend" "$(cat out)" tmpfs
 run "$xsprof" record --no-itt -o b.data -- "$actor" count 10

@@ -38,7 +38,7 @@ static inline uint64_t call_key(const struct xsprof_event *ev)
 /* Return: its place; @known: it had it before, else it is the caller's to initialise. */
 static inline uint32_t call_place(struct call_places *places, uint64_t key, bool *known)
 {
-	uint32_t first = (uint32_t)(key >> (64 - CALL_BITS)) & ~(CALL_WAYS - 1), place = first;
+	uint32_t first = xsp_hash_pair_place(key, CALL_BITS) & ~(CALL_WAYS - 1), place = first;
 
 	for (uint32_t i = first; i < first + CALL_WAYS; i++) {
 		if (places->used[i] && places->key[i] == key) {
@@ -58,7 +58,7 @@ static inline uint32_t call_place(struct call_places *places, uint64_t key, bool
 /* Return: its place, or CALL_PLACES. */
 static inline uint32_t call_find(const struct call_places *places, uint64_t key)
 {
-	uint32_t first = (uint32_t)(key >> (64 - CALL_BITS)) & ~(CALL_WAYS - 1);
+	uint32_t first = xsp_hash_pair_place(key, CALL_BITS) & ~(CALL_WAYS - 1);
 
 	for (uint32_t i = first; i < first + CALL_WAYS; i++)
 		if (places->used[i] && places->key[i] == key)

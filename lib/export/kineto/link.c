@@ -14,8 +14,10 @@
 #define OP_BITS		17u
 #define FORWARD_BITS	16u
 #define NOTES		4096u	/* linked annotations */
-#define SPANS		2048u	/* their spans on streams */
-#define COLLECTIVES	1024u
+#define SPAN_BITS	11u
+#define SPANS		(1u << SPAN_BITS)	/* their spans on streams */
+#define COLLECTIVE_BITS	10u
+#define COLLECTIVES	(1u << COLLECTIVE_BITS)
 #define COLLECTIVE_MAX	4096u	/* bytes of text */
 
 /* @key: of producer and correlation, 0 for none. */
@@ -155,13 +157,13 @@ void xsr_link_op(struct xsr_kineto *k, uint32_t producer, uint64_t correlation, 
 	uint64_t key = mix(producer, correlation);
 
 	if (tag)
-		k->link->ops[key >> (64 - OP_BITS)] = (struct op){ key, tag };
+		k->link->ops[xsp_hash_pair_place(key, OP_BITS)] = (struct op){ key, tag };
 }
 
 uint64_t xsr_link_op_tag(struct xsr_kineto *k, uint32_t producer, uint64_t correlation)
 {
 	uint64_t key = mix(producer, correlation);
-	const struct op *op = &k->link->ops[key >> (64 - OP_BITS)];
+	const struct op *op = &k->link->ops[xsp_hash_pair_place(key, OP_BITS)];
 
 	return op->key == key ? op->tag : 0;
 }
@@ -171,14 +173,14 @@ void xsr_link_call(struct xsr_kineto *k, uint32_t producer, uint64_t correlation
 {
 	uint64_t key = mix(producer, correlation);
 
-	k->link->calls[key >> (64 - CALL_BITS)] = (struct call){ key, *called };
+	k->link->calls[xsp_hash_pair_place(key, CALL_BITS)] = (struct call){ key, *called };
 }
 
 const struct xsr_called *xsr_link_find(const struct xsr_kineto *k, uint32_t producer,
 				       uint64_t correlation)
 {
 	uint64_t key = mix(producer, correlation);
-	const struct call *call = &k->link->calls[key >> (64 - CALL_BITS)];
+	const struct call *call = &k->link->calls[xsp_hash_pair_place(key, CALL_BITS)];
 
 	return call->key == key ? &call->called : NULL;
 }
@@ -187,7 +189,7 @@ void xsr_link_set_collective(struct xsr_kineto *k, uint32_t producer, uint64_t c
 			     const char *text, size_t len)
 {
 	uint64_t key = mix(producer, correlation);
-	struct collective *c = &k->link->collectives[key % COLLECTIVES];
+	struct collective *c = &k->link->collectives[xsp_hash_pair_place(key, COLLECTIVE_BITS)];
 	char *copy = len && len <= COLLECTIVE_MAX ? malloc(len) : NULL;
 
 	if (!copy)
@@ -201,7 +203,8 @@ const char *xsr_link_collective(const struct xsr_kineto *k, uint32_t producer,
 				uint64_t correlation, size_t *len)
 {
 	uint64_t key = mix(producer, correlation);
-	const struct collective *c = &k->link->collectives[key % COLLECTIVES];
+	uint32_t place = xsp_hash_pair_place(key, COLLECTIVE_BITS);
+	const struct collective *c = &k->link->collectives[place];
 
 	*len = c->len;
 	return c->key == key ? c->text : NULL;
@@ -225,7 +228,7 @@ void xsr_link_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t 
 		  uint64_t begin, uint64_t end)
 {
 	uint64_t key = mix(tag, (uint64_t)device << 32 | (uint32_t)stream);
-	struct span *span = &k->link->spans[key % SPANS];
+	struct span *span = &k->link->spans[xsp_hash_pair_place(key, SPAN_BITS)];
 
 	if (!tag || xsr_user_gpu(k, tag, device, stream, begin, end))
 		return;
@@ -258,7 +261,8 @@ static struct forward *forward_of(struct xsr_kineto *k, uint32_t producer, uint6
 
 	*key = mix(thread, (uint64_t)sequence);
 	/* Consecutive numbers have consecutive slots, several per cache line. */
-	return &k->link->forwards[(thread + (uint64_t)sequence) & ((1u << FORWARD_BITS) - 1)];
+	return &k->link->forwards[(xsp_hash_pair_place(thread, FORWARD_BITS) + (uint64_t)sequence) &
+				  ((1u << FORWARD_BITS) - 1)];
 }
 
 void xsr_link_forward(struct xsr_kineto *k, const struct xsp_track *thread, int64_t sequence,
