@@ -34,7 +34,7 @@ enum state { NEW, SAMPLING, STOPPED, REFUSED };
  * @length: length of that sample, ns
  * @overflow: the device's buffer is full: no samples until sampling is restarted
  * @full: the buffer was full, and sampling was restarted after @last
- * @any: there was a sample
+ * @any: there was a sample, or one that is counted as missed
  */
 struct device {
 	enum state		state;
@@ -51,6 +51,7 @@ struct device {
 static struct device devices[DEVICES];
 static bool on;
 static bool missing;		/* CUPTI cannot sample; the user was told */
+static bool was_off;		/* for a while: the program paused, or because of a budget */
 static uint64_t next;		/* when to read again, ns of CLOCK_MONOTONIC */
 
 /* ---- refused --------------------------------------------------------------------------------- */
@@ -213,6 +214,12 @@ static void take_sample(struct device *d, const struct cupti_pm_sample *sample,
 		put_sample(d, start - off, end - off, values);
 }
 
+static void miss_sample(struct device *d)
+{
+	d->any = true;
+	cupti_miss(CUPTI_MISS_SAMPLES, 1);
+}
+
 static void take_samples(struct device *d, size_t n)
 {
 	enum cupti_clock clock = CUPTI_NO_CLOCK;
@@ -228,7 +235,7 @@ static void take_samples(struct device *d, size_t n)
 		if (get_sample(d, i, &sample, values))
 			take_sample(d, &sample, clock, off, values);
 		else
-			cupti_miss(CUPTI_MISS_SAMPLES, 1);
+			miss_sample(d);
 	}
 }
 
@@ -287,7 +294,10 @@ static void read_device(uint32_t number)
 
 void cupti_sampling_on(void)
 {
-	on = true;
+	static bool before;
+
+	was_off |= before && !on;
+	before = on = true;
 }
 
 void cupti_sampling_off(void)
@@ -356,7 +366,8 @@ void cupti_sampling_end(void)
 {
 	const struct cupti_metric *wanted;
 
-	if (cupti_metrics_by_kernel() || !cupti_metrics(&wanted) || missing)
+	/* Of one that was not always on it is not known why. */
+	if (cupti_metrics_by_kernel() || !cupti_metrics(&wanted) || missing || was_off)
 		return;
 	for (uint32_t i = 0; i < DEVICES; i++)
 		if (cupti_devices_used() >> i & 1 && devices[i].state != REFUSED && !devices[i].any)

@@ -12,14 +12,18 @@
 
 #include "activity/local.h"
 #include "activity/thread.h"
+#include "base/recording-off.h"
 #include "process/life.h"
 #include "ring/activity.h"
+#include "ring/state.h"
 
 #define PERIOD		(XSP_SECOND / 4)
 #define GONE		(2ull * XSP_SECOND)	/* a recorder without reads for this long is gone */
 #define FLUSH_NS	((uint64_t)XSP_SECOND)
 #define EXIT_S		10u
 #define WAIT_S		5u	/* ... for the recorder */
+#define FIRST_US	20u
+#define TRY_US		1000u
 /* Of the structure of a collector as it was first. */
 #define FIRST_SIZE	offsetof(struct xsprof_collector, handle_named)
 
@@ -53,15 +57,15 @@ static int make_bell(struct xsp_collector *k)
 	return err;
 }
 
-/* Waits until @flag is set, or the deadline. */
-static void wait_for(struct xsp_collector *k, const bool *flag, uint64_t deadline_ns)
+/* Waits until work() is to be called, or the deadline. */
+static void wait_for_ring(struct xsp_collector *k, uint64_t deadline_ns)
 {
 	const struct timespec until = {
 		.tv_sec = (time_t)(deadline_ns / XSP_SECOND),
 		.tv_nsec = (long)(deadline_ns % XSP_SECOND),
 	};
 
-	while (!*flag && pthread_cond_timedwait(&k->wake, &k->lock, &until) != ETIMEDOUT)
+	while (!k->rung && pthread_cond_timedwait(&k->wake, &k->lock, &until) != ETIMEDOUT)
 		;
 }
 
@@ -109,7 +113,7 @@ static bool wait_next(struct xsp_collector *k, uint64_t ns, uint32_t *asked)
 		k->done = *asked;
 		pthread_cond_broadcast(&k->wake);
 	}
-	wait_for(k, &k->rung, xsp_monotonic() + ns);
+	wait_for_ring(k, xsp_monotonic() + ns);
 	k->rung = false;
 	*asked = k->asked;
 	end = k->end;
@@ -162,36 +166,11 @@ static void tell_off(struct xsp_collector *k)
 	const struct xsprof_device_activity a = {
 		.size = sizeof(a), .kind = XSPROF_GPU_UNRECORDED, .begin = k->off_since,
 		.end = xsprof_now(), .device = XSPROF_NO_DEVICE, .stream = XSPROF_NO_STREAM,
-		.name = xsprof_name_in(k->category, "GPU not recorded: recording was off"),
+		.name = xsprof_name_in(k->category, XSP_RECORDING_OFF),
 	};
 
 	xsp_device_activity(&a, NULL, 0);
 	k->off_since = 0;
-}
-
-/* When the recorder leaves, the program gets its old speed back. */
-static void follow(struct xsp_collector *k)
-{
-	uint64_t now = xsprof_now();
-	bool gone = xsp_recorder_gone(k, GONE);
-	bool wanted = !gone && xsprof_enabled() >> k->category & 1;
-
-	if (wanted)
-		__atomic_store_n(&k->wanted_at, now, __ATOMIC_RELAXED);
-	/* What comes next is another recording, or a session that waits for our start. */
-	if (gone || __atomic_load_n(&xsprof_ctl_page.ctl.paused, __ATOMIC_RELAXED) &
-		    XSPROF_PAUSED_RECORDER)
-		k->off_since = 0;
-	if (!k->c.start || (k->told && wanted == k->on))
-		return;
-	k->told = true;
-	k->on = wanted && !k->c.start(k->c.data);
-	if (!wanted && k->c.stop)
-		k->c.stop(k->c.data, 0);
-	if (k->on && k->off_since)
-		tell_off(k);
-	else if (!k->on && !k->off_since && !gone)
-		k->off_since = now;
 }
 
 /*
@@ -201,6 +180,33 @@ static void follow(struct xsp_collector *k)
 static void stay(void)
 {
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+}
+
+/* When the recorder leaves, the program gets its old speed back. */
+static void follow(struct xsp_collector *k)
+{
+	uint64_t now = xsprof_now(), since = xsp_paused_since();
+	bool gone = xsp_recorder_gone(k, GONE);
+	bool wanted = !gone && xsprof_enabled() >> k->category & 1;
+
+	if (wanted)
+		__atomic_store_n(&k->wanted_at, now, __ATOMIC_RELAXED);
+	/* What comes next is another recording, or a session that waits for our start. */
+	if (gone || !xsp_attached() ||
+	    __atomic_load_n(&xsprof_ctl_page.ctl.paused, __ATOMIC_RELAXED) &
+	    XSPROF_PAUSED_RECORDER)
+		k->off_since = 0;
+	else if (!wanted && !k->off_since)
+		k->off_since = since ? since : now;
+	if (!k->c.start || (k->told && wanted == k->on))
+		return;
+	k->told = true;
+	k->on = wanted && !k->c.start(k->c.data);
+	if (!wanted && k->c.stop)
+		k->c.stop(k->c.data, 0);
+	stay();
+	if (wanted && k->off_since)
+		tell_off(k);
 }
 
 static void *run(void *data)
@@ -232,18 +238,26 @@ static void *run(void *data)
 static bool end(struct xsp_collector *k)
 {
 	uint64_t deadline = xsp_monotonic() + EXIT_S * (uint64_t)XSP_SECOND;
-	bool over;
-	int state;
+	bool told = false, over = false;
 
-	/* As in flush(). */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	pthread_mutex_lock(&k->lock);
-	k->end = k->rung = true;
-	pthread_cond_broadcast(&k->wake);
-	wait_for(k, &k->over, deadline);
-	over = k->over;
-	pthread_mutex_unlock(&k->lock);
-	pthread_setcancelstate(state, NULL);
+	/*
+	 * Never waits without a limit: a handler that ends the program may have interrupted a
+	 * thread that has the lock.
+	 */
+	for (useconds_t us = FIRST_US; !over; us = us < TRY_US ? 2 * us : us) {
+		if (!pthread_mutex_trylock(&k->lock)) {
+			over = k->over;
+			if (!told) {
+				told = k->end = k->rung = true;
+				pthread_cond_broadcast(&k->wake);
+			}
+			pthread_mutex_unlock(&k->lock);
+		}
+		if (!over && xsp_monotonic() > deadline)
+			return false;
+		if (!over)
+			usleep(us);
+	}
 	return over;
 }
 
@@ -253,10 +267,13 @@ static void at_exit(void *data)
 	struct xsp_collector *k = data;
 	struct timespec until;
 	bool over;
+	int state;
 
 	/* A forked child lacks the thread, and the thread cannot wait for itself. */
 	if (k->pid != getpid() || pthread_equal(k->thread, pthread_self()))
 		return;
+	/* The thread that ends the program: it may be cancelled, but not in between. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	over = end(k);
 	k->pid = 0;
 	if (over) {
@@ -264,8 +281,10 @@ static void at_exit(void *data)
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_sec += EXIT_S;
 		(void)pthread_timedjoin_np(k->thread, NULL, &until);
-		return;
 	}
+	pthread_setcancelstate(state, NULL);
+	if (over)
+		return;
 	if (k->c.gave_up)
 		k->c.gave_up(k->c.data);
 	xsp_misses_show(k, true);

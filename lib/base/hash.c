@@ -17,8 +17,8 @@ uint64_t xsp_hash_seed(const void *of)
 
 uint64_t xsp_hash_secret;
 
-/* Before the first table: a key must have one hash. */
-__attribute__((constructor)) static void choose_secret(void)
+__attribute__((constructor(101))) void xsp_hash_begin(void)
 {
-	xsp_hash_secret = xsp_hash_seed(&xsp_hash_secret);
+	if (!xsp_hash_secret)
+		xsp_hash_secret = xsp_hash_seed(&xsp_hash_secret) | 1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * Hash functions for numbers and texts, for the tables of all folders. Only the hash of texts is
- * fixed: FNV-1a, by which the kernel module identifies a recording. Nothing may depend on the
- * values of the others.
+ * fixed: FNV-1a, by which the kernel module identifies a recording. Nothing may be stored of the
+ * others.
  */
 #ifndef XSP_HASH_H
 #define XSP_HASH_H
@@ -36,8 +36,10 @@ static inline uint32_t xsp_hash_place(uint32_t key, uint64_t seed, uint32_t room
 	return (uint32_t)xsp_hash_mix(key ^ seed) & (room - 1);
 }
 
-/* Random in each process. */
+/* Random in each process, once it is set: before the first table, as a key must have one hash. */
 extern uint64_t xsp_hash_secret XSP_HIDDEN;
+/* Sets it. A constructor too: one that makes a table calls it first. */
+void xsp_hash_begin(void) XSP_HIDDEN;
 
 #define XSP_HASH_PLACE	20u
 

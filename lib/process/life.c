@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#include "base/hash.h"
 #include "process/backend.h"
 #include "process/life.h"
 #include "process/local.h"
@@ -55,6 +56,7 @@ __attribute__((constructor(101))) static void library_init(void)
 {
 	int err = errno;
 
+	xsp_hash_begin();
 	stay_in_memory();
 	xsp_config_read();
 	xsp_hooks.attach = xsp_attach;

@@ -25,6 +25,7 @@
 
 static struct {
 	pthread_mutex_t			lock;
+	int				cancel;		/* state of the thread that has the lock */
 	bool				running;
 	uint32_t			number;		/* number of the latest session, never 0 */
 	struct xsprof_profiler_config	config;
@@ -46,6 +47,24 @@ static struct {
 __thread enum xsp_session_caller xsp_session_caller
 	__attribute__((tls_model("initial-exec")));
 
+/* With the lock threads wait, and are not cancelled: the lock would stay theirs. */
+static void lock_session(void)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&s.lock);
+	s.cancel = state;
+}
+
+static void unlock_session(void)
+{
+	int state = s.cancel;
+
+	pthread_mutex_unlock(&s.lock);
+	pthread_setcancelstate(state, NULL);
+}
+
 /* ---- its threads ---------------------------------------------------------------------------- */
 
 /* Are ops outside of the session recorded too? The result leaves them out. */
@@ -58,12 +77,12 @@ int xsprof_enable_profiler_in_child_thread(void)
 {
 	int err, saved = errno;
 
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	err = !s.running ? -ENOENT : xsp_thread.session == s.number ? -EALREADY :
 	      xsp_members_join(&s.members, !s.all_threads && is_shared());
 	if (!err)
 		xsp_thread.session = s.number;
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 	errno = saved;
 	return err;
 }
@@ -72,10 +91,10 @@ int xsprof_disable_profiler_in_child_thread(void)
 {
 	int err = -ENOENT;
 
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	if (s.running && xsp_thread.session == s.number)
 		err = xsp_members_leave(&s.members, !s.all_threads && is_shared());
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 	xsp_thread.session = 0;
 	return err;
 }
@@ -89,10 +108,10 @@ enum xsprof_profiler_state xsprof_profiler_state(void)
 {
 	enum xsprof_profiler_state state = XSPROF_PROFILER_DISABLED;
 
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	if (s.running && (s.all_threads || xsp_thread.session == s.number))
 		state = s.config.state;
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 	return state;
 }
 
@@ -163,9 +182,9 @@ int xsprof_prepare_profiler(const struct xsprof_profiler_config *config, uint32_
 	if (err)
 		return err;
 	/* Done before taking the lock: becoming a producer takes the most time. */
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	err = s.running ? -EBUSY : xsp_session_records(to.state) ? xsp_recorder_prepare(&to) : 0;
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 	errno = saved;
 	return err;
 }
@@ -181,26 +200,26 @@ int xsp_session_begin(const struct xsprof_profiler_config *config, uint32_t acti
 		err = -EINVAL;
 	if (err)
 		return err;
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	err = s.running ? -EBUSY : begin(&to, &experimental, activities, scopes);
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 	return err;
 }
 
 /* Earlier records were warm-up; the rest of the current step does not belong to the result. */
 void xsp_session_restart(uint64_t step)
 {
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	s.from = xsprof_now();
 	s.steps_from = step;
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 }
 
 void xsp_session_steps_to(uint64_t step)
 {
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	s.steps_to = step;
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 }
 
 /*
@@ -218,14 +237,14 @@ int xsprof_toggle_collection(bool on, uint32_t activities)
 {
 	int err;
 
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	err = check_mine();
 	if (!err && (!activities || activities & XSPROF_ACTIVITY(CPU))) {
 		err = xsp_members_toggle(&s.members, is_shared(), on);
 		if (!err)
 			xsp_ops_toggle(on);
 	}
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 	return err;
 }
 
@@ -235,12 +254,12 @@ int xsp_session_metadata(const char *key, char *json, bool append)
 {
 	int err = -ENOENT;
 
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	if (s.running && append)
 		err = xsp_metadata_append(&s.metadata, key, json);
 	else if (s.running)
 		err = xsp_metadata_set(&s.metadata, key, json);
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 	return err;
 }
 
@@ -248,19 +267,19 @@ int xsp_session_begun(struct xsprof_sync *sync)
 {
 	int err;
 
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	err = !s.running ? -ENOENT : s.recorder ? 0 : -ENODATA;
 	*sync = s.begun;
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 	return err;
 }
 
 void xsp_session_catch_up(void)
 {
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	if (s.running && s.recorder)
 		xsp_recorder_catch_up(s.recorder);
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 }
 
 /* ---- end ------------------------------------------------------------------------------------ */
@@ -319,13 +338,13 @@ int xsp_session_end(struct xsprof_result **result, struct xsp_finish *finish)
 
 	if (result)
 		*result = NULL;
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	err = check_mine();
 	if (!err && finish)
 		*finish = (struct xsp_finish){ s.config.post_process, s.config.post_process_data };
 	if (!err)
 		err = end(result);
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 	return err;
 }
 
@@ -334,13 +353,13 @@ int xsp_session_so_far(struct xsprof_result **result)
 	int err = -ENOENT, fd = -1;
 
 	*result = NULL;
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	if (s.running)
 		err = s.recorder ? xsp_recorder_copy(s.recorder, &fd, s.demand ? &s.lost : NULL) :
 				   -ENODATA;
 	if (!err)
 		err = make_result(fd, xsprof_now(), result);
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 	if (fd >= 0)
 		close(fd);
 	return err;
@@ -348,9 +367,9 @@ int xsp_session_so_far(struct xsprof_result **result)
 
 void xsp_session_lost(struct xsp_recorder_lost *lost)
 {
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	*lost = s.lost;
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 }
 
 /* ---- fork and exit -------------------------------------------------------------------------- */
@@ -385,9 +404,9 @@ static void end_session_at_exit(void)
 
 static int recorder_comes(void)
 {
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	if (s.running) {
-		pthread_mutex_unlock(&s.lock);
+		unlock_session();
 		return -EINPROGRESS;
 	}
 	xsp_recorder_yield();
@@ -397,12 +416,12 @@ static int recorder_comes(void)
 /* No session began meanwhile, on rings that were about to go. */
 static void recorder_came(void)
 {
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 }
 
 static bool recorder_leaves(void)
 {
-	pthread_mutex_lock(&s.lock);
+	lock_session();
 	if (!s.running || !s.recorder)
 		return false;
 	xsp_recorder_leaves(s.recorder);
@@ -413,7 +432,7 @@ static void recorder_left(void)
 {
 	if (s.running && s.recorder)
 		xsp_recorder_left(s.recorder);
-	pthread_mutex_unlock(&s.lock);
+	unlock_session();
 }
 
 /* A constructor: another thread may hold its locks at any fork. */

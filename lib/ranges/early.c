@@ -34,7 +34,7 @@ static struct xsp_early_slot *slot_of(const struct xsp_early *early, const struc
 	    (!xsp_device_is_work(ev->aux) && !xsp_device_is_call(ev->aux)))
 		return NULL;
 	*key = xsp_hash_pair(ev->producer + 1ull, ev->value) | 1;
-	return &early->slots[*key >> (64 - BITS)];
+	return &early->slots[xsp_hash_pair_place(*key, BITS)];
 }
 
 uint64_t xsp_early_event(struct xsp_early *early, const struct xsprof_event *ev, uint32_t *device)

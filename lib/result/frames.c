@@ -33,7 +33,6 @@ struct xsr_frames {
 	enum xsr_frame_form		form;
 	size_t				memory;
 	struct xsr_files		*files;		/* NULL until first used */
-	uint64_t			seed;
 	struct xsr_texts		texts;
 	struct xsp_pool			pool;
 	struct xsp_map			stacks;		/* by producer and stack */
@@ -173,8 +172,7 @@ static const struct xsr_address *address_of(struct xsr_frames *fr, uint32_t prod
 
 	if (mapping < 0)
 		return NULL;
-	/* The seed prevents a capture from choosing addresses with equal keys. */
-	key = xsp_hash_pair(address ^ fr->seed, (uint64_t)producer << 32 | (uint32_t)mapping) |
+	key = xsp_hash_pair(address, (uint64_t)producer << 32 | (uint32_t)mapping) |
 	      1ull << 63;
 	head = xsp_map_get(&fr->addresses, key);
 	first = head ? (void *)(uintptr_t)*head : NULL;
@@ -281,7 +279,6 @@ struct xsr_frames *xsr_frames_new(const struct xsprof_trace *trace, enum xsr_fra
 		fr->trace = trace;
 		fr->form = form;
 		fr->memory = memory;
-		fr->seed = xsp_hash_seed(fr);
 	}
 	return fr;
 }

@@ -77,6 +77,12 @@ bool xsp_was_wanted(int category, uint64_t wanted_at, uint64_t ticks)
 		__atomic_load_n(&enabled_before, __ATOMIC_RELAXED) >> category & 1);
 }
 
+uint64_t xsp_paused_since(void)
+{
+	return xsp_attached() && paused() & XSPROF_PAUSED_PROGRAM ?
+	       __atomic_load_n(&paused_at, __ATOMIC_ACQUIRE) : 0;
+}
+
 int xsprof_pause(void)
 {
 	int err, saved = errno;

@@ -326,6 +326,8 @@ void xsp_control_paused(bool on) XSP_HIDDEN;
  * was disabled?  @wanted_at: when it was last known to be.  Between sessions of the recorder: no.
  */
 bool xsp_was_wanted(int category, uint64_t wanted_at, uint64_t ticks) XSP_HIDDEN;
+/* Since when the program has paused itself, in ticks; 0: it has not. */
+uint64_t xsp_paused_since(void) XSP_HIDDEN;
 
 /* ---- grow.c ---- */
 int xsp_ring_make_room(uint32_t ring, uint64_t slots) XSP_HIDDEN;

@@ -113,6 +113,10 @@ static void *read_clock(void *unused)
 /* Return: 0: others can do what the cancelled thread did. */
 static int cancel_in(void *(*function)(void *unused), useconds_t after)
 {
+	const struct xsprof_profiler_config config = {
+		.size = sizeof(config), .state = XSPROF_PROFILER_KINETO,
+	};
+	struct xsprof_result *result = NULL;
 	pthread_t thread;
 
 	if (pthread_create(&thread, NULL, function, NULL))
@@ -122,6 +126,9 @@ static int cancel_in(void *(*function)(void *unused), useconds_t after)
 	usleep(after);
 	pthread_cancel(thread);
 	pthread_join(thread, NULL);
+	if (function == end_session && (xsprof_enable_profiler(&config, 3, 0) ||
+					xsprof_disable_profiler(&result)))
+		return 1;
 	return !ready || !xsprof_ticks_ns(xsprof_now());
 }
 

@@ -220,11 +220,11 @@ def check_pause():
     ended, = [e["ns"] for e in events if e["type"] == "control" and e["op"] == "resume"]
     report = run([XSPROF, "report", "--gpu", "--json", gpulib.CAPTURE]).stdout
     device, = json.loads(report)["devices"]
-    more = device["unrecorded_ns"] - (off["end_ns"] - began)
-    result(began < off["begin_ns"] < ended < off["end_ns"] and abs(more) < 10 and
+    more = device["unrecorded_ns"] - (off["end_ns"] - off["begin_ns"])
+    result(off["begin_ns"] <= began < ended < off["end_ns"] and abs(more) < 10 and
            off["name"] == "GPU not recorded: recording was off",
            "what the device did from its begin until CUPTI collects again is unknown",
-           (began, ended, off, device))
+           (more, began, ended, off, device))
     got, _, _ = record("pause-late")
     result("paused: 0, kept: 0\n" in got.stdout,
            "a launch while CUPTI is given back: no buffer stays with it", got.stdout)

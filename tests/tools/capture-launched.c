@@ -23,7 +23,7 @@ static void put(struct cap_ring *r, uint32_t name, uint32_t kind, uint64_t call,
 	const struct xsprof_rec_gpu gpu = {
 		.rec = cap_head(T(150), XSPROF_REC_GPU, 99, name, kind, call),
 		.start = T(begin), .end = T(begin) + ns, .stream = 7, .context = 1,
-		.thread = kind == XSPROF_GPU_RUNTIME ? PID : 0,
+		.thread = kind == XSPROF_GPU_RUNTIME || kind == XSPROF_GPU_DRIVER ? PID : 0,
 	};
 
 	cap_record(r, &gpu, sizeof(gpu) / XSPROF_SLOT_SIZE);
@@ -133,4 +133,35 @@ void cap_make_reasons(void)
 	cap_ring_close(&r, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(at + 1000));
 	cap_end(T(100000));
+}
+
+/* A call of the runtime, and that of the driver inside, which is over sooner. */
+static void both_calls(struct cap_ring *r, uint64_t number, uint64_t at)
+{
+	put(r, COPY, XSPROF_GPU_DRIVER, number, at + 1, 5000);
+	put(r, LAUNCH, XSPROF_GPU_RUNTIME, number, at, 20000);
+}
+
+/* Two kernels, each 10 us after the end of its outer call; the second comes before its calls. */
+void cap_make_nested(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=nested\n");
+	cap_clock(T(0), T(1000));
+	cap_producer(0, PID, T(0));
+	cap_name(0, LAUNCH, "cudaLaunchKernel");
+	cap_name(0, COPY, "cuLaunchKernel");
+	cap_name(0, KERNEL, "kernel");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 256);
+	call(&r, 1, 1);
+	kernel(&r, 1, 3, 1000);
+	both_calls(&r, 2, 10);
+	kernel(&r, 2, 40, 1000);
+	kernel(&r, 3, 80, 1000);
+	both_calls(&r, 3, 50);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(160));
+	cap_end(T(170));
 }

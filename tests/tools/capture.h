@@ -138,6 +138,7 @@ void cap_make_contained(void);
 void cap_make_idle(void);
 void cap_make_copies(void);
 void cap_make_forged(void);
+void cap_make_nested(void);
 void cap_make_reasons(void);
 void cap_make_hogs(void);
 void cap_make_launched(void);

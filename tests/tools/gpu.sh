@@ -80,10 +80,16 @@ assert got == [100, 100], got" "$dir/out" 2>>"$dir/log"
 result "also in Chrome's format" $?
 
 "$make_capture" reasons "$dir/idle.data" || exit 1
-check "more reasons than there is room for: the longest have a row" "
+check "more reasons than there is room for: a long one has a row" "
 assert idle['range', 'range 1999', None] == (506, 1), idle
 assert idle['other', None, None][1] > 900 and len(idle) > 1000, len(idle)
 assert sum(r['ns'] for r in device['idle']) == device['idle_ns'], device['idle_ns']"
+
+"$make_capture" nested "$dir/idle.data" || exit 1
+check "of two calls of one id the outer one launched, whenever they are told of" "
+want = {('call', 'cudaLaunchKernel', None): (40, 2), ('no_range', None, None): (15, 2),
+        ('launched', None, None): (20, 2)}
+assert idle == want, idle"
 
 "$make_capture" hogs "$dir/idle.data" || exit 1
 check "a thread that waited behind more tasks than have room: their time is there" "

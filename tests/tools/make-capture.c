@@ -277,6 +277,7 @@ static const struct kind {
 	{ "idle", .plain = cap_make_idle },
 	{ "copies", .plain = cap_make_copies },
 	{ "forged", .plain = cap_make_forged },
+	{ "nested", .plain = cap_make_nested },
 	{ "reasons", .plain = cap_make_reasons },
 	{ "hogs", .plain = cap_make_hogs },
 	{ "launched", .plain = cap_make_launched },

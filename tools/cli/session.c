@@ -225,7 +225,7 @@ static void describe(struct cleaning *c, const struct session_seen *seen)
 	*xsp_escape_text(shown[1], output + (len > 63 ? len - 63 : 0), len > 63 ? 63 : len) = '\0';
 	snprintf(c->name, sizeof(c->name), "%s", seen->name);
 	if (!strcmp(command, XSP_PROFILED)) {
-		strcpy(c->recorded, "of a program that profiled itself");
+		strcpy(c->recorded, "a program's profile of itself");
 		return;
 	}
 	snprintf(c->recorded, sizeof(c->recorded), "%.200s, into %s%.250s", shown[0],

@@ -89,8 +89,8 @@ void record_explain_gpu(const struct recording *r, bool goes_on)
 	if (!opts->gpu || r->file_error)
 		return;
 	if (!r->stats.devices && r->stats.cuda)
-		tool_note("%s: CUDA was initialised, and told of no device until the end: a "
-			  "program that launches nothing, or ends at once", option);
+		tool_note("%s: CUDA was initialised, but reported no device until the end of the "
+			  "recording: the program launched nothing, or it ended at once", option);
 	else if (!r->stats.devices && goes_on)
 		tool_note("%s: no recorded process had used a device when the recording ended "
 			  "(--duration): %s has no device activity", option, opts->output);

@@ -75,7 +75,7 @@ void copies_event(struct copies *copies, const struct xsprof_event *ev,
 		.begin = xsp_filter_begin(filter, ev->begin_ns, ev->end_ns), .end = ev->end_ns,
 		.bytes = rec->bytes, .copy = ev->aux == XSPROF_GPU_MEMCPY,
 	};
-	struct half *other = &copies->waiting[half.key >> (64 - BITS)];
+	struct half *other = &copies->waiting[xsp_hash_pair_place(half.key, BITS)];
 	uint32_t category;
 
 	/* The launch of a graph does not wait for the graph's copies. */

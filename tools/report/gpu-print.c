@@ -184,6 +184,12 @@ static void print_clock(const struct gpu_report *gpu, uint32_t number)
 	puts(" (shorter delays and idle times mean nothing)");
 }
 
+/* What is reported. */
+static const char *place_of(const struct gpu_report *gpu)
+{
+	return xsp_filter_given(&gpu->report->filter) ? "this part" : "the capture";
+}
+
 static void print_device(const struct gpu_report *gpu, uint32_t number)
 {
 	const struct gpu_device *d = &gpu->devices[number];
@@ -211,7 +217,11 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 		report_print_text(d->name, strlen(d->name), 0);
 	}
 	if (d->first > d->last) {
-		puts(": no work of it is in the capture");
+		printf(": no work of it is in %s", place_of(gpu));
+		if (d->in_use)
+			printf("; memory at most %s",
+			       tool_format_bytes(a, sizeof(a), d->in_use));
+		putchar('\n');
 		gpu_print_metrics(gpu, number);
 		return;
 	}
@@ -307,7 +317,8 @@ static void print_refused(const struct gpu_report *gpu)
 static bool has_work(const struct gpu_report *gpu)
 {
 	for (uint32_t i = 0; i < gpu->nr; i++)
-		if (gpu->rows[i].kind != XSPROF_GPU_OVERHEAD)
+		if (gpu->rows[i].kind != XSPROF_GPU_OVERHEAD &&
+		    gpu->rows[i].kind != XSPROF_GPU_UNRECORDED)
 			return true;
 	return false;
 }
@@ -325,8 +336,8 @@ static void print_head(const struct gpu_report *gpu)
 	       " slots overwritten%s\n", gpu->events, gpu->events == 1 ? "" : "s",
 	       info.lost_records, info.lost_slots, report->filter.any ? "; filtered" : "");
 	if (!report->filter.any && !has_work(gpu))
-		puts("# no work of a device and no call is in the capture; what recording itself "
-		     "took is below");
+		printf("# no work of a device and no call is in %s%s\n", place_of(gpu),
+		       gpu->nr ? "; what recording itself took is below" : "");
 	if (gpu->early)
 		printf("# %" PRIu64 " activit%s before the call that started %s: the clocks of "
 		       "device and host differ by more than the delay\n", gpu->early,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/recording-off.h"
 #include "cli/refused.h"
 #include "cli/tool.h"
 #include "format/common/out.h"
@@ -251,9 +252,9 @@ static void measured(struct reader *r, const struct xsprof_event *ev)
 /* While recording was off, no device was recorded either: that is no cost of recording. */
 static bool is_budgets(const struct reader *r, const struct xsprof_event *ev)
 {
-	static const char off[] = "GPU not recorded: recording was off";
-
-	return strcmp(xsprof_trace_name(r->gpu.report->source.trace, ev->producer, ev->name), off);
+	/* Without a name, because there was no room for it, it may be either. */
+	return ev->name && strcmp(xsprof_trace_name(r->gpu.report->source.trace, ev->producer,
+						    ev->name), XSP_RECORDING_OFF);
 }
 
 static void one(struct reader *r, const struct xsprof_event *ev)

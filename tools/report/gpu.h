@@ -198,7 +198,7 @@ struct gpu_idle_who {
  * @tid: that thread; 0: none
  * @word: the call, or the range; GPU_NO_WORD: none
  * @latest: the last idle time that it had a part in
- * @count: idle times that it had a part in
+ * @count: idle times that it had a part in; OTHER: such parts
  * @ns: duration
  * @who: OFF_CPU: what it waited for, the longest first in the end
  * @nr_who: how many

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What threads did while a device was idle, until they launched the next activity: the runtime
- * calls they were in; else whether they were off the CPU, if the scheduler was recorded, and the
- * innermost open range.
+ * What threads did while a device was idle, until their calls that launched the next activity
+ * were over: the runtime calls they were in; else whether they were off the CPU, if the scheduler
+ * was recorded, and the innermost open range.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -115,7 +115,7 @@ static void sort_calls(struct idle *idle)
 	}
 }
 
-/* The first idle time of the thread and the device that ends by a launch after @ns. */
+/* The first idle time of the thread and the device whose call was over after @ns. */
 static uint32_t launched_after(const struct host *h, uint32_t producer, uint32_t tid,
 			       uint32_t device, uint64_t ns)
 {

@@ -11,7 +11,10 @@
 #include "report/calls.h"
 #include "report/idle.h"
 
+#define AGAIN	(1ull << 32)	/* one of its calls is known */
+
 struct launch {
+	uint64_t	begin;
 	uint64_t	end;
 	uint32_t	pid;
 	uint32_t	tid;
@@ -22,7 +25,7 @@ struct launch {
  * @idle: the idle times, sorted by device and end
  * @copies: copies and their calls
  * @first: by device: index of its first idle time; the last element is the end
- * @keys: by producer and correlation: index + 1 of an idle time
+ * @keys: by producer and correlation: index + 1 of an idle time, and AGAIN
  * @places: of the latest calls
  * @launches: these, by place
  */
@@ -152,21 +155,33 @@ static void work(struct search *s, const struct xsprof_event *ev, const struct x
 		s->idle.err = -ENOMEM;
 }
 
+/* A call of the runtime calls the driver: both have the id, and the outer one counts. */
+static bool contains(const struct launch *outer, const struct launch *inner)
+{
+	return outer->tid == inner->tid && outer->pid == inner->pid &&
+	       outer->begin <= inner->begin && outer->end >= inner->end;
+}
+
 static void call(struct search *s, const struct xsprof_event *ev, const struct xsprof_rec_gpu *rec)
 {
 	const struct launch launch = {
-		.end = ev->end_ns, .pid = ev->pid, .tid = idle_thread(ev, rec),
+		.begin = ev->begin_ns, .end = ev->end_ns, .pid = ev->pid,
+		.tid = idle_thread(ev, rec),
 	};
 	uint64_t key = call_key(ev), *waiting = xsp_map_get(&s->keys, key);
 	bool known;
+	struct launch *at = &s->launches[call_place(&s->places, key, &known)];
+	bool outer = known && contains(&launch, at);
 
-	s->launches[call_place(&s->places, key, &known)] = launch;
-	if (!waiting)
+	if (!known || !contains(at, &launch))
+		*at = launch;
+	if (!waiting || !*waiting)
 		return;
-	for (uint32_t i = (uint32_t)*waiting; i; i = s->idle.v[i - 1].same)
-		is_launched(&s->idle.v[i - 1], &launch);
-	/* Cleared: a file may have many calls of one id. */
-	*waiting = 0;
+	if (!(*waiting & AGAIN) || outer)
+		for (uint32_t i = (uint32_t)*waiting; i; i = s->idle.v[i - 1].same)
+			is_launched(&s->idle.v[i - 1], at);
+	/* A file may have many calls of one id: these are two at most. */
+	*waiting = *waiting & AGAIN ? 0 : *waiting | AGAIN;
 }
 
 static void search_event(void *data, const struct xsprof_event *ev)

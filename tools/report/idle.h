@@ -89,7 +89,7 @@ struct idle {
 	int			err;
 };
 
-/* The activity was launched after the idle time had begun. */
+/* The call that launched the activity was over after the idle time had begun. */
 static inline bool idle_is_late(const struct idle_time *t)
 {
 	return t->known && !t->unrecorded && t->launched > t->begin;

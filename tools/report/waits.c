@@ -66,16 +66,17 @@ static bool is_used(const struct report_waits *waits, const struct waiting *at)
 /* The place of @key, or a free one, or one that another wait uses. */
 static struct waiting *find_place(struct report_waits *waits, uint64_t key)
 {
+	uint32_t first = xsp_hash_pair_place(key, XSP_HASH_PLACE);
 	struct waiting *at, *place = NULL;
 
-	for (uint64_t i = 0; i < PROBES; i++) {
-		at = &waits->places[((key >> 1) + i) % PLACES];
+	for (uint32_t i = 0; i < PROBES; i++) {
+		at = &waits->places[(first + i) % PLACES];
 		if (at->key == key)
 			return at;
 		if (!place && !is_used(waits, at))
 			place = at;
 	}
-	return place ? place : &waits->places[(key >> 1) % PLACES];
+	return place ? place : &waits->places[first % PLACES];
 }
 
 uint64_t report_waits_event(struct report_waits *waits, const struct xsprof_event *ev,

@@ -314,6 +314,8 @@ struct xsprof_miss {
  *
  * The first call is @start if recording is on, else @stop, which undoes what a collector set up in
  * advance in order to miss nothing at the program's start.  All functions except @work may be NULL.
+ * After a time in which recording was off, the library calls @start and writes an activity of kind
+ * XSPROF_GPU_UNRECORDED for it: what devices did then is unknown.
  * Without @start, the library calls @work whether recording is on or off, for a collector that has
  * to finish what it began, and calls @stop with @last only.
  *
