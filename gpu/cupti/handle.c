@@ -50,7 +50,7 @@ int cupti_handle_named(void *unused, const char *type, const void *handle, const
 	(void)unused;
 	if (!stream && strcmp(type, "CUcontext") != 0)
 		return -ENOENT;
-	/* Another tool uses CUPTI, or nobody does: this call could initialise it, which costs. */
+	/* CUPTI is not ours now. If it is not in use, this call would initialise it. */
 	if (!cupti_attached())
 		return -EAGAIN;
 	if (!cupti.get_context_id || (stream && (!cupti.get_stream_id || !stream_context)))

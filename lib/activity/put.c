@@ -56,7 +56,7 @@ void xsprof_collector_put(struct xsprof_collector *collector,
 	if (!xsprof_wants(activity->name) &&
 	    !xsp_was_wanted(k->category, __atomic_load_n(&k->wanted_at, __ATOMIC_RELAXED),
 			    activity->begin)) {
-		/* Samples are no activities of the program. */
+		/* Samples go on until the collector stops: they are not the program's. */
 		if (activity->kind != XSPROF_GPU_METRICS)
 			xsprof_collector_missed(&k->off, 1);
 		return;

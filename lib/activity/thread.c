@@ -158,10 +158,10 @@ void xsp_collectors_flush(void)
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 /*
- * Recording was off since then, and is on again: what devices did meanwhile is unknown, also what
- * they did since the program resumed it, which is seen at the next turn only.
+ * Recording was off since @off_since, and is on again: what devices did in that time is unknown. It
+ * includes the time since the program resumed recording, which this thread sees at its next turn.
  */
-static void tell_off(struct xsp_collector *k)
+static void record_off(struct xsp_collector *k)
 {
 	const struct xsprof_device_activity a = {
 		.size = sizeof(a), .kind = XSPROF_GPU_UNRECORDED, .begin = k->off_since,
@@ -191,7 +191,10 @@ static void follow(struct xsp_collector *k)
 
 	if (wanted)
 		__atomic_store_n(&k->wanted_at, now, __ATOMIC_RELAXED);
-	/* What comes next is another recording, or a session that waits for our start. */
+	/*
+	 * What comes next is another recording, or a session that waits for our start. Relaxed: a
+	 * change that is not seen now is seen at the next turn.
+	 */
 	if (gone || !xsp_attached() ||
 	    __atomic_load_n(&xsprof_ctl_page.ctl.paused, __ATOMIC_RELAXED) &
 	    XSPROF_PAUSED_RECORDER)
@@ -206,7 +209,7 @@ static void follow(struct xsp_collector *k)
 		k->c.stop(k->c.data, 0);
 	stay();
 	if (wanted && k->off_since)
-		tell_off(k);
+		record_off(k);
 }
 
 static void *run(void *data)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * Hash functions for numbers and texts, for the tables of all folders. Only the hash of texts is
- * fixed: FNV-1a, by which the kernel module identifies a recording. Nothing may be stored of the
- * others.
+ * fixed: FNV-1a, by which the kernel module identifies a recording. The values of the others must
+ * not be stored.
  */
 #ifndef XSP_HASH_H
 #define XSP_HASH_H
@@ -38,16 +38,16 @@ static inline uint32_t xsp_hash_place(uint32_t key, uint64_t seed, uint32_t room
 
 /* Random in each process, once it is set: before the first table, as a key must have one hash. */
 extern uint64_t xsp_hash_secret XSP_HIDDEN;
-/* Sets it. A constructor too: one that makes a table calls it first. */
+/* Sets it once. It is a constructor; other constructors that make tables call it first. */
 void xsp_hash_begin(void) XSP_HIDDEN;
 
 #define XSP_HASH_PLACE	20u
 
 /*
- * Hash of an ordered pair, which identifies it: nobody who does not know the secret can choose two
- * pairs of one hash, as of a number of his own and the process of another. The upper
- * XSP_HASH_PLACE bits are the same in all runs: where a new key takes the place of an old one,
- * these choose it, so that outputs are the same too.
+ * Hash of an ordered pair, which identifies it: without the secret, a process cannot choose a
+ * number that has the same hash as a number of another process. The upper XSP_HASH_PLACE bits do
+ * not depend on the secret: tables in which a new key replaces an old one use them as the index, so
+ * that outputs are the same in each run.
  */
 static inline uint64_t xsp_hash_pair(uint64_t a, uint64_t b)
 {

@@ -77,6 +77,7 @@ bool xsp_was_wanted(int category, uint64_t wanted_at, uint64_t ticks)
 		__atomic_load_n(&enabled_before, __ATOMIC_RELAXED) >> category & 1);
 }
 
+/* Acquire: pairs with the release in note_pause(), which comes before the bit that is tested. */
 uint64_t xsp_paused_since(void)
 {
 	return xsp_attached() && paused() & XSPROF_PAUSED_PROGRAM ?

@@ -70,7 +70,7 @@ for part in 50 30 40 15 5; do
 	kill -9 $pid 2>/dev/null
 	wait $pid
 	status=$?
-	say "# wait status $status; nobody was reading. What the kernel kept:"
+	say "# wait status $status; there was no recorder. What the kernel kept:"
 	[ $status = 137 ] || continue
 	say "xsprof list"
 	./xsprof list

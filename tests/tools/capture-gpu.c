@@ -44,6 +44,16 @@ static void put(struct cap_ring *r, uint32_t pid, uint32_t name, uint32_t kind, 
 	put_at(r, 150, 0, pid, name, kind, call, begin, end, stream);
 }
 
+/* Two processes, and a ring of the first. */
+static void begin_two(struct cap_ring *r, const char *host)
+{
+	cap_host(host);
+	cap_clock(T(0), T(1000));
+	producer(0, 100);
+	producer(1, 200);
+	cap_ring_open(r, 0, 0, 256);
+}
+
 /*
  * Two processes with the same correlation ids. The first has a kernel, three activities of a graph
  * that are reported before their launch, a wait, a kernel without a call, and two that begin before
@@ -53,11 +63,7 @@ void cap_make_launches(void)
 {
 	struct cap_ring r;
 
-	cap_host("hostname=launches\n");
-	cap_clock(T(0), T(1000));
-	producer(0, 100);
-	producer(1, 200);
-	cap_ring_open(&r, 0, 0, 256);
+	begin_two(&r, "hostname=launches\n");
 	put(&r, 100, LAUNCH, XSPROF_GPU_RUNTIME, 1, 10, 12, 0);
 	put(&r, 100, KERNEL, XSPROF_GPU_KERNEL, 1, 20, 30, 7);
 	put(&r, 100, NODE, XSPROF_GPU_KERNEL, 2, 40, 45, 7);
@@ -221,17 +227,13 @@ static uint64_t in_hash(uint64_t producer)
 
 /*
  * Two kernels of the first process and their calls. The second process has calls, with numbers by
- * which a plain hash takes them for the first one's.
+ * which a plain hash takes them for the first one's: one before these calls, the other after them.
  */
 void cap_make_forged(void)
 {
 	struct cap_ring r;
 
-	cap_host("hostname=forged\n");
-	cap_clock(T(0), T(1000));
-	producer(0, 100);
-	producer(1, 200);
-	cap_ring_open(&r, 0, 0, 256);
+	begin_two(&r, "hostname=forged\n");
 	put(&r, 100, LAUNCH, XSPROF_GPU_RUNTIME, 1, 10, 12, 0);
 	put(&r, 100, LAUNCH, XSPROF_GPU_RUNTIME, 2, 14, 16, 0);
 	put_at(&r, 160, 0, 100, KERNEL, XSPROF_GPU_KERNEL, 1, 60, 70, 7);
@@ -239,8 +241,8 @@ void cap_make_forged(void)
 	cap_ring_close(&r, 0);
 	cap_ring_open(&r, 1, 0, 256);
 	for (uint64_t i = 1; i <= 2; i++)
-		put_at(&r, 155, 0, 200, GRAPH, XSPROF_GPU_RUNTIME, i ^ in_hash(0) ^ in_hash(1),
-		       50, 52, 0);
+		put_at(&r, i == 1 ? 145 : 155, 0, 200, GRAPH, XSPROF_GPU_RUNTIME,
+		       i ^ in_hash(0) ^ in_hash(1), 50, 52, 0);
 	cap_ring_close(&r, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(170));
 	cap_exit(1, XSPROF_HOW_EXITED, 0, T(170));

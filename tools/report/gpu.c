@@ -250,7 +250,7 @@ static void measured(struct reader *r, const struct xsprof_event *ev)
 }
 
 /* While recording was off, no device was recorded either: that is no cost of recording. */
-static bool is_budgets(const struct reader *r, const struct xsprof_event *ev)
+static bool is_of_budget(const struct reader *r, const struct xsprof_event *ev)
 {
 	/* Without a name, because there was no room for it, it may be either. */
 	return ev->name && strcmp(xsprof_trace_name(r->gpu.report->source.trace, ev->producer,
@@ -272,7 +272,7 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 	if (!row)
 		return;
 	if (ev->aux == XSPROF_GPU_UNRECORDED && ev->producer < r->gpu.nr_unrecorded &&
-	    is_budgets(r, ev))
+	    is_of_budget(r, ev))
 		r->gpu.unrecorded[ev->producer].ns += end - begin;
 	r->gpu.events++;
 	add_duration(r->gpu.report, row->group, end - begin);

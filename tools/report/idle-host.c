@@ -115,7 +115,7 @@ static void sort_calls(struct idle *idle)
 	}
 }
 
-/* The first idle time of the thread and the device whose call was over after @ns. */
+/* The first idle time of the thread and the device for which @launched is after @ns. */
 static uint32_t launched_after(const struct host *h, uint32_t producer, uint32_t tid,
 			       uint32_t device, uint64_t ns)
 {
